@@ -10,16 +10,25 @@ public enum Completion: String, CaseIterable, Sendable {
         }
     }
 
-    // bash divides words at `=`, `:` and `@`, too: the words are those of the line, and only what follows such a character is
-    // replaced.
+    // bash divides words at `=`, `:` and `@`, too: the parts of a word, which have nothing between them in the line, are joined again.
+    // Only what follows such a character is replaced.
     private static func bashScript(_ program: String) -> String {
         """
         # Completion of \(program) for bash.
         _\(program.functionName)() {
-            local line=${COMP_LINE:0:COMP_POINT} current= words answer word
-            read -ra words <<<"$line"
-            if [[ $line == *[[:space:]] ]]; then words+=(''); fi
-            current=${words[${#words[@]} - 1]}
+            local IFS=$' \\t\\n' rest=${COMP_LINE:0:COMP_POINT} words=() word trimmed answer
+            for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+                trimmed=${rest#"${rest%%[![:space:]]*}"}
+                # The last word ends at the cursor.
+                [[ $trimmed == "$word"* ]] || word=$trimmed
+                if [[ ${#words[@]} -eq 0 || $trimmed != "$rest" ]]; then
+                    words+=("$word")
+                else
+                    words[${#words[@]} - 1]+=$word
+                fi
+                rest=${trimmed#"$word"}
+            done
+            local current=${words[${#words[@]} - 1]-}
             local kept=${current%"${current##*[=:@]}"}
             COMPREPLY=()
             while IFS= read -r answer; do
@@ -65,7 +74,11 @@ public enum Completion: String, CaseIterable, Sendable {
             set -l answers (\(program) completion words -- $words[2..-1] 2>/dev/null)
             switch "$answers[1]"
                 case :files
-                    __fish_complete_path "$current"
+                    set -l prefix (string match -r -- '^--[^=]+=' "$current")
+                    set -l path (string replace -r -- '^--[^=]+=' '' "$current" | string trim --left --chars '"\\'')
+                    for path in (__fish_complete_path "$path")
+                        printf '%s%s\\n' "$prefix" $path
+                    end
                 case :directories
                     __fish_complete_directories "$current"
                 case '*'

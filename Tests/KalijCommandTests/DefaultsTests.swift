@@ -24,6 +24,12 @@ import Testing
         #expect(all.all("--data") == ["/three"] && all.value("--account") == "a@b" && all.words == ["to"])
     }
 
+    @Test("the command line wins over the opposite, too") func opposites() throws {
+        let all = try arguments("--queue-only", ["to", "--confirm"])
+        #expect(all.has("--confirm") && !all.has("--queue-only"))
+        #expect(try arguments("--queue-only").has("--queue-only"))
+    }
+
     @Test("an option is for the commands that know it, in its form") func commands() throws {
         let text = "--confirm\n--limit 5\n--wait 10"
         let send = try arguments(text)
@@ -42,6 +48,13 @@ import Testing
             ("\n\n--data", "/c:3: --data needs a value"), ("--data ", "/c:1: --data needs a value"),
             ("--json yes", "/c:1: --json takes no value"), ("--json -v", "/c:1: --json takes no value"),
             ("--config /d", "/c:1: --config is for the command line only"),
+            ("--data /x --utc", "/c:1: an option a line: a value goes on to the end of the line"),
+            ("--remove", "/c:1: --remove is for the command line only"),
+            ("--yes", "/c:1: --yes is for the command line only"),
+            ("--all", "/c:1: --all is for the command line only"),
+            ("--id fixed", "/c:1: --id is for the command line only"),
+            ("--password-file /f", "/c:1: --password-file is for the command line only"),
+            ("--data a\0b", "/c:1: the line holds the character U+0000"),
             ("--help", "/c:1: --help is for the command line only"),
             ("--data \"/srv/x\"", "/c:1: a value has no quotes: it goes on to the end of the line"),
         ])

@@ -34,4 +34,14 @@ import Testing
         let many = "[" + Array(repeating: nested(30), count: 1000).joined(separator: ",") + "]"
         #expect(try given(many) == many)
     }
+
+    @Test("a value of many values is refused before it takes time") func many() throws {
+        let deep = String(repeating: "[", count: 30) + String(repeating: "]", count: 30)
+        let wide = "[" + Array(repeating: deep, count: 16_000).joined(separator: ",") + "]"
+        let start = ContinuousClock.now
+        #expect(throws: DecodingError.self) { try JSONValue.decoder().decode(JSONValue.self, from: Data(wide.utf8)) }
+        #expect(ContinuousClock.now - start < .seconds(5))
+        let most = "[" + Array(repeating: "1", count: 999).joined(separator: ",") + "]"
+        #expect(try JSONValue.decoder().decode(JSONValue.self, from: Data(most.utf8)) != .null)
+    }
 }

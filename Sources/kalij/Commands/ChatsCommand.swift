@@ -7,7 +7,7 @@ enum ChatsCommand: Command {
     static let usage = "[--limit N] [--account JID]"
     static let summary = "list conversations"
     static let details = """
-        Lists the conversations, the last active first: the address, how many messages are unread, the newest message, and the
+        Lists the conversations, the last active first: the address, how many messages are unread (1000 if there are more), the newest message, and the
         text begun in an application. Reads the database only; a running process is not disturbed. Exit status 1 if there are no
         conversations.
 
@@ -61,7 +61,7 @@ struct ChatRecord: Encodable {
         last = conversation.last.map { EventRecord($0, account: account, at: $0.sentAt) }
         let isQuiet = conversation.settings.mutedUntil != nil || conversation.settings.notify == .none
         var words: PrintedText = "\(conversation.jid)"
-        if unread > 0 { words += " (\(unread) unread)" }
+        if unread > 0 { words += unread < 1000 ? " (\(unread) unread)" : " (1000 or more unread)" }
         if isQuiet { words += " (muted)" }
         if let draft { words += " (draft: \(draft))" }
         self.words = words

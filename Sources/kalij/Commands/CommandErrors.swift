@@ -31,7 +31,8 @@ enum CommandErrors {
         case .keyNotFound(let key, _): "`\(key.stringValue)` is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
             context.codingPath.isEmpty ? "it is not a JSON object" : "\(key(context)) has the wrong type"
-        case .dataCorrupted(let context) where !context.codingPath.isEmpty: "\(key(context)) cannot be taken"
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+            "`\(context.codingPath[0].stringValue)` cannot be taken: \(context.debugDescription)"
         default: "it is not valid JSON"
         }
     }

@@ -124,7 +124,7 @@ final class CommandInput {
         do {
             guard case .bytes(let bytes) = line else { throw Failure(.badInput, "the line is longer than 1 MiB") }
             let line = Data(bytes)
-            id = try JSONDecoder().decode(Identified.self, from: line).id
+            id = try JSONValue.decoder().decode(Identified.self, from: line).id
             try perform(try JSONDecoder().decode(Request.self, from: line), id, line)
         } catch {
             answer(Answer(id: id, reason: CommandErrors.words(error)))

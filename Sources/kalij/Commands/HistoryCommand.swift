@@ -21,6 +21,8 @@ enum HistoryCommand: Command {
         the order of their ids, and no gaps. A program that keeps the last id it has handled (`id` with
         --json; 0 at first) gets each message once, however old: an id is never given twice.
 
+        With -v each line has the message's id after the time, for `kalij react`, `correct`, `retract`, `download` and `send --reply`.
+
         With --json each line is a message:
           {"event":"message","account":"juliet@example.org","at":"...","direction":"in","id":7,
            "stanza_id":"...","origin_id":"...","from":"romeo@example.org/orchard",
@@ -28,7 +30,7 @@ enum HistoryCommand: Command {
         or a gap, with the times of the messages before and after, if known:
           {"event":"gap","account":"juliet@example.org","after":"...","before":"...","reason":"not-fetched",
            "fillable":true}
-        Outgoing messages have a `state`: queued, sent, acked or failed (with an `error`), and `settled` is false if their
+        Outgoing messages have a `state`: queued, sent, acked, delivered or failed (with an `error`), and `settled` is false if their
         session is lost and the outcome is unknown. The `reason` of a gap is not-fetched, lost, reading or unread (with a
         `problem`).
 
@@ -75,13 +77,20 @@ enum HistoryCommand: Command {
             case .message(let message):
                 isEmpty = false
                 let record = EventRecord(message, account: account.jid.description, at: message.sentAt)
-                Output.line(shared.json ? try JSONLine.of(record) : times.next(message.line, at: message.sentAt))
+                Output.line(
+                    shared.json ? try JSONLine.of(record) : times.next(line(message, shared), at: message.sentAt))
             case .gap(let gap):
                 let record = GapRecord(gap, account: account.jid.description)
                 Output.line(shared.json ? try JSONLine.of(record) : record.line(shared.clock))
             }
         }
+        if isEmpty, let conversation, !shared.json { Output.hint("no messages with \(conversation)") }
         return isEmpty ? .nothing : .done
+    }
+
+    /// With -v after the id that `react`, `correct` and others want.
+    private static func line(_ message: Message, _ shared: SharedOptions) -> PrintedText {
+        shared.verbose ? "\(message.id) \(message.line)" : message.line
     }
 }
 

@@ -1,6 +1,8 @@
 import FoundationEssentials
+import Synchronization
 
-/// Any value of JSON, to be given back as it came; at most 32 levels deep, because deep values take a decoder minutes.
+/// Any value of JSON, to be given back as it came; numbers with up to 38 digits. At most 32 levels deep and of 1000 values, because
+/// a decoder takes minutes for more.
 enum JSONValue: Codable, Equatable {
     case null
     case text(String)
@@ -13,9 +15,34 @@ enum JSONValue: Codable, Equatable {
     case object([String: JSONValue])
 
     private static let deepest = 32
+    private static let most = 1000
+    private static let counting = CodingUserInfoKey(rawValue: "values")
+
+    private final class Count: Sendable {
+        private let values = Mutex(0)
+
+        func next() -> Int {
+            values.withLock {
+                $0 += 1
+                return $0
+            }
+        }
+    }
+
+    /// Decodes the value of a key.
+    static func decoder() -> JSONDecoder {
+        let decoder = JSONDecoder()
+        if let counting { decoder.userInfo[counting] = Count() }
+        return decoder
+    }
 
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
+        if let count = Self.counting.flatMap({ decoder.userInfo[$0] }) as? Count {
+            guard count.next() <= Self.most else {
+                throw DecodingError.dataCorruptedError(in: value, debugDescription: "more than \(Self.most) values")
+            }
+        }
         guard decoder.codingPath.count <= Self.deepest else {
             throw DecodingError.dataCorruptedError(in: value, debugDescription: "nested too deep")
         }

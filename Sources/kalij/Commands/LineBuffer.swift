@@ -32,6 +32,9 @@ struct LineBuffer {
     /// - Returns: nil if the last line is empty.
     mutating func end() -> Line? { begun.isEmpty ? nil : taken() }
 
+    /// Whether a line has begun that has not ended.
+    var isBegun: Bool { !begun.isEmpty }
+
     private mutating func add(_ bytes: some Collection<UInt8>) {
         begun.append(contentsOf: bytes.prefix(longest + 1 - begun.count))
     }

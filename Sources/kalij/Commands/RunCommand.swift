@@ -14,6 +14,9 @@ enum RunCommand: Command {
         over again. While the disk is full, it waits for room. Times are local, with a line for the date once a day; --utc and
         --json print UTC.
 
+        Debian's package has a unit for systemd, which keeps your accounts online and prints no messages: `systemctl --user enable
+        --now kalij` starts it, `loginctl enable-linger` keeps it running after you log out.
+
         With --json every event is a line on standard output: {"event": ..., "account": ..., "at": ...} with the event's own
         keys; `message`, `state` and `unsettled` carry a message as in `kalij history --json`, and a `number` that only grows.
         Commands are lines of JSON on standard input, answered with an event `accepted` or `error` with the command's `id`:
@@ -40,7 +43,7 @@ enum RunCommand: Command {
           {"command": "profile", "name": "Juliet", "avatar": "iVBORw0K...",
            "vcard": {"FN": "Juliet Capulet", "URL": ""}}
         `avatar` is a picture in base64. An empty text removes a draft, a name, a picture or an element of the vCard.
-        `account` may be left out if there is only one account, `id` always: any JSON value, given back as it came. The calling program has to read the output: for a
+        `account` may be left out if there is only one account, `id` always: any JSON value of at most 1000 values, with numbers of at most 38 digits, given back with the answer. The calling program has to read the output: for a
         full pipe `kalij run` waits, and the account waits, too.
 
         With --since NUMBER, first prints the events after that number, from any process, and goes on with present events,

@@ -15,9 +15,10 @@ enum SendCommand: Command {
         ask, the message is reported as of unknown outcome. Do not send the message again then. The driving process (`kalij
         run`) sends the message; without one, this process does, and stays until the message is sent. If your server cannot be
         reached, standard error says why, and the next driving process sends the message. Without TEXT the message is read
-        from standard input.
+        from standard input. A TEXT that begins with a hyphen comes after `--`.
 
-        Prints the message in its last state: queued, sent, acked (your server has the message), or failed with the reason.
+        Prints the message in its last state: queued (`kalij run` sends it, or the next process that is online), sent, acked (your
+        server has the message), delivered (the recipient's client, or the room, has it), or failed with the reason.
         Exit status 65 if the message cannot be sent, or was refused at once (by a server that does not know the address, for
         example); later refusals appear in `kalij run` and `history`.
 
@@ -63,6 +64,7 @@ enum SendCommand: Command {
         guard !arguments.has("--confirm") || !arguments.has("--queue-only") else {
             throw Failure(.usage, "--queue-only never goes online, so there is nothing to --confirm")
         }
+        if recipient.local == nil { Output.note("\(recipient) is the address of a server, not of a person") }
         if arguments.has("-i") { return try SendingLines(arguments, shared, to: recipient).run() }
         if let path = arguments.value("--file") { return try SendingFile(arguments, shared).send(path, to: recipient) }
         guard !arguments.has("--keep-metadata") else { throw Failure(.usage, "--keep-metadata needs --file") }
@@ -106,6 +108,7 @@ enum SendCommand: Command {
     }
 
     private static func standardInput() throws -> String {
+        if isatty(STDIN_FILENO) == 1 { Output.note("The message, and Ctrl-D at the beginning of a line:") }
         var bytes = try Files.contents(nil, limit: 1 << 20)
         if bytes.last == 0x0A { bytes.removeLast() }
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -12,13 +12,15 @@ final class SendingLines {
     private let recipient: JID
     private let account: Account
     private let reader: HistoryReader
-    private let driver: LineDriver
+    private var driver: LineDriver
+    private let isDriving: Bool
     private let signals: Int32
     private var lines = LineBuffer(longest: 1 << 20)
     private var times: TimedLines
     private var number = 0
     private var badLines = 0
     private var isInterrupted = false
+    private var toldProblem: String?
     /// The ids of the newest messages, oldest first.
     private var accepted: [String] = []
 
@@ -39,9 +41,10 @@ final class SendingLines {
             try arguments.value("--account").map { try JID($0) }, in: shared.directory)
         reader = HistoryReader(database)
         driver = try LineDriver()
+        isDriving = !arguments.has("--queue-only")
         var set = sigset_t()
         sigemptyset(&set)
-        for number in [SIGTERM, SIGINT] { sigaddset(&set, number) }
+        for number in [SIGTERM, SIGINT, SIGTSTP] { sigaddset(&set, number) }
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signals = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
         if signals < 0 { throw Failure(.tryAgain, "signalfd: \(String(cString: strerror(errno)))") }
@@ -50,7 +53,6 @@ final class SendingLines {
     deinit { close(signals) }
 
     func run() throws -> ExitStatus {
-        let isDriving = !arguments.has("--queue-only")
         if isDriving { try driver.start(shared, of: account.jid.description) }
         var problem: Failure?
         do { try readAll() } catch { problem = Failure(error) }
@@ -65,8 +67,9 @@ final class SendingLines {
     private func readAll() throws {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while !isInterrupted {
-            // Whatever the driver says is for the end.
-            guard wait(for: [signals, STDIN_FILENO], until: nil).contains(STDIN_FILENO) else { continue }
+            let ready = wait(for: [signals, STDIN_FILENO, driver.descriptor], until: nil)
+            if ready.contains(driver.descriptor) { tell(driver.state.failure) }
+            guard ready.contains(STDIN_FILENO) else { continue }
             let count = read(STDIN_FILENO, &buffer, buffer.count)
             if count < 0 {
                 if errno == EINTR || errno == EAGAIN { continue }
@@ -77,11 +80,18 @@ final class SendingLines {
                 return
             }
             for line in lines.append(buffer[..<count]) {
+                _ = wait(for: [signals], until: 0)
+                if isInterrupted { throw interrupted }
                 try take(line)
-                // What was read and not accepted is lost to nobody: nothing has said that it was accepted.
-                if !wait(for: [signals], until: 0).isEmpty { return }
             }
         }
+        var unread: Int32 = 0
+        if ioctl(STDIN_FILENO, UInt(FIONREAD), &unread) == 0, unread > 0 || lines.isBegun { throw interrupted }
+    }
+
+    /// Exit status 0 would say that all of the input was accepted.
+    private var interrupted: Failure {
+        Failure(.tryAgain, "interrupted: line \(number) is the last that was accepted")
     }
 
     private func take(_ line: LineBuffer.Line) throws {
@@ -121,6 +131,13 @@ final class SendingLines {
         Output.line(shared.json ? try JSONLine.of(record) : times.next(message.line, at: message.sentAt))
     }
 
+    /// The input may never end, so the user learns at once why nothing leaves.
+    private func tell(_ failure: Failure?) {
+        guard failure?.message != toldProblem else { return }
+        toldProblem = failure?.message
+        if let toldProblem { Output.error("not online: \(toldProblem)") }
+    }
+
     // MARK: The end
 
     /// Waits until the last message is sent, as a single `send` waits; longer only as long as messages leave.
@@ -131,14 +148,18 @@ final class SendingLines {
         var state = driver.state
         var changes = state.changes
         var isSent = false
+        var failedAt: Int64?
         while !atOnce, !isInterrupted, !state.isOver, Clock.system.monotonic() < end {
             if !isSent, isFinal() {
                 isSent = true
                 end = min(end, Clock.system.monotonic() + (state.isHandedOver || accepted.isEmpty ? 0 : Self.patience))
             }
             if state.isHandedOver, isSent || !arguments.has("--confirm") { break }
-            if !isSent, state.failure != nil { break }
-            _ = wait(for: [signals, driver.descriptor], until: end)
+            failedAt = isSent || state.failure == nil ? nil : failedAt ?? Clock.system.monotonic()
+            // The driver tries again, so a failure has to last.
+            let next = failedAt.map { min(end, $0 + Self.patience * 3) } ?? end
+            if failedAt != nil, Clock.system.monotonic() >= next { break }
+            _ = wait(for: [signals, driver.descriptor], until: next)
             state = driver.state
             if state.changes != changes, !isSent { end = Clock.system.monotonic() + budget }
             changes = state.changes
@@ -146,11 +167,8 @@ final class SendingLines {
         driver.end()
         let deadline = Clock.system.monotonic() + budget
         let failure = state.failure
-        // While another process drives, the thread has nothing to let go.
-        while !state.isOver, !state.isHandedOver, !state.isPausing, Clock.system.monotonic() < deadline {
-            _ = wait(for: [driver.descriptor], until: deadline)
-            state = driver.state
-        }
+        letGo(until: deadline)
+        state = driver.state
         if isSent || isFinal() { return nil }
         if isInterrupted { return Failure(.tryAgain, "interrupted") }
         if state.isHandedOver, !arguments.has("--confirm") { return nil }
@@ -197,7 +215,39 @@ final class SendingLines {
         }
         guard poll(&requests, nfds_t(requests.count), milliseconds) > 0 else { return [] }
         let ready = requests.filter { $0.revents != 0 }.map(\.fd)
-        if ready.contains(signals) { isInterrupted = true }
+        if ready.contains(signals) { takeSignals() }
         return ready
+    }
+
+    private func takeSignals() {
+        var signal = signalfd_siginfo()
+        while read(signals, &signal, MemoryLayout<signalfd_siginfo>.size) > 0 {
+            if signal.ssi_signo == UInt32(SIGTSTP) { freeze() } else { isInterrupted = true }
+        }
+    }
+
+    /// Lets everything go before the stop: a stopped process must not keep others from driving.
+    private func freeze() {
+        if isDriving {
+            driver.end()
+            let deadline = Clock.system.monotonic() + Int64(Background.budget) * 1_000_000_000
+            letGo(until: deadline)
+        }
+        raise(SIGSTOP)
+        guard isDriving else { return }
+        do {
+            driver = try LineDriver()
+            try driver.start(shared, of: account.jid.description)
+        } catch { Output.error("not online: \(Failure(error).message)") }
+    }
+
+    /// While another process drives, the thread has nothing to let go.
+    private func letGo(until deadline: Int64) {
+        var state = driver.state
+        while !state.isOver, !state.isHandedOver, !state.isPausing, Clock.system.monotonic() < deadline {
+            var request = pollfd(fd: driver.descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&request, 1, 100)
+            state = driver.state
+        }
     }
 }

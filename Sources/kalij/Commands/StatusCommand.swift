@@ -19,8 +19,11 @@ enum StatusCommand: Command {
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...0)
         let status = StatusReader(shared.directory, try shared.directory.read())
+        let accounts = try status.accounts()
+        // A refused first login leaves a directory without an account.
+        guard !accounts.isEmpty else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         var record = StatusRecord(
-            directory: shared.directory.path, driver: try status.driver(), accounts: try status.accounts(),
+            directory: shared.directory.path, driver: try status.driver(), accounts: accounts,
             quarantine: try status.quarantined(), deadLetters: try status.deadLetters(),
             slowSteps: try status.slowSteps())
         record.lastEvent = try EventLog(shared.directory).last

@@ -93,7 +93,7 @@ struct Arguments {
     func expect(_ range: ClosedRange<Int>) throws {
         if words.count < range.lowerBound { throw Failure(.usage, "too few arguments", isLost: true) }
         if words.count > range.upperBound {
-            throw Failure(.usage, "superfluous argument \"\(words[range.upperBound])\"")
+            throw Failure(.usage, "superfluous argument \"\(words[range.upperBound])\": quotes keep words together")
         }
     }
 }

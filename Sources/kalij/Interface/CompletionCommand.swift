@@ -10,7 +10,8 @@ enum CompletionCommand: Command {
         their places. Otherwise, for all your shells from now on:
 
           bash  kalij completion bash >> ~/.bash_completion
-          zsh   kalij completion zsh > ~/.zfunc/_kalij, in a folder of $fpath
+          zsh   kalij completion zsh > ~/.zfunc/_kalij, after `mkdir -p ~/.zfunc`, and with `fpath=(~/.zfunc $fpath)` before
+                `compinit` in ~/.zshrc
           fish  kalij completion fish > ~/.config/fish/completions/kalij.fish
 
         The scripts ask `kalij completion words -- WORD...` for the words that may stand at the place of the last WORD.

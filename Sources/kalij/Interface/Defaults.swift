@@ -21,8 +21,16 @@ struct Defaults {
 
     /// More is no configuration.
     private static let largestFile = 1 << 20
-    /// Options that a file cannot give.
-    fileprivate static let excluded = ["--config", "--help", "--version"]
+    /// Options that may be a habit. The others are meant for a single call: from a file, `--remove` would delete an account
+    /// without a word, each message with the same `--id` but the first would be lost, and `--password-file` would give the
+    /// account's password to a room.
+    static let habits: Set = [
+        "--data", "--json", "--utc", "-v", "--account", "--limit", "--wait", "--within", "--budget", "--history-days",
+        "--server", "--direct-tls", "--ca", "--nick", "--plain", "--queue-only", "--confirm",
+    ]
+    private static let opposites = [
+        "--queue-only": ["--confirm", "--wait"], "--confirm": ["--queue-only"], "--wait": ["--queue-only"],
+    ]
 
     /// The defaults for a command line: of the file that it names, or else of the user's file, if there is one.
     /// - Throws: `Failure` with the file, and the number of a bad line.
@@ -60,7 +68,10 @@ struct Defaults {
     func added(to arguments: Arguments, of command: any Command.Type) -> Arguments {
         let known = Help.sharedOptions + command.options
         var all = arguments
-        for line in lines where !arguments.isGiven(line.name) && known.contains(where: line.gives) {
+        for line in lines where known.contains(where: line.gives) {
+            // The command line wins.
+            let others = [line.name] + (Self.opposites[line.name] ?? [])
+            if others.contains(where: arguments.isGiven) { continue }
             all.add(line.name, line.value, from: line.place)
         }
         return all
@@ -74,7 +85,9 @@ struct Defaults {
         let home = home.map { $0 + "/.config" }
         let base = Kalij.environment("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home
         // A file that cannot be read is an error; no file is none.
-        return base.map { $0 + "/kalij/config" }.flatMap { access($0, F_OK) == 0 || errno == EACCES ? $0 : nil }
+        return base.map { $0 + "/kalij/config" }.flatMap {
+            access($0, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno) ? $0 : nil
+        }
     }
 
     private static var home: String? { Kalij.environment("HOME").flatMap { $0.isEmpty ? nil : $0 } }
@@ -82,6 +95,7 @@ struct Defaults {
     private static func line(_ text: Substring, _ place: String) throws -> Line? {
         let text = text.trimmed
         guard let first = text.first, first != "#" else { return nil }
+        guard !text.contains("\0") else { throw Failure(.badConfiguration, "the line holds the character U+0000") }
         guard first == "-" else { throw Failure(.badConfiguration, "not an option, such as --data DIR") }
         let end = text.firstIndex { $0.isWhitespace || $0 == "=" } ?? text.endIndex
         let name = String(text[..<end])
@@ -89,6 +103,9 @@ struct Defaults {
         var value = String(text[end...].dropFirst().trimmed)
         if let quote = value.first, "\"'".contains(quote) {
             throw Failure(.badConfiguration, "a value has no quotes: it goes on to the end of the line")
+        }
+        guard !value.contains(" --") else {
+            throw Failure(.badConfiguration, "an option a line: a value goes on to the end of the line")
         }
         // No shell sees the value.
         if value.hasPrefix("~/"), let home { value = home + value.dropFirst() }
@@ -100,7 +117,7 @@ extension Defaults.Line {
     /// - Throws: `Failure` unless a command has this option.
     fileprivate func check(among options: [Arguments.Option]) throws {
         guard !options.contains(where: gives) else {
-            guard !Defaults.excluded.contains(name) else {
+            guard Defaults.habits.contains(name) else {
                 throw Failure(.badConfiguration, "\(name) is for the command line only")
             }
             return

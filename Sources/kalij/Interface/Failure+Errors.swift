@@ -69,10 +69,11 @@ extension Failure {
     }
 
     private static func status(of error: LoginError) -> ExitStatus {
-        if case .refused(let reason) = error, reason.isRefusal || reason.needsPassword {
-            .refused
-        } else {
-            .unavailable
+        switch error {
+        case .refused(let reason) where reason.isRefusal || reason.needsPassword: .refused
+        // A file that the user has named.
+        case .unreachable(let failure) where failure.attempts.contains { $0.kind == .configuration }: .badInput
+        default: .unavailable
         }
     }
 }

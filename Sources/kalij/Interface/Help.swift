@@ -20,7 +20,8 @@ enum Help {
             entries: Kalij.commands.map(entry),
             closing: """
                 A line of the configuration file is an option as on the command line, such as `--data /srv/kalij`, for all \
-                commands on accounts that know it. The command line wins; `--config /dev/null` leaves the file out.
+                commands on accounts that know it; a value goes on to the end of the line, without quotes, and ~/ is your \
+                home. Options for a single call, such as --id or --remove, are refused there. The command line wins; `--config /dev/null` leaves the file out.
 
                 `kalij help COMMAND` says more. Exit status: 0 done, 1 nothing found, 64 wrong usage, 65 bad input, 69 \
                 server unavailable, 75 try again later or output lost, 77 authentication refused, 78 bad configuration.

@@ -13,6 +13,15 @@ enum ManualSections {
               TZ                the time zone of the times that are printed
             """),
         Manual.Section(
+            "FILES",
+            """
+            The configuration file, ~/.config/kalij/config, has an option a line, and comments in lines that begin with #. These
+            options may stand there: \(Defaults.habits.sorted().joined(separator: ", ")).
+
+            Accounts are in ~/.local/share/kalij, readable by their user alone. `kalij logout JID --remove` deletes an account
+            there.
+            """),
+        Manual.Section(
             "EXIT STATUS",
             """
               0   done

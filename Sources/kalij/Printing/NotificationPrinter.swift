@@ -57,6 +57,8 @@ final class NotificationPrinter {
 
     /// The line of ``reopen()``; made at the start of each run, so not with an encoder, which costs pages.
     var reopening: PrintedText {
-        json ? #"{"event":"notification","kind":"reopen"}"# : "There is more: open Kalij to fetch it."
+        json
+            ? #"{"event":"notification","kind":"reopen"}"#
+            : "There is more: `kalij run`, or another `kalij wake`, fetches it."
     }
 }

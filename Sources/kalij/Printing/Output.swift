@@ -96,6 +96,8 @@ enum Output {
     }
 
     static func error(_ text: PrintedText) { note("kalij: \(text)") }
+    /// For a person who would wonder; programs go by the exit status.
+    static func hint(_ text: PrintedText) { if isatty(STDERR_FILENO) == 1 { note(text) } }
     static func note(_ text: PrintedText) { write(text.description + "\n", to: STDERR_FILENO) }
 
     @discardableResult

@@ -16,6 +16,8 @@ import Testing
         "wrong usage is 64, and the message names the fault",
         arguments: [
             ([], "no command given"), (["fly"], "unknown command \"fly\""),
+            (["sned"], "unknown command \"sned\"; did you mean `send`?"), (["hisory"], "did you mean `history`?"),
+            (["statuss"], "did you mean `status`?"),
             (["run", "--fast"], "unknown option --fast"),
             (["history", "--limit", "many"], "--limit takes a whole number from 1"), (["send"], "too few arguments"),
             (["history", "--older", "0"], "--older takes a whole number from 1"),
@@ -72,6 +74,15 @@ import Testing
         #expect(option.status == 64)
         #expect(option.errors.contains("usage: kalij [OPTIONS] \(command) "))
         #expect(!option.errors.contains("options:") && option.errors.contains("`kalij help \(command)` says more"))
+    }
+
+    @Test("a refused first login leaves no account; a file that is no certificate is bad input")
+    func refusedLogin() throws {
+        let login = try kalij(
+            "login", "a@localhost", "--server", "localhost:1", "--ca", "/etc/hostname",
+            environment: ["KALIJ_PASSWORD": "x"])
+        #expect(login.status == 65 && login.errors.contains("cannot read CA file /etc/hostname"), "\(login.errors)")
+        #expect(try kalij("status").status == 78)
     }
 
     @Test("the version is printed") func version() throws {

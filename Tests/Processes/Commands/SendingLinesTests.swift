@@ -99,6 +99,38 @@ import Testing
         #expect(try received(world) == ["one", "two", "three"])
     }
 
+    @Test("told to end before the end of the input: 75, and the last accepted line is named")
+    func interrupted() async throws {
+        let world = try await World()
+        defer { world.close() }
+        let sending = try world.kalij.begun(Self.words)
+        try sending.process.write((0..<10_000).map { "\($0)\n" }.joined())
+        #expect(try await until(20) { try accepted(sending).count > 3 })
+        let end = sending.end(SIGTERM)
+        let count = try accepted(sending).count
+        #expect(end.status == 75 && count < 10_000, "\(end)")
+        #expect(try sending.errors.contains("interrupted: line \(count) is the last that was accepted"))
+    }
+
+    @Test("stopped by Ctrl-Z, another process may drive; continued, lines go on")
+    func frozen() async throws {
+        let world = try await World()
+        defer { world.close() }
+        let sending = try world.kalij.begun(Self.words)
+        try sending.process.write(line: "before")
+        #expect(try await until(20) { try world.kalij.driver() == "background" })
+        sending.process.signal(SIGTSTP)
+        #expect(try await until(20) { try world.kalij.driver() == nil })
+        let ping = try world.kalij("ping", "localhost", "--wait", "20")
+        #expect(ping.status == 0, "\(ping)")
+        sending.process.signal(SIGCONT)
+        try sending.process.write(line: "after")
+        #expect(try await until(20) { try accepted(sending) == ["before", "after"] })
+        sending.process.closeInput()
+        #expect(sending.process.ended(within: 30)?.status == 0)
+        #expect(try received(world) == ["before", "after"])
+    }
+
     @Test("killed at any time: every line that was reported arrives once, in order")
     func kills() async throws {
         let world = try await World()
