@@ -27,9 +27,27 @@ enum KalijPushCommand {
         case ("check", 2): exit(check(words[2]))
         case (let path?, 1) where path.hasSuffix(".json"): exit(serve(path))
         default:
-            note(PrintedText(asIs: PushManual.manual.help))
+            note(fault(of: words.map(\.self)))
             exit(wrongUsage)
         }
+    }
+
+    /// What is wrong with a command line that means nothing; without words, the help.
+    private static func fault(of words: [String]) -> PrintedText {
+        guard let first = words.first else { return PrintedText(asIs: PushManual.manual.help) }
+        let name = PrintedText(field: first)
+        let isWhole = first.hasSuffix(".json") || ["--help", "-h", "--version"].contains(first)
+        let fault: PrintedText =
+            if let entry = PushManual.manual.entry(first) {
+                "`kalij-push \(name)` takes \(entry.usage)"
+            } else if isWhole {
+                "`kalij-push \(name)` takes nothing more"
+            } else if first.hasPrefix("-") {
+                "unknown option \(name)"
+            } else {
+                "unknown command \"\(name)\""
+            }
+        return "kalij-push: \(fault)\n`kalij-push help` says more"
     }
 
     private static func help(_ words: [String]) -> Int32 {

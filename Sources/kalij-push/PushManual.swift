@@ -13,7 +13,8 @@ enum PushManual {
             entries: [serve, check, help, completion],
             closing: """
                 `kalij-push help COMMAND` says more. `kalij-push CONFIG.json` is the same as `kalij-push serve CONFIG.json`, as \
-                fpush is started. CONFIG is a settings.json in fpush's format; Documentation/Operating.md explains every key. \
+                fpush is started. CONFIG is a settings.json in fpush's format; /usr/share/doc/kalij-push/Operating.md \
+                explains every key (in the sources: Documentation/Operating.md). \
                 Exit status: 0 done, 64 wrong usage, 75 try again later, 78 bad configuration.
                 """,
             sections: [
@@ -35,7 +36,7 @@ enum PushManual {
                 Manual.Section(
                     "EXAMPLES",
                     """
-                      kalij-push check /etc/kalij-push/settings.json
+                      runuser -u kalij-push -- kalij-push check /etc/kalij-push/settings.json
                       systemctl reload kalij-push
                     """),
             ],
@@ -52,7 +53,8 @@ enum PushManual {
     private static let check = Manual.Entry(
         name: "check", usage: "CONFIG", summary: "check a configuration",
         details: """
-            Checks CONFIG and the files named there. The exit status is that of `serve`. Warnings go to standard error.
+            Checks CONFIG and the files named there. The exit status is that of `serve`. Warnings go to standard error. Run the
+            check as the server's user: root can read files that the server cannot.
             """)
 
     private static let help = Manual.Entry(

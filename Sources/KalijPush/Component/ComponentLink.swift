@@ -85,7 +85,9 @@ final class ComponentLink {
         if Double(reconnect) / 1000 != backoff.limit { backoff = Backoff(base: 1, limit: Double(reconnect) / 1000) }
         guard new != settings else { return }
         settings = new
-        lose("the settings have changed", inOrder: true)
+        let server = Endpoint(
+            host: new.serverHost, address: new.serverHost, port: new.serverPort, directTLS: false)
+        lose("the settings have changed; connecting to \(server)", inOrder: true)
     }
 
     /// Ends the stream in order.

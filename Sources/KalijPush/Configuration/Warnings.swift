@@ -1,8 +1,8 @@
 import Glibc
 
 extension Settings {
-    /// What an operator will want to change, although it works: secrets that everybody on the machine can read, and
-    /// figures that everybody on the network can.
+    /// What an operator will want to change, although it works: secrets that everybody on the machine can read,
+    /// figures that everybody on the network can, no default module, and a database without its secret.
     /// - Parameter path: the settings file, which holds the component's key.
     func warnings(_ path: String) -> [String] {
         var warnings = secretFiles.compactMap { key, file in Self.warning(file, key) }.sorted()
@@ -11,6 +11,17 @@ extension Settings {
             warnings.append(
                 "http.address: \(http.address) is not loopback: whoever reaches the machine can read metrics and health"
             )
+        }
+        if defaultModule == nil {
+            warnings.append(
+                "pushModules: no module has \"is_default_module\": true: publishes that name no module are refused")
+        }
+        // With a former secret, a missing file is the wish for a new secret.
+        if let database = state.database, let file = state.secretFile, state.previousSecretFile == nil,
+            File.exists(database), !File.exists(file)
+        {
+            let loss = "without it the content of \(database) is of no use"
+            warnings.append("state.secretFile: \(file) is missing; a new secret will be made, and \(loss)")
         }
         for server in nodes?.redis ?? [] where !server.isSecured && !server.hidesPassword {
             warnings.append(

@@ -137,12 +137,15 @@ public final class APNsProvider: PushProvider {
 
     private static func readKey(_ file: String, _ key: String) throws(SettingsError) -> SigningKey {
         let bytes = try File.read(file, key: key)
+        let read: SigningKey
         do throws(SigningKey.Problem) {
-            let read = try SigningKey(pem: bytes)
-            guard read.algorithm == .es256 else { throw .unsuitable }
-            return read
+            read = try SigningKey(pem: bytes)
         } catch {
             throw SettingsError(key, "\(file): \(error)")
         }
+        guard read.algorithm == .es256 else {
+            throw SettingsError(key, "\(file): Apple wants a P-256 key; this is an RSA key")
+        }
+        return read
     }
 }

@@ -40,9 +40,11 @@ struct ServiceAccount {
         tokenPath = url.path().isEmpty ? "/" : url.path()
         do {
             key = try SigningKey(pem: Array(try text("private_key").utf8))
-            guard key.algorithm == .rs256 else { throw SigningKey.Problem.unsuitable }
         } catch {
             throw SettingsError(path, "\(file): \"private_key\": \(error)")
+        }
+        guard key.algorithm == .rs256 else {
+            throw SettingsError(path, "\(file): \"private_key\": Google wants an RSA key; this is a P-256 key")
         }
     }
 }

@@ -7,7 +7,7 @@ public final class PushServer {
 
     let loop: EventLoop
     var lines: LineWriter
-    private let configurationPath: String
+    private let configuration: ConfigurationFile
     let clock = SteadyClock()
     var core: PushCore
     var keeper: StateKeeper?
@@ -47,8 +47,8 @@ public final class PushServer {
         self.loop = loop
         _ = ProcessFigures.start
         lines = LineWriter(report)
-        configurationPath = path
         let settings = try Settings(file: path)
+        configuration = ConfigurationFile(path: path, settings: settings)
         let keys = try StateKeys(settings.state, settings.nodes)
         core = PushCore(
             settings: settings, hasher: keys.hasher, otherHashers: keys.otherHashers,
@@ -130,7 +130,7 @@ public final class PushServer {
     /// Reads the configuration again. After an error the old configuration stays.
     public func reload() {
         do throws(SettingsError) {
-            let settings = try Settings(file: configurationPath)
+            let settings = try Settings(file: configuration.path)
             guard settings.nodes.isLike(core.settings.nodes) else {
                 throw SettingsError("nodes", "only others may change without a restart")
             }
@@ -144,9 +144,11 @@ public final class PushServer {
             link?.reload(settings.component, reconnect: settings.reconnect)
             retire(old)
             planTick()
+            for note in configuration.notes(on: settings) { report(.alarm, note) }
             report(.notice, "configuration read again")
         } catch {
-            report(.alarm, "the configuration is unchanged: \(error)")
+            let fault = "\(configuration.path): \(error)"
+            report(.alarm, "the new configuration cannot be used, the old one stays: \(fault)")
         }
     }
 

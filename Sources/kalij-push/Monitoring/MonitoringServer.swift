@@ -32,6 +32,7 @@ final class MonitoringServer {
         guard var address = Self.address(settings) else {
             throw Problem(description: "http.address: \(settings.address) is no IPv4 or IPv6 address")
         }
+        errno = 0
         // libmicrohttpd reads the address within the call.
         daemon = withUnsafeBytes(of: &address) { bytes in
             kalij_mhd_start(
@@ -39,7 +40,9 @@ final class MonitoringServer {
                 Unmanaged.passUnretained(self).toOpaque())  // lives: the daemon is stopped in our deinit
         }
         guard let daemon else {
-            throw Problem(description: "http: cannot listen on \(settings.address) port \(settings.port)")
+            // The library says nothing itself; what the system said last is the reason.
+            let reason = errno == 0 ? "" : ": \(String(cString: strerror(errno)))"
+            throw Problem(description: "http: cannot listen on \(settings.address) port \(settings.port)\(reason)")
         }
         watch = try loop.watch(kalij_mhd_epoll(daemon), .read) { [weak self] _ in self?.run() }
     }

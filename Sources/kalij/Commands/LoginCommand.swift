@@ -24,7 +24,7 @@ enum LoginCommand: Command {
     static let options: [Arguments.Option] = [
         .value("--server", "HOST:PORT", "connect to this address instead of the DNS answer for the domain"),
         .flag("--direct-tls", "begin with TLS from the first byte (XEP-0368)"),
-        .value("--ca", "FILE", "trust only the certificate authorities in this PEM file"),
+        .value("--ca", "FILE", "trust only the authorities, or the self-signed server certificate, in this PEM file"),
         .value("--password-file", "FILE", "read the password from this file"),
         .value("--history-days", "N", "first read so many days of the archive (default 14)"),
     ]
@@ -60,7 +60,7 @@ enum LoginCommand: Command {
     ) throws -> ExitStatus {
         let login: SuccessfulLogin
         do { login = try Login.attempt(jid, password: password, server: server) } catch let error as LoginError {
-            throw Failure(error, wayOut: wayOut(of: error, server))
+            throw Failure(error, wayOut: wayOut(of: error, at: jid.domain, server))
         }
         try shared.directory.ringing {
             try AccountTable(database).store(
@@ -78,11 +78,13 @@ enum LoginCommand: Command {
     }
 
     /// The user's possible remedy, if known.
-    static func wayOut(of error: LoginError, _ server: ServerSettings) -> String? {
+    static func wayOut(of error: LoginError, at domain: String, _ server: ServerSettings) -> String? {
         switch error {
         case .noStream: "if it speaks TLS from the first byte on, say so with --direct-tls"
         case .unreachable(let failure) where failure.kind == .untrusted:
             "if you trust it, say so with --ca FILE: a PEM file with that certificate, or with its issuer's"
+        case .unreachable(let failure) where failure.kind == .tls && failure.description.contains("handshake failure"):
+            "the server may have no certificate for \(domain)"
         case .unreachable(let failure) where failure.kind == .tls && server.directTLS:
             "if that port begins without TLS (STARTTLS, often port 5222), leave out --direct-tls"
         default: nil

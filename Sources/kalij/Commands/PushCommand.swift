@@ -12,7 +12,7 @@ enum PushCommand: Command {
 
           status                prints whether the server pushes; exit status 1 if it does not
           enable SERVICE NODE   enables push to the node NODE, for most services the device's token. Another node replaces the
-                                former
+                                former. Your server does not check that the service exists, or knows the node
           disable               ends pushes; `kalij logout` does, too
 
         \(Acting.details)

@@ -33,7 +33,7 @@ enum RegisterCommand: Command {
         .value("--field", "NAME=VALUE", "answer a question of the server"),
         .value("--server", "HOST:PORT", "connect to this address instead of the DNS answer for the domain"),
         .flag("--direct-tls", "begin with TLS from the first byte (XEP-0368)"),
-        .value("--ca", "FILE", "trust only the certificate authorities in this PEM file"),
+        .value("--ca", "FILE", "trust only the authorities, or the self-signed server certificate, in this PEM file"),
         .value("--password-file", "FILE", "read the password from this file"),
     ]
 
@@ -55,7 +55,7 @@ enum RegisterCommand: Command {
         } catch let error as RegistrationError {
             throw Failure(error)
         } catch let error as LoginError {
-            throw Failure(error, wayOut: LoginCommand.wayOut(of: error, server))
+            throw Failure(error, wayOut: LoginCommand.wayOut(of: error, at: jid.domain, server))
         }
         do {
             return try LoginCommand.logIn(jid, password, server, historyDays: nil, database, shared)

@@ -80,7 +80,8 @@ struct ServerTests {
         try scene.start()
         try Data("{".utf8).write(to: URL(fileURLWithPath: scene.configuration))
         scene.reload()
-        #expect(scene.log.contains { $0.hasPrefix("the configuration is unchanged: no valid JSON") })
+        let refused = "the new configuration cannot be used, the old one stays: \(scene.configuration): no valid JSON"
+        #expect(scene.log.contains { $0.hasPrefix(refused) })
         #expect(scene.xmpp.wait(for: scene.xmpp.publish(device(1)))?.type == "result")
         scene.settings["limits"] = ["inFlight": 5]
         try scene.writeSettings()
@@ -88,6 +89,31 @@ struct ServerTests {
         #expect(scene.log.contains("configuration read again"))
         #expect(scene.xmpp.wait(for: scene.xmpp.publish(device(2)))?.type == "result")
         #expect(scene.xmpp.connections == 1)
+    }
+
+    @Test("a reload warns like a start, and names changes that take effect at the next start")
+    func notes() throws {
+        let scene = try Scene()
+        try scene.start()
+        let before = scene.settings
+        scene.settings["http"] = ["port": 9_821]
+        scene.settings["limits"] = ["stanzaBytes": 4_096]
+        scene.settings["state"] = ["secretFile": scene.folder + "/secret"]
+        try scene.writeSettings()
+        try Scene.shell("chmod 604 settings.json ec.p8", in: scene.folder)
+        scene.reload()
+        let later = ["http", "state", "limits.stanzaBytes"].map { "\($0): the change takes effect at the next start" }
+        for line in later { #expect(scene.log.contains(line), "\(line)") }
+        for place in ["", "pushModules.apple.apns.keyFilePath: "] {
+            #expect(scene.log.contains { $0.hasPrefix("\(place)everybody on this machine can read the secret") })
+        }
+        // Again as at the start: nothing to be said.
+        scene.settings = before
+        try scene.writeSettings()
+        try Scene.shell("chmod 600 ec.p8", in: scene.folder)
+        let count = scene.log.count
+        scene.reload()
+        #expect(scene.log.dropFirst(count) == ["configuration read again"])
     }
 
     @Test("SIGTERM drains: pushes in flight are answered before the end")

@@ -115,6 +115,23 @@ import Testing
         #expect(plain.status == 69 && plain.errors.contains("leave out --direct-tls"), "\(plain.errors)")
     }
 
+    @Test("login at a server without a certificate says so")
+    func noCertificate() async throws {
+        let world = try await World()
+        defer { world.close() }
+        let port = try freePort()
+        var launch = Launch(executable: "/usr/bin/openssl")
+        launch.arguments = ["s_server", "-nocert", "-www", "-accept", "127.0.0.1:\(port)"]
+        let server = try Running(launch)
+        defer { _ = server.end(SIGKILL) }
+        #expect(try await until(10) { try server.output.contains("ACCEPT") })
+        let outcome = try world.kalij.run(
+            ["login", "alice@localhost", "--server", "127.0.0.1:\(port)", "--direct-tls"],
+            environment: ["KALIJ_PASSWORD": "secret"])
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.contains("the server may have no certificate for localhost"), "\(outcome.errors)")
+    }
+
     @Test("run begins each line with its account") func accounts() async throws {
         let world = try await World()
         defer { world.close() }

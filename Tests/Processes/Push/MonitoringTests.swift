@@ -92,8 +92,8 @@ struct MonitoringTests {
         stage.settings["pushModules"] = try title("Wrong").merging(["second": ["type": "nonsense"]]) { $1 }
         try stage.writeSettings()
         stage.hangUp()
-        #expect(
-            xmpp.wait(seconds: 5) { stage.log.contains("the configuration is unchanged: pushModules.second.type") })
+        let refused = "the new configuration cannot be used, the old one stays: \(stage.folder)/settings.json: "
+        #expect(xmpp.wait(seconds: 5) { stage.log.contains(refused + "pushModules.second.type") })
         #expect(push("a")?.contains("New Message") == true)
         stage.settings["pushModules"] = try title("Another")
         try stage.writeSettings()
@@ -101,6 +101,47 @@ struct MonitoringTests {
         #expect(xmpp.wait(seconds: 5) { stage.log.contains("configuration read again") })
         #expect(push("b")?.contains("Another") == true)
         #expect(xmpp.connections == 1)
+        let port = try freePort()
+        stage.settings["component"] = (stage.settings["component"] as? [String: Any])?
+            .merging(["serverPort": port]) { $1 }
+        try stage.writeSettings()
+        stage.hangUp()
+        let moved = "the settings have changed; connecting to 127.0.0.1:\(port)"
+        #expect(xmpp.wait(seconds: 5) { stage.log.contains(moved) })
+    }
+
+    @Test("a port of another process: 75, and the system's reason")
+    func taken() throws {
+        let folder = try TemporaryDirectory(prefix: "kalij-push")
+        defer { folder.remove() }
+        let xmpp = try LabComponentServer(key: "component-key")
+        defer { xmpp.stop() }
+        let first = try PushStage(folder: folder.path + "/first", port: xmpp.port)
+        try first.start()
+        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        let more: [String: Any] = ["http": ["port": first.httpPort]]
+        let second = try PushStage(folder: folder.path + "/second", port: xmpp.port, more: more)
+        let outcome = try second.run("serve")
+        #expect(outcome.status == 75)
+        let line = "http: cannot listen on 127.0.0.1 port \(first.httpPort): Address already in use"
+        #expect(outcome.words.contains(line), "\(outcome.words)")
+    }
+
+    @Test(
+        "wrong usage is 64, and the message names the fault",
+        arguments: [
+            (["chekc", "settings.json"], "unknown command \"chekc\""), (["--bogus"], "unknown option --bogus"),
+            (["check"], "`kalij-push check` takes CONFIG"),
+            (["completion"], "`kalij-push completion` takes bash|zsh|fish"),
+            (["--version", "now"], "`kalij-push --version` takes nothing more"), ([], "usage: kalij-push"),
+        ])
+    func usage(arguments: [String], message: String) throws {
+        var launch = Launch(executable: try PushStage.command())
+        launch.arguments = arguments
+        let running = try Running(launch)
+        #expect(running.process.ended(within: 20)?.status == 64)
+        #expect(try running.errors.contains(message))
+        #expect(try running.output.isEmpty)
     }
 
     @Test("check reports a wrong key with its place; serve does not start with such a key")
