@@ -23,6 +23,8 @@ enum KalijPushCommand {
         case ("help", _): exit(help(words.dropFirst().map(\.self)))
         case ("completion", 2...): exit(complete(words.dropFirst().map(\.self)))
         case ("--version", 1): write("kalij-push \(kalijVersion)", to: STDOUT_FILENO)
+        case (let name?, 2) where ["serve", "check"].contains(name) && ["--help", "-h"].contains(words[2]):
+            exit(help([name]))
         case ("serve", 2): exit(serve(words[2]))
         case ("check", 2): exit(check(words[2]))
         case (let path?, 1) where path.hasSuffix(".json"): exit(serve(path))
@@ -135,7 +137,12 @@ enum KalijPushCommand {
             // The pointer is valid for the closure, and has `bytes.count` bytes.
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
+            guard count > 0 else {
+                // Lost output is no answer. A reader that is gone, such as `head`, has had enough.
+                guard descriptor == STDOUT_FILENO, errno != EPIPE else { return }
+                note("kalij-push: standard output: \(String(cString: strerror(errno)))")
+                exit(tryAgain)
+            }
             bytes = bytes.dropFirst(count)
         }
     }

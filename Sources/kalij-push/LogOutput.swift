@@ -14,8 +14,8 @@ struct LogOutput {
     /// closed, would get the lines.
     static func keepStandardStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest free number is the missing one.
-            _ = open("/dev/null", O_RDWR)
+            // The lowest free number is the missing one. Results for a closed standard output are lost, and that is an error.
+            _ = open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR)
         }
     }
 

@@ -98,13 +98,14 @@ import Testing
             let running = try Running(launch)
             try await Task.sleep(for: .milliseconds(Int.random(in: 300...2300, using: &random)))
             let errors = try running.errors
-            #expect(running.isRunning, "\(errors)")
+            let ending = running.process.ending()
+            #expect(ending == nil, "\(name) has ended by itself: \(String(describing: ending)) \(errors)")
             if try isOnline(running) { online += 1 }
             _ = running.end(SIGKILL)
         }
         let sent = try await chat.stopSending()
         let running = try Running(launch)
-        _ = try await until(30, every: 100) { try Set(self.questions(chat)).count >= sent }
+        _ = try await until(120, every: 100) { try Set(self.questions(chat)).count >= sent }
         // What comes twice may come a little later.
         try await Task.sleep(for: .seconds(3))
         let questions = try self.questions(chat)

@@ -64,6 +64,18 @@ final class LineDriver: Sendable {
         stop?()
     }
 
+    /// Ends, and waits until everything is let go. While another process drives, there is nothing to let go.
+    func letGo(within seconds: Double) {
+        end()
+        let deadline = Clock.system.monotonic() + Int64(seconds * 1e9)  // fits: less than a minute
+        var state = state
+        while !state.isOver, !state.isHandedOver, !state.isPausing, Clock.system.monotonic() < deadline {
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&request, 1, 100)
+            state = self.state
+        }
+    }
+
     private func change(_ body: (inout Contents) -> Void) {
         contents.withLock { body(&$0) }
         var one: UInt64 = 1

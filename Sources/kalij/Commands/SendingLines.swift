@@ -14,7 +14,7 @@ final class SendingLines {
     private let reader: HistoryReader
     private var driver: LineDriver
     private let isDriving: Bool
-    private let signals: Int32
+    private let signals: SignalInput
     private var lines = LineBuffer(longest: 1 << 20)
     private var times: TimedLines
     private var number = 0
@@ -42,15 +42,8 @@ final class SendingLines {
         reader = HistoryReader(database)
         driver = try LineDriver()
         isDriving = !arguments.has("--queue-only")
-        var set = sigset_t()
-        sigemptyset(&set)
-        for number in [SIGTERM, SIGINT, SIGTSTP] { sigaddset(&set, number) }
-        pthread_sigmask(SIG_BLOCK, &set, nil)
-        signals = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-        if signals < 0 { throw Failure(.tryAgain, "signalfd: \(String(cString: strerror(errno)))") }
+        signals = try SignalInput([SIGTERM, SIGINT, SIGTSTP])
     }
-
-    deinit { close(signals) }
 
     func run() throws -> ExitStatus {
         if isDriving { try driver.start(shared, of: account.jid.description) }
@@ -67,7 +60,7 @@ final class SendingLines {
     private func readAll() throws {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while !isInterrupted {
-            let ready = wait(for: [signals, STDIN_FILENO, driver.descriptor], until: nil)
+            let ready = wait(for: [signals.descriptor, STDIN_FILENO, driver.descriptor], until: nil)
             if ready.contains(driver.descriptor) { tell(driver.state.failure) }
             guard ready.contains(STDIN_FILENO) else { continue }
             let count = read(STDIN_FILENO, &buffer, buffer.count)
@@ -80,7 +73,7 @@ final class SendingLines {
                 return
             }
             for line in lines.append(buffer[..<count]) {
-                _ = wait(for: [signals], until: 0)
+                _ = wait(for: [signals.descriptor], until: 0)
                 if isInterrupted { throw interrupted }
                 try take(line)
             }
@@ -159,15 +152,13 @@ final class SendingLines {
             // The driver tries again, so a failure has to last.
             let next = failedAt.map { min(end, $0 + Self.patience * 3) } ?? end
             if failedAt != nil, Clock.system.monotonic() >= next { break }
-            _ = wait(for: [signals, driver.descriptor], until: next)
+            _ = wait(for: [signals.descriptor, driver.descriptor], until: next)
             state = driver.state
             if state.changes != changes, !isSent { end = Clock.system.monotonic() + budget }
             changes = state.changes
         }
-        driver.end()
-        let deadline = Clock.system.monotonic() + budget
         let failure = state.failure
-        letGo(until: deadline)
+        driver.letGo(within: Background.budget)
         state = driver.state
         if isSent || isFinal() { return nil }
         if isInterrupted { return Failure(.tryAgain, "interrupted") }
@@ -175,14 +166,10 @@ final class SendingLines {
         return failure ?? Failure(.tryAgain, "not within \(Int(Background.budget)) s")
     }
 
-    private func state(of id: String) -> MessageState? {
-        (try? reader.sent(id, by: account))?.flatMap { $0.state }
-    }
-
     /// Whether the server has the last message, and so all of them; or has refused it.
     private func isFinal() -> Bool {
         guard let last = accepted.last else { return true }
-        let state = state(of: last)
+        let state = (try? reader.sent(last, by: account))?.flatMap { $0.state }
         return state == .failed || state?.isWithServer ?? false
     }
 
@@ -215,23 +202,20 @@ final class SendingLines {
         }
         guard poll(&requests, nfds_t(requests.count), milliseconds) > 0 else { return [] }
         let ready = requests.filter { $0.revents != 0 }.map(\.fd)
-        if ready.contains(signals) { takeSignals() }
+        if ready.contains(signals.descriptor) { takeSignals() }
         return ready
     }
 
     private func takeSignals() {
-        var signal = signalfd_siginfo()
-        while read(signals, &signal, MemoryLayout<signalfd_siginfo>.size) > 0 {
-            if signal.ssi_signo == UInt32(SIGTSTP) { freeze() } else { isInterrupted = true }
+        while let number = signals.next() {
+            if number == SIGTSTP { freeze() } else { isInterrupted = true }
         }
     }
 
     /// Lets everything go before the stop: a stopped process must not keep others from driving.
     private func freeze() {
         if isDriving {
-            driver.end()
-            let deadline = Clock.system.monotonic() + Int64(Background.budget) * 1_000_000_000
-            letGo(until: deadline)
+            driver.letGo(within: Background.budget)
         }
         raise(SIGSTOP)
         guard isDriving else { return }
@@ -239,15 +223,5 @@ final class SendingLines {
             driver = try LineDriver()
             try driver.start(shared, of: account.jid.description)
         } catch { Output.error("not online: \(Failure(error).message)") }
-    }
-
-    /// While another process drives, the thread has nothing to let go.
-    private func letGo(until deadline: Int64) {
-        var state = driver.state
-        while !state.isOver, !state.isHandedOver, !state.isPausing, Clock.system.monotonic() < deadline {
-            var request = pollfd(fd: driver.descriptor, events: Int16(POLLIN), revents: 0)
-            poll(&request, 1, 100)
-            state = driver.state
-        }
     }
 }

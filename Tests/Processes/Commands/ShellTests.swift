@@ -73,6 +73,7 @@ import Testing
             ("kalij hist", "kalij history"), ("kalij room mem", "kalij room members"),
             ("kalij settings romeo@example.net notify=m", "kalij settings romeo@example.net notify=mentions"),
             ("kalij block a@b --rep", "kalij block a@b --report"), ("kalij help qua", "kalij help quarantine"),
+            (#"kalij --data "/tmp/a b" hist"#, #"kalij --data "/tmp/a b" history"#),
             ("kalij-push che", "kalij-push check"), ("kalij-push check /etc/host", "kalij-push check /etc/host"),
         ], ["bash", "zsh", "fish"])
     func shells(line: (typed: String, completed: String), shell: String) throws {
@@ -97,6 +98,17 @@ import Testing
     func unknown(program: String) throws {
         let outcome = try run(program, "completion", "tcsh")
         #expect(outcome.status == 64 && outcome.errors.contains("bash, zsh or fish"))
+    }
+
+    @Test("output that is lost is an error", arguments: ["help", "help --man", "--version", "completion bash"])
+    func lost(words: String) throws {
+        for program in programs {
+            for target in [">/dev/full", ">&-"] {
+                let outcome = try run("/bin/sh", ["-c", "\(program) \(words) \(target)"])
+                #expect(
+                    outcome.status == 75 && outcome.errors.contains("standard output"), "\(program) \(words) \(target)")
+            }
+        }
     }
 
     @Test("help and completion need no home directory")
