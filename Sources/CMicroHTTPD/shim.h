@@ -1,12 +1,12 @@
 #pragma once
 #include <microhttpd.h>
 
-/* Variadic functions, unavailable in Swift. */
+/* Variadic functions, unavailable in Swift.
+   MHD_OPTION_LISTENING_ADDRESS_REUSE would let a second process listen on the same port (SO_REUSEPORT), unnoticed. */
 static inline struct MHD_Daemon *kalij_mhd_start(const struct sockaddr *address, MHD_AccessHandlerCallback answer,
                                                  void *user) {
     return MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, user, MHD_OPTION_SOCK_ADDR, address,
-                            MHD_OPTION_CONNECTION_LIMIT, 64u, MHD_OPTION_CONNECTION_TIMEOUT, 10u,
-                            MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+                            MHD_OPTION_CONNECTION_LIMIT, 64u, MHD_OPTION_CONNECTION_TIMEOUT, 10u, MHD_OPTION_END);
 }
 static inline int kalij_mhd_epoll(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
