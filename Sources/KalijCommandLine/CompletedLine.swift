@@ -23,7 +23,8 @@ public enum CompletedLine: Equatable, Sendable {
 
 extension Manual {
     /// Completes the last of the words after the program's name; the word may be empty.
-    public func completed(_ line: [String]) -> CompletedLine {
+    /// - Parameter known: what the program knows for a name in the help, such as `JID`, or for an option, such as `--account`.
+    public func completed(_ line: [String], known: (String) -> [String] = { _ in [] }) -> CompletedLine {
         var words: [String] = []
         var entry: Entry?
         var mayBeOption = true
@@ -35,14 +36,17 @@ extension Manual {
                 continue
             }
             if word == "--" { mayBeOption = false }
-            guard let value = option(word, of: entry)?.value else { continue }
-            if rest.popFirst() == nil { return Self.completed(value, current) }
+            guard let option = option(word, of: entry), let value = option.value else { continue }
+            guard rest.popFirst() == nil else { continue }
+            let names = known(option.name)
+            return names.isEmpty
+                ? Self.completed(value, current) : .words(Self.fitting(current, names.map { ($0, "") }))
         }
         if mayBeOption, current.hasPrefix("-") { return completed(option: current, of: entry) }
         guard let entry else {
             return words.isEmpty ? .words(Self.fitting(current, entries.map { ($0.name, $0.summary) })) : .words([])
         }
-        return completed(entry, words, current)
+        return completed(entry, words, current, known)
     }
 
     private func option(_ name: String, of entry: Entry?) -> CommandOption? {
@@ -57,7 +61,9 @@ extension Manual {
         return .words(Self.fitting(current, ((entry?.options ?? []) + options).map { ($0.name, $0.help) }))
     }
 
-    private func completed(_ entry: Entry, _ words: [String], _ current: String) -> CompletedLine {
+    private func completed(
+        _ entry: Entry, _ words: [String], _ current: String, _ known: (String) -> [String]
+    ) -> CompletedLine {
         let next = Usage(entry.usage).next(after: words)
         if next.contains("COMMAND") { return .words(Self.fitting(current, entries.map { ($0.name, $0.summary) })) }
         let meanings = HelpText(entry.details).blocks.flatMap { block -> [HelpText.Row] in
@@ -65,13 +71,14 @@ extension Manual {
         }
         let choices = next.filter(Usage.isWritten).flatMap(Self.choices)
         if choices.isEmpty, let name = next.first(where: Self.isPath) { return Self.completed(name, current) }
+        let names = next.filter { !Usage.isWritten($0) }.flatMap { known(String($0.prefix { $0 != "." })) }
         return .words(
             Self.fitting(
                 current,
                 choices.map { choice in
                     let head = choice.prefix { $0 != "=" }
                     return (choice, meanings.first { $0.head.split(separator: " ").first == head }?.text ?? "")
-                }))
+                } + names.map { ($0, "") }))
     }
 
     /// Completes the value of an option with the given name in the help.

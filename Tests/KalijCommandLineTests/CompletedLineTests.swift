@@ -59,6 +59,22 @@ struct CompletedLineTests {
         #expect(words("query", "") == [])
     }
 
+    @Test("Names in the help are completed by what the program knows")
+    func known() {
+        func words(_ line: String...) -> [String]? {
+            let names = ["TO": ["romeo@example.net", "nurse@example.net"], "ROOM": ["orchard"], "--data": ["here"]]
+            guard case .words(let candidates) = exampleManual.completed(line, known: { names[$0] ?? [] }) else {
+                return nil
+            }
+            return candidates.map(\.word)
+        }
+        #expect(words("send", "") == ["romeo@example.net", "nurse@example.net"])
+        #expect(words("send", "n") == ["nurse@example.net"])
+        #expect(words("room", "join", "") == ["orchard"])
+        #expect(words("--data", "") == ["here"])
+        #expect(words("settings", "r") == ["receipts=on", "receipts=off"])
+    }
+
     @Test("A usage that nobody has closed is read to its end")
     func damaged() {
         #expect(Usage("[list | join [ROOM").next(after: []) == ["list", "join"])

@@ -224,6 +224,7 @@ final class AccountDriver {
             disconnect("\(StreamFailure.stream(error))")
         case .careful(let reason):
             redelivery.failed()
+            reconnecting.stanzaFailed()
             disconnect(reason)
         }
     }

@@ -108,10 +108,25 @@ final class OnlineSession {
             let attempt = try Attempts(runner: context.runner, account: steps.account).begin(count)
             driver.redelivery.begun(count, attempt: attempt)
         }
+        let place = Redelivery.place(of: stanza)
         if case .setAside(let attempts) = driver.redelivery.handle(count) {
-            return try steps.quarantine(QuarantinedStanza(stanza, attempts: attempts), count: count)
+            return try setAside(stanza, count, attempts, driver)
         }
-        return try steps.handle(stanza, count: count)
+        if let place, driver.redelivery.isUsedUp(place) { return try setAside(stanza, count, Attempts.last, driver) }
+        do {
+            return try steps.handle(stanza, count: count)
+        } catch {
+            if let place, case .careful = Consequence(of: error) { driver.redelivery.failed(place) }
+            throw error
+        }
+    }
+
+    private func setAside(
+        _ stanza: Element, _ count: HandledCount, _ attempts: Int, _ driver: AccountDriver
+    ) throws -> Step.Effects {
+        let effects = try steps.quarantine(QuarantinedStanza(stanza, attempts: attempts), count: count)
+        driver.reconnecting.stanzaSetAside()
+        return effects
     }
 
     private func release(_ effects: Step.Effects) {

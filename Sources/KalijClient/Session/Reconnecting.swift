@@ -1,3 +1,4 @@
+import KalijFeatures
 import KalijTransport
 
 /// When the next connection is tried, with which password, and whether the last session is to be resumed.
@@ -11,6 +12,10 @@ struct Reconnecting {
     private var hasty = 0
     /// A login has fewer letters; a server that changes its features each time would be connected to for ever.
     private static let mostHasty = 8
+    /// Consecutive connections that ended at a stanza that could not be handled.
+    private var failedStanzas = 0
+    /// Whether the connection that ends now does so at a stanza, and the next is to come soon.
+    private var isSoon = false
     /// Which of two passwords the next login uses.
     var choice = LoginChoice()
     /// Whether the session has lasted long enough to trust the way to the server.
@@ -54,6 +59,16 @@ struct Reconnecting {
     /// counts twice: the session is not tried again.
     mutating func resumeCut() { unansweredResumes += 1 }
 
+    /// The connection ends at a stanza that could not be handled. The way to the server is not to blame, and the attempts at the stanza
+    /// count in its session alone: with long delays the server would forget the session before the last attempt.
+    mutating func stanzaFailed() {
+        failedStanzas = isStable ? 1 : failedStanzas + 1
+        isSoon = failedStanzas <= Attempts.last
+    }
+
+    /// The stanza was set aside.
+    mutating func stanzaSetAside() { failedStanzas = 0 }
+
     /// A connection has ended; `isResumePending` if before the answer to `<resume/>`.
     mutating func ended(isResumePending: Bool) {
         if isResumePending { unansweredResumes += 1 }
@@ -63,7 +78,11 @@ struct Reconnecting {
 
     /// Seconds until the next attempt.
     /// - Parameter random: from 0 up to but not including 1.
-    mutating func delay(random: Double) -> Double { backoff.next(random: random) }
+    mutating func delay(random: Double) -> Double {
+        guard isSoon else { return backoff.next(random: random) }
+        isSoon = false
+        return 1 + random
+    }
 
     /// The network has changed: earlier failures say nothing of the new network.
     mutating func networkChanged() {

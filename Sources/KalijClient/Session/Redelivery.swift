@@ -1,5 +1,6 @@
 import KalijFeatures
 import KalijStream
+import KalijXML
 
 /// Handles stanzas that may have ended an earlier process: the beginning of each attempt is committed before the step, and a
 /// stanza begun too often is set aside.
@@ -16,6 +17,9 @@ struct Redelivery {
     private(set) var isCareful: Bool
     /// The stanza whose attempt has begun in this process and has not ended, with the number of the attempt.
     private var attempt: (count: HandledCount, number: Int)?
+
+    /// The result of an archive that could not be handled, and how often.
+    private var failedResult: (place: String, times: Int)?
 
     init(isCareful: Bool) { self.isCareful = isCareful }
 
@@ -39,6 +43,22 @@ struct Redelivery {
 
     /// The redelivered stanzas are past, or there are none: the session is new.
     mutating func passed() { isCareful = false }
+
+    /// The place in an archive of a result; nil for another stanza. Each connection asks the archive again, so a result comes each time
+    /// as another stanza of the session, and its attempts are counted by its place.
+    static func place(of stanza: Element) -> String? {
+        stanza.child("result", "urn:xmpp:mam:2")?["id"].map { "\(stanza["from"] ?? "") \($0)" }
+    }
+
+    /// Whether all attempts at the result in this place have failed.
+    func isUsedUp(_ place: String) -> Bool {
+        failedResult.map { $0.place == place && $0.times >= Attempts.last } ?? false
+    }
+
+    /// The result in this place could not be handled.
+    mutating func failed(_ place: String) {
+        failedResult = (place, failedResult?.place == place ? (failedResult?.times ?? 0) + 1 : 1)
+    }
 
     /// A stanza could not be handled. The stanza was not acknowledged, so the server sends the stanza again.
     mutating func failed() { isCareful = true }

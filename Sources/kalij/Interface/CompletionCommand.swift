@@ -1,3 +1,5 @@
+import KalijAddress
+import KalijClient
 import KalijCommandLine
 import KalijText
 
@@ -14,7 +16,7 @@ enum CompletionCommand: Command {
                 `compinit` in ~/.zshrc
           fish  kalij completion fish > ~/.config/fish/completions/kalij.fish
 
-        The scripts ask `kalij completion words -- WORD...` for the words that may stand at the place of the last WORD.
+        Addresses are those of stored conversations and contacts. The scripts ask `kalij completion words -- WORD...` for the words that may stand at the place of the last WORD.
 
         example:
           source <(kalij completion bash)
@@ -25,7 +27,10 @@ enum CompletionCommand: Command {
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...Int.max - 1)
         if arguments.words[0] == "words" {
-            for line in Help.manual.completed(Array(arguments.words.dropFirst())).lines {
+            let words = Array(arguments.words.dropFirst())
+            for line in Help.manual.completed(
+                words, known: { known($0, in: words).map { PrintedText(field: $0).description } }
+            ).lines {
                 Output.line(PrintedText(asIs: line))
             }
             return .done
@@ -36,5 +41,27 @@ enum CompletionCommand: Command {
         }
         Output.line(PrintedText(asIs: shell.script(for: "kalij")))
         return .done
+    }
+
+    /// Stored addresses for a name in the help; none if nothing is stored, or the stored cannot be read.
+    private static func known(_ name: String, in line: [String]) -> [String] {
+        guard ["JID", "TO", "ROOM", "--account", "--in"].contains(name) else { return [] }
+        let defaults = (try? Defaults(for: Arguments()))?.added(to: Arguments(), of: ChatsCommand.self)
+        guard let path = try? Kalij.dataDirectory(value("--data", in: line) ?? defaults?.value("--data")) else {
+            return []
+        }
+        let directory = AccountDirectory(path)
+        if name == "--account" {
+            return (try? AccountTable(directory.read()).all().map { $0.jid.description }) ?? []
+        }
+        let account = (value("--account", in: line) ?? defaults?.value("--account")).flatMap { try? JID($0) }
+        guard let conversations = try? Conversations(directory, of: account) else { return [] }
+        let contacts = (try? Contacts(directory).contacts(of: conversations.account).map { $0.jid.description }) ?? []
+        return ((try? conversations.all().prefix(1000).map { $0.jid }) ?? []) + contacts
+    }
+
+    private static func value(_ option: String, in line: [String]) -> String? {
+        for (word, next) in zip(line, line.dropFirst()) where word == option { return next }
+        return line.dropLast().first { $0.hasPrefix("\(option)=") }.map { String($0.dropFirst(option.count + 1)) }
     }
 }

@@ -94,7 +94,7 @@ enum Kalij {
         return .done
     }
 
-    private static func dataDirectory(_ given: String?) throws -> String {
+    static func dataDirectory(_ given: String?) throws -> String {
         if let given {
             guard !given.isEmpty else { throw Failure(.usage, "--data needs the name of a directory") }
             return given

@@ -56,4 +56,44 @@ import Testing
         let bodies = try database.prepare("SELECT body FROM message ORDER BY position").all { $0.text() }
         #expect(bodies.filter { !$0.contains(":") } == ["fine", "after"] && bodies.count == 4)
     }
+
+    @Test(
+        "a message of the archive whose turn throws is set aside, too, and the messages after it are there",
+        .timeLimit(.minutes(2)))
+    func archived() async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let server = try await startedServer(.prosody, in: laboratory)
+        let directory = AccountDirectory(laboratory.path("alice"))
+        let settings = ServerSettings(
+            override: HostAndPort("127.0.0.1:\(server.port)"), caFile: server.certificateAuthority)
+        try directory.logIn(JID.received("alice@localhost"), password: "secret", resource: "bot", server: settings)
+        // An archive counts whole seconds.
+        try await Task.sleep(for: .seconds(2))
+        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
+        try await bob.send(
+            raw: ["fine", "throw", "after"].map {
+                "<message to='alice@localhost' type='chat' id='\($0)'><body>\($0)</body></message>"
+            }.joined())
+        var options = Engine.Options()
+        options.features = [Echo.self, Thrower.self]
+        let engine = try await Engine.start(role: .main, in: directory, options: options)
+        let patience = Task {
+            try await Task.sleep(for: .seconds(60))
+            try await engine.stop()
+        }
+        defer { patience.cancel() }
+        var told: [String] = []
+        var events = engine.events.makeAsyncIterator()
+        while !told.contains("after"), let event = await events.next() {
+            switch event.content {
+            case let stored as MessageStored where stored.message.direction == .incoming:
+                told.append(stored.message.body ?? "")
+            case is Quarantined: told.append("set aside")
+            default: break
+            }
+        }
+        #expect(told == ["fine", "set aside", "after"])
+        try await engine.stop()
+    }
 }

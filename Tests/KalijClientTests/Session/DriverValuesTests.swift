@@ -35,6 +35,24 @@ struct DriverValuesTests {
         #expect(fail() == 1)
     }
 
+    @Test("after a stanza that could not be handled the next connection comes soon, until all attempts are used up")
+    func failedStanza() {
+        var reconnecting = Reconnecting(longest: 60)
+        func fail() -> Double {
+            reconnecting.established()
+            reconnecting.stanzaFailed()
+            reconnecting.ended(isResumePending: false)
+            return reconnecting.delay(random: 0.5)
+        }
+        func soon() -> Bool { (1...Attempts.last).map { _ in fail() }.allSatisfy { $0 == 1.5 } }
+        #expect(soon())
+        #expect((1...6).map { _ in fail() }.max() ?? 0 > 10, "not for ever: a server may forget each session")
+        reconnecting.stanzaSetAside()
+        #expect(soon(), "the archive may show the stanza again")
+        reconnecting.lasted()
+        #expect(soon())
+    }
+
     @Test("after a letter that fails the next connection is made at once, but not for ever")
     func hasty() {
         var reconnecting = Reconnecting(longest: 5)
@@ -83,6 +101,24 @@ struct DriverValuesTests {
         #expect(reconnecting.givesUpSession)
         reconnecting.gaveUpSession()
         #expect(!reconnecting.givesUpSession)
+    }
+
+    @Test("a result of an archive that failed three times is used up, whatever other stanza brings the result")
+    func failedResult() throws {
+        func result(_ id: String, from: String) throws -> Element {
+            try Element.parse(
+                "<message xmlns='jabber:client' \(from)><result xmlns='urn:xmpp:mam:2' id='\(id)'/></message>")
+        }
+        var redelivery = Redelivery(isCareful: false)
+        let first = try #require(Redelivery.place(of: try result("1", from: "")))
+        let room = try #require(Redelivery.place(of: try result("1", from: "from='room@example.org'")))
+        #expect(Redelivery.place(of: Element("message", xmlns: "jabber:client")) == nil)
+        for _ in 1..<Attempts.last { redelivery.failed(first) }
+        #expect(!redelivery.isUsedUp(first))
+        redelivery.failed(first)
+        #expect(redelivery.isUsedUp(first) && !redelivery.isUsedUp(room))
+        redelivery.failed(room)
+        #expect(!redelivery.isUsedUp(first) && !redelivery.isUsedUp(room))
     }
 
     // MARK: Storage
