@@ -109,24 +109,19 @@ final class OnlineSession {
             driver.redelivery.begun(count, attempt: attempt)
         }
         let place = Redelivery.place(of: stanza)
-        if case .setAside(let attempts) = driver.redelivery.handle(count) {
-            return try setAside(stanza, count, attempts, driver)
+        var attempts = place.map { driver.redelivery.isUsedUp($0) } ?? false ? Attempts.last : nil
+        if case .setAside(let number) = driver.redelivery.handle(count) { attempts = number }
+        if let attempts {
+            let effects = try steps.quarantine(QuarantinedStanza(stanza, attempts: attempts), count: count)
+            driver.reconnecting.stanzaSetAside()
+            return effects
         }
-        if let place, driver.redelivery.isUsedUp(place) { return try setAside(stanza, count, Attempts.last, driver) }
         do {
             return try steps.handle(stanza, count: count)
         } catch {
             if let place, case .careful = Consequence(of: error) { driver.redelivery.failed(place) }
             throw error
         }
-    }
-
-    private func setAside(
-        _ stanza: Element, _ count: HandledCount, _ attempts: Int, _ driver: AccountDriver
-    ) throws -> Step.Effects {
-        let effects = try steps.quarantine(QuarantinedStanza(stanza, attempts: attempts), count: count)
-        driver.reconnecting.stanzaSetAside()
-        return effects
     }
 
     private func release(_ effects: Step.Effects) {
