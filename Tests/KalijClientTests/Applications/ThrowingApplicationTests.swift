@@ -14,11 +14,7 @@ import Testing
     func setAside() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
-        let server = try await startedServer(.prosody, in: laboratory)
-        let directory = AccountDirectory(laboratory.path("alice"))
-        let settings = ServerSettings(
-            override: HostAndPort("127.0.0.1:\(server.port)"), caFile: server.certificateAuthority)
-        try directory.logIn(JID.received("alice@localhost"), password: "secret", resource: "bot", server: settings)
+        let (server, directory) = try await loggedIn(laboratory)
         var options = Engine.Options()
         options.timing.longestRetry = 1
         options.features = [Echo.self, Thrower.self]
@@ -57,17 +53,22 @@ import Testing
         #expect(bodies.filter { !$0.contains(":") } == ["fine", "after"] && bodies.count == 4)
     }
 
+    private func loggedIn(_ laboratory: Laboratory) async throws -> (any XMPPServer, AccountDirectory) {
+        let server = try await startedServer(.prosody, in: laboratory)
+        let directory = AccountDirectory(laboratory.path("alice"))
+        let settings = ServerSettings(
+            override: HostAndPort("127.0.0.1:\(server.port)"), caFile: server.certificateAuthority)
+        try directory.logIn(JID.received("alice@localhost"), password: "secret", resource: "bot", server: settings)
+        return (server, directory)
+    }
+
     @Test(
         "a message of the archive whose turn throws is set aside, too, and the messages after it are there",
         .timeLimit(.minutes(2)))
     func archived() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
-        let server = try await startedServer(.prosody, in: laboratory)
-        let directory = AccountDirectory(laboratory.path("alice"))
-        let settings = ServerSettings(
-            override: HostAndPort("127.0.0.1:\(server.port)"), caFile: server.certificateAuthority)
-        try directory.logIn(JID.received("alice@localhost"), password: "secret", resource: "bot", server: settings)
+        let (server, directory) = try await loggedIn(laboratory)
         // An archive counts whole seconds.
         try await Task.sleep(for: .seconds(2))
         let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
