@@ -131,24 +131,10 @@ package struct ArchiveResults {
     package func handle(_ messages: [Element]) throws {
         guard let first = messages.first, let page = Self.page(of: first) else { return }
         let archive = archive(of: first)
-        let results = try withoutSetAside(
-            messages.compactMap { Self.result(in: $0).flatMap { ArchivedMessage($0, of: archive) } }, of: archive)
+        let results = messages.compactMap { Self.result(in: $0).flatMap { ArchivedMessage($0, of: archive) } }
         guard !results.isEmpty else { return }
         if try CatchUp(step: step, archive: archive).take(results, query: page.query) { return }
         try Backfill(step: step, archive: archive).take(results, query: page.query)
-    }
-
-    /// Leaves out messages that were set aside, live or as a result: what has ended processes would end the next. The author has to be the
-    /// same, so that nobody hides the message of somebody else behind an id.
-    private func withoutSetAside(_ results: [ArchivedMessage], of archive: Archive) throws -> [ArchivedMessage] {
-        let known = try step.database.statement(
-            "SELECT archive_id, author FROM quarantine WHERE account = ? AND archive = ? AND archive_id IS NOT NULL"
-        ).all([.integer(step.account.id), .text(archive.key)]) { [$0.text("archive_id"), $0.text("author")] }
-        guard !known.isEmpty else { return results }
-        return results.filter { result in
-            let author = result.message["from"].map { JID.received($0).bare.description } ?? ""
-            return !known.contains([result.id, author])
-        }
     }
 
     /// A result that was set aside while its page was open. Now the result counts if its archive has been read.
