@@ -27,6 +27,23 @@ import Testing
         #expect(Heard("x" + streamHeader).condition == "not-well-formed")
     }
 
+    @Test("overlong forms of UTF-8 were accepted in a CDATA section, and there alone")
+    func overlong() throws {
+        let header = Array((streamHeader + "<a><![CDATA[é").utf8)
+        let overlong: [[UInt8]] = [[0xF0, 0x85, 0x98, 0x80], [0xE0, 0x81, 0x81], [0xC1, 0x81], [0xED, 0xA0, 0x80]]
+        for bytes in overlong {
+            for size in [1, 3, 1000] {
+                let heard = Heard(chunks(header + bytes + Array("]]></a>".utf8), of: size))
+                #expect(heard.events.count <= 1 && heard.condition != nil, "\(bytes) \(size)")
+            }
+        }
+        let long = String(repeating: "é漢😀", count: 500)
+        for size in [1, 2, 5, 299, 1000] {
+            let heard = Heard(chunks(Array((streamHeader + "<a><![CDATA[\(long)]]></a>").utf8), of: size))
+            #expect(heard.condition == nil, "\(size)")
+        }
+    }
+
     @Test("whether a start tag had too many attributes depended on the chunk of its end")
     func tooManyAttributes() {
         let tag = "<a" + (0..<66_000).map { " a\($0)=''" }.joined() + "/>"
