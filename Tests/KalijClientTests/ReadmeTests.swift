@@ -14,11 +14,11 @@ import Testing
         static let name = "org.example.echo"
 
         static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
-            // What was archived before the first start is not answered.
+            // What was archived before the login is not answered.
             guard message.direction == .incoming, message.type == "chat", let body = message.body,
                 try !step.isHistory(incoming)
             else { return }
-            try step.accept("You said: \(body.prefix(1000))", to: incoming.sender.bare)
+            do { try step.accept("You said: \(body)", to: incoming.sender.bare) } catch is AcceptError {}  // too long
         }
     }
     // end
@@ -28,7 +28,15 @@ import Testing
         var options = Engine.Options()
         options.features = [Echo.self]
         options.stopsOnSignals = true
-        try Engine(AccountDirectory(folder), options: options) { if let line = $0.content.line { print(line) } }.run()
+        do {
+            try Engine(AccountDirectory(folder), options: options) { event in
+                if let line = event.content.line { print(line) }
+                fflush(nil)
+            }.run()
+        } catch {
+            print("echo: \(error)")
+            exit(1)
+        }
     }
     // end
 
