@@ -90,15 +90,13 @@ struct SessionSteps {
     /// Handles stanzas that arrived together, for as long as others may be kept from writing.
     /// - Returns: the effects of each step, all committed.
     func handle(_ batch: inout Batch) throws -> [Step.Effects] {
-        try runner.run("stanza", for: account, each: &batch, within: Self.longest) {
-            try Dispatcher.handle($0.withoutSetAside(in: $1), in: $1)
-        }
+        try runner.run("stanza", for: account, each: &batch, within: Self.longest, Dispatcher.handle)
     }
 
     /// One inbound stanza; `count` is the handled count including the stanza, nil without stream management.
     func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects {
         try runner.run("stanza", for: account) { step in
-            try Dispatcher.handle(Arrival(stanzas: [stanza], count: count).withoutSetAside(in: step), in: step)
+            try Dispatcher.handle(Arrival(stanzas: [stanza], count: count), in: step)
         }
     }
 

@@ -10,26 +10,12 @@ struct ArchivedOrigin {
     /// The sender of the stanza, if the stanza can be read.
     let author: String?
 
-    /// Reads a whole stanza; nil if no archive has the stanza, as far as the stanza tells.
+    /// Reads a whole stanza; nil if the stanza is not a result of an archive.
     package init?(_ stanza: Element, in step: Step) {
-        if let result = stanza.child("result", "urn:xmpp:mam:2"), let id = result["id"] {
-            archive = ArchiveResults(step: step).archive(of: stanza).key
-            self.id = id
-            author = result.child("forwarded", "urn:xmpp:forward:0")?.child("message", "jabber:client")?["from"]
-        } else if let id = Self.id(ofLive: stanza, in: step) {
-            (archive, self.id, author) = (Archive.own.key, id, stanza["from"])
-        } else {
-            return nil
-        }
-    }
-
-    /// The id under which the account's own archive will show a message (XEP-0359). Nothing more of the message is read, because the
-    /// rest may have ended processes.
-    private static func id(ofLive stanza: Element, in step: Step) -> String? {
-        guard stanza.name == "message", stanza["type"] != "groupchat" else { return nil }
-        return stanza.children.first {
-            $0.isNamed("stanza-id", "urn:xmpp:sid:0") && $0["by"] == step.account.jid.description
-        }?["id"].flatMap { Archive.isID($0) ? $0 : nil }
+        guard let result = stanza.child("result", "urn:xmpp:mam:2"), let id = result["id"] else { return nil }
+        archive = ArchiveResults(step: step).archive(of: stanza).key
+        self.id = id
+        author = result.child("forwarded", "urn:xmpp:forward:0")?.child("message", "jabber:client")?["from"]
     }
 
     /// Reads the first bytes of a stanza.

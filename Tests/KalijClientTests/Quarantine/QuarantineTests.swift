@@ -100,21 +100,6 @@ struct QuarantineTests {
         #expect(try harness.number("SELECT count(*) FROM quarantine") == 1)
     }
 
-    @Test("a message that was set aside when it came live is left out when the archive shows it, and nobody else's is")
-    func liveThenArchived() throws {
-        let harness = try StepHarness.reading()
-        let live = try Element.parse(StepHarness.inClient(CatchUpTests.live("poison", archive: "a1")))
-        try setAside(QuarantinedStanza(live, attempts: 3), at: harness)
-        try harness.receive(try harness.archived("a1", CatchUpTests.message("poison")))
-        #expect(try harness.history().isEmpty)
-        let other = CatchUpTests.message("other").replacing("romeo@example.net", with: "nurse@example.net")
-        try harness.receive(try harness.archived("a1", other))
-        try harness.receive(try harness.archived("a2", CatchUpTests.message("next")))
-        #expect(try harness.history() == ["in other", "in next"])
-        try harness.answerPage(last: "a2", complete: true)
-        #expect(try harness.number("SELECT count(*) FROM quarantine") == 1)
-    }
-
     @Test("a stranger's flood pushes out the stranger's own stanzas, and no others")
     func flood() throws {
         let harness = try StepHarness.caughtUp()
