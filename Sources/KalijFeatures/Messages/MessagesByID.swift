@@ -29,7 +29,7 @@ package struct MessagesByID {
             "UPDATE message_gone SET id = max(id, coalesce((SELECT max(id) FROM message), 0)) + ?", [.integer(leftOut)])
     }
 
-    /// How many rows are looked at one after the other without a look at what there is to find.
+    /// So many rows are walked without counting the messages wanted first.
     static let few: Int64 = 10_000
 
     /// The oldest `limit` messages with an id above `id`.

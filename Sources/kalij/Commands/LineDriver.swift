@@ -115,7 +115,7 @@ final class LineDriver: Sendable {
 
     private func isAnotherComing(_ directory: AccountDirectory) -> Bool {
         for _ in 0..<50 where !isToEnd {
-            usleep(20_000)
+            usleep(20_000)  // a bell cannot be waited for before the other process has hung the bell up
             if Doorbell.bell(directory: directory.path) != nil { return true }
         }
         return false
