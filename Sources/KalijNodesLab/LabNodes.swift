@@ -50,6 +50,6 @@ public func waits(_ seconds: Double, until isTrue: () throws -> Bool) async reth
         let passed = (ContinuousClock.now - began) / .seconds(1)
         if isTrue { return passed }
         if passed > seconds { return nil }
-        try? await Task.sleep(for: .milliseconds(50))
+        try? await sleep(for: .milliseconds(50))
     }
 }

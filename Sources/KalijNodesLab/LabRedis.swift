@@ -41,7 +41,7 @@ public final class LabRedis: Sendable {
         for _ in 0..<100 {
             if try await command("PING") == "PONG" { return }
             // Redis says nothing when it is ready: asked again until it answers, ten seconds at most.
-            try await Task.sleep(for: .milliseconds(100))
+            try await sleep(for: .milliseconds(100))
         }
         throw LaboratoryError("redis-server does not answer; see \(log)")
     }

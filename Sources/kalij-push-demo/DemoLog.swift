@@ -20,7 +20,7 @@ struct DemoLog {
             if lines.count >= count, let line = lines.last {
                 return line.hasPrefix("<") ? String(line.dropFirst(3)) : String(line)
             }
-            try await Task.sleep(for: .milliseconds(20))
+            try await sleep(for: .milliseconds(20))
         }
         throw Missing(description: "\"\(text)\" was not logged \(count) times within \(Int(seconds)) s: \(read())")
     }

@@ -96,7 +96,7 @@ struct NodesDemo {
                 guard ContinuousClock.now - began < .seconds(60) else {
                     throw Broken(description: "\(node.name) has not written its records again within 60 s")
                 }
-                try await Task.sleep(for: .milliseconds(100))
+                try await sleep(for: .milliseconds(100))
             }
         }
         tell("\(tenths((ContinuousClock.now - began) / .seconds(1))) s later each node has written its records again")
@@ -152,7 +152,7 @@ struct NodesDemo {
                 }
                 slowest = max(slowest, answer.seconds)
             }
-            try await Task.sleep(for: .milliseconds(100))
+            try await sleep(for: .milliseconds(100))
         }
         return slowest
     }

@@ -45,7 +45,7 @@ struct PhoneDemo {
         let shown = try await waiting.wait(for: "Who has the ladder?", count: 1, seconds: 20)
         say("  \(milliseconds(since: began)) ms: `kalij wake` shows: \(shown)")
         // A session that was lost would be in the group anew by now.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         let after = try await self.joins(bob, atLeast: joins)
         say(
             after == 1
@@ -64,7 +64,7 @@ struct PhoneDemo {
                 $0.event == "presence" && $0.sender == "\(Self.room)/alice" && $0.type == nil
             }
             if count >= wanted { return count }
-            try await Task.sleep(for: .milliseconds(50))
+            try await sleep(for: .milliseconds(50))
         }
         throw DemoLog.Missing(description: "Bob has not seen Alice come in")
     }

@@ -91,7 +91,7 @@ enum PushDemo {
                 guard ContinuousClock.now < deadline else {
                     throw DemoLog.Missing(description: "Prosody has not asked for a push \(number) times within 30 s")
                 }
-                try await Task.sleep(for: .milliseconds(50))
+                try await sleep(for: .milliseconds(50))
                 now = try await DemoCounters.read(port: page, laboratory)
             }
             say("  message \(number): \(now.verdict(since: before))")

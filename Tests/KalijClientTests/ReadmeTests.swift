@@ -79,7 +79,7 @@ import Testing
         }
         for text in ["old-1", "old-2"] { try await write(text) }
         // An archive's stamps are whole seconds.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         try await run(server, laboratory) {
             try await write("new")
             try await answered(["You said: new"], bob)
@@ -130,7 +130,7 @@ import Testing
     private func wait(_ what: String, until isTrue: () async throws -> Bool) async throws {
         for _ in 0..<300 {
             if try await isTrue() { return }
-            try await Task.sleep(for: .milliseconds(50))
+            try await sleep(for: .milliseconds(50))
         }
         Issue.record("within 15 s not true: \(what)")
     }

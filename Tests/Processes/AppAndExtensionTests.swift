@@ -17,7 +17,7 @@ import Testing
     /// Waits until the program has printed `line` `count` times.
     private func printed(_ line: String, _ count: Int = 1, by program: Running) async throws {
         for _ in 0..<2000 where try program.lines.count(where: { $0 == line }) < count {
-            try await Task.sleep(for: .milliseconds(10))
+            try await sleep(for: .milliseconds(10))
         }
         let lines = try program.lines
         #expect(lines.count { $0 == line } >= count, "\(line): \(lines)")
@@ -25,7 +25,7 @@ import Testing
 
     /// Waits for the program's end.
     private func ended(_ program: Running) throws -> [String] {
-        let ending = program.process.ended(within: 60)
+        let ending = program.process.ended()
         let errors = try program.errors
         #expect(ending == .exited(0), "\(errors)")
         return try program.lines
@@ -82,7 +82,7 @@ import Testing
     }
 
     private func wait(_ isDone: () throws -> Bool) async throws {
-        for _ in 0..<2000 where try !isDone() { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<2000 where try !isDone() { try await sleep(for: .milliseconds(10)) }
         #expect(try isDone())
     }
 }

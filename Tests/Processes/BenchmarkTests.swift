@@ -11,7 +11,7 @@ struct BenchmarkTests {
         launch.environment.merge(environment) { $1 }
         launch.directory = String(#filePath.components(separatedBy: "/Tests/")[0])
         let running = try Running(launch)
-        let ending = running.process.ended(within: 60)
+        let ending = running.process.ended()
         return (ending?.status ?? -1, try running.output + running.errors)
     }
 

@@ -86,17 +86,17 @@ import Testing
         try await peer.send(
             raw: "<message to='alice@localhost' type='chat' id='old'><body>before the bot</body></message>")
         // An archive counts whole seconds.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         let first = try Running(launch)
-        #expect(try await until(30) { try isOnline(first) })
-        try await Task.sleep(for: .seconds(1))
+        #expect(try await until { try isOnline(first) })
+        try await sleep(for: .seconds(1))
         _ = first.end(SIGTERM)
 
         let chat = try await peer.chat(with: "alice@localhost", label: "question", rate: 25)
         var online = 0
         for _ in 0..<kills {
             let running = try Running(launch)
-            try await Task.sleep(for: .milliseconds(Int.random(in: 300...2300, using: &random)))
+            try await sleep(for: .milliseconds(Int.random(in: 300...2300, using: &random)))
             let errors = try running.errors
             let ending = running.process.ending()
             #expect(ending == nil, "\(name) has ended by itself: \(String(describing: ending)) \(errors)")
@@ -105,9 +105,9 @@ import Testing
         }
         let sent = try await chat.stopSending()
         let running = try Running(launch)
-        _ = try await until(120, every: 100) { try Set(self.questions(chat)).count >= sent }
+        _ = try await until(every: 100) { try Set(self.questions(chat)).count >= sent }
         // What comes twice may come a little later.
-        try await Task.sleep(for: .seconds(3))
+        try await sleep(for: .seconds(3))
         let questions = try self.questions(chat)
         _ = running.end(SIGTERM)
         await chat.quit()

@@ -27,7 +27,7 @@ import Testing
 
         func logIn(_ server: any XMPPServer) throws {
             let login = try begun("login", "alice@localhost", "127.0.0.1:\(server.port)", server.certificateAuthority)
-            let ending = login.process.ended(within: 60)
+            let ending = login.process.ended()
             let errors = try login.errors
             #expect(ending == .exited(0), "\(errors)")
         }
@@ -57,14 +57,14 @@ import Testing
         try await peer.send(
             raw: "<message to='alice@localhost' type='chat' id='old'><body>before the bot</body></message>")
         // An archive counts whole seconds.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         try bot.logIn(server)
         try await online(bot)
         let chat = try await peer.chat(with: "alice@localhost", label: "question", rate: 25)
         var (delivering, resumed, bound) = (0, 0, 0)
         for _ in 0..<kills {
             let running = try bot.begun("run")
-            try await Task.sleep(for: .milliseconds(Int.random(in: 30...300, using: &random)))
+            try await sleep(for: .milliseconds(Int.random(in: 30...300, using: &random)))
             let errors = try running.errors
             #expect(running.isRunning, "\(errors)")
             let lines = try running.lines
@@ -75,9 +75,9 @@ import Testing
         }
         let sent = try await chat.stopSending()
         let running = try bot.begun("run")
-        let isDone = try await until(60, every: 100) { try self.answers(chat).count >= sent }
+        let isDone = try await until(every: 100) { try self.answers(chat).count >= sent }
         // What comes twice may come a little later.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         let answers = try self.answers(chat)
         let (numbers, questions) = (answers.map(\.number), answers.map(\.question))
         print(
@@ -96,8 +96,8 @@ import Testing
     /// The first session is there, and can be resumed.
     private func online(_ bot: Bot) async throws {
         let running = try bot.begun("run")
-        #expect(try await until(30) { try running.lines.contains("caught up") })
-        try await Task.sleep(for: .milliseconds(300))
+        #expect(try await until { try running.lines.contains("caught up") })
+        try await sleep(for: .milliseconds(300))
         #expect(running.end(SIGTERM).status == 0)
     }
 
@@ -132,13 +132,13 @@ import Testing
 
         let running = try bot.begun("run")
         let expected: Set = ["by the command", "1: question 1", "beside the bot"]
-        #expect(try await until(30) { try running.lines.contains("caught up") })
+        #expect(try await until { try running.lines.contains("caught up") })
         let beside = try kalij("run")
         #expect(beside.status == 75 && running.isRunning, "\(beside.errors)")
         #expect(try kalij("wake").status == 0)
         #expect(try kalij("send", "bob@localhost", "beside the bot").status == 0)
         #expect(
-            try await until(20) {
+            try await until {
                 Set(try chat.events().filter { $0.event == "received" }.compactMap(\.body)) == expected
             })
         let history = try kalij("history", "bob@localhost")

@@ -57,7 +57,7 @@ import Testing
 private func eventually(_ condition: () throws -> Bool) async throws {
     for _ in 0..<1500 {
         if try condition() { return }
-        try await Task.sleep(for: .milliseconds(20))
+        try await sleep(for: .milliseconds(20))
     }
     Issue.record("it did not become true within 30 s")
 }

@@ -65,6 +65,6 @@ import Testing
     }
 
     private func wait(_ isDone: () throws -> Bool) async throws {
-        for _ in 0..<1000 where try !isDone() { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<1000 where try !isDone() { try await sleep(for: .milliseconds(10)) }
     }
 }

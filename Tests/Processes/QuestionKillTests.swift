@@ -108,11 +108,11 @@ private final class Asking: Sendable {
         var kills = 0
         while !Task.isCancelled {
             let process = try start(["run"])
-            try? await Task.sleep(for: random.milliseconds(50...1500))
+            try? await sleep(for: random.milliseconds(50...1500))
             process.signal(SIGKILL)
             _ = await process.wait(seconds: 10)
             kills += 1
-            if random.flip() { try? await Task.sleep(for: random.milliseconds(0...1000)) }
+            if random.flip() { try? await sleep(for: random.milliseconds(0...1000)) }
         }
         return kills
     }
@@ -147,7 +147,7 @@ private final class Asking: Sendable {
     func wait(seconds: Int, until isDone: () async throws -> Bool) async throws {
         for _ in 0..<seconds * 10 {
             if try await isDone() { return }
-            try await Task.sleep(for: .milliseconds(100))
+            try await sleep(for: .milliseconds(100))
         }
         Issue.record("questions still wait after \(seconds) s")
     }

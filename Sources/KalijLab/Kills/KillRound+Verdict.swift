@@ -18,7 +18,7 @@ extension KillRound {
                 last = done
                 deadline = ContinuousClock.now + patience
             }
-            try await Task.sleep(for: .milliseconds(100))
+            try await sleep(for: .milliseconds(100))
         }
         if let ending = process.ending() {
             throw LaboratoryError("the last kalij run ended with \(ending): \(kalij.errors(of: "run"))")
@@ -35,7 +35,7 @@ extension KillRound {
     private func archive(of alice: Peer) async throws -> [ArchiveEntry] {
         watch.ignoreBinds(true)
         let entries = try await alice.archive()
-        try await Task.sleep(for: .milliseconds(50))  // the log is looked into every 5 ms
+        try await sleep(for: .milliseconds(50))  // the log is looked into every 5 ms
         watch.ignoreBinds(false)
         return entries
     }

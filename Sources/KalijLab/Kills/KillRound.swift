@@ -116,7 +116,7 @@ public struct KillRound: Sendable {
             guard ContinuousClock.now < deadline else {
                 throw LaboratoryError("not done in time: \(kalij.errors(of: "run"))")
             }
-            try await Task.sleep(for: .milliseconds(200))
+            try await sleep(for: .milliseconds(200))
         }
     }
 

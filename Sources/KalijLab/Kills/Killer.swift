@@ -24,7 +24,7 @@ struct Killer {
             guard ContinuousClock.now < deadline else {
                 throw LaboratoryError("kalij run did not bind within 30 s: \(kalij.errors(of: "run"))")
             }
-            try await Task.sleep(for: .milliseconds(5))
+            try await sleep(for: .milliseconds(5))
         }
         return process
     }
@@ -36,7 +36,7 @@ struct Killer {
         var began = wallClock()
         while true {
             let milliseconds = Double(Int.random(in: lifetime, using: &generator))
-            try await Task.sleep(for: .seconds(began + milliseconds / 1000 - wallClock()))
+            try await sleep(for: .seconds(began + milliseconds / 1000 - wallClock()))
             try await kill(process, begun: began)
             if tally.isOver || Task.isCancelled { return try await losses.finish() }
             if lossShare > 0, Double.random(in: 0..<1, using: &generator) < lossShare { try await losses.lose() }

@@ -29,7 +29,7 @@ struct LossMaker: Sendable {
             await tally.hold()
             defer { tally.letGo() }
             await look()
-            try await Task.sleep(for: .seconds(Double(options.resumeSeconds) + 1.2))
+            try await sleep(for: .seconds(Double(options.resumeSeconds) + 1.2))
         case .restarted:
             let server = server
             await look()
@@ -61,7 +61,7 @@ struct LossMaker: Sendable {
         try chat.burst(count)
         let deadline = ContinuousClock.now + .seconds(20)
         while try chat.sent() < wanted, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(20))
+            try await sleep(for: .milliseconds(20))
         }
     }
 }

@@ -30,7 +30,7 @@ struct ReplySender {
             }
             tally.endSending()
             failuresInARow = record(number, ending: ending, killing: isKilled) ? 0 : failuresInARow + 1
-            try? await Task.sleep(for: .milliseconds(pause))
+            try? await sleep(for: .milliseconds(pause))
             guard failuresInARow < 20 else {
                 throw LaboratoryError("kalij send failed 20 times in a row: \(kalij.errors(of: "send"))")
             }
@@ -42,7 +42,7 @@ struct ReplySender {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline, !tally.isHeld, !Task.isCancelled {
             if let ending = process.ending() { return ending }
-            try? await Task.sleep(for: .milliseconds(1))
+            try? await sleep(for: .milliseconds(1))
         }
         return process.ending()
     }

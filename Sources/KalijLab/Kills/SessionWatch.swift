@@ -20,7 +20,7 @@ final class SessionWatch: Sendable {
     func follow() async {
         while !Task.isCancelled {
             look()
-            try? await Task.sleep(for: .milliseconds(5))
+            try? await sleep(for: .milliseconds(5))
         }
         look()
     }

@@ -47,7 +47,7 @@ final class Tally: Sendable {
     func hold() async {
         held.store(true, ordering: .sequentiallyConsistent)
         while sending.load(ordering: .sequentiallyConsistent), !Task.isCancelled {
-            try? await Task.sleep(for: .milliseconds(5))
+            try? await sleep(for: .milliseconds(5))
         }
     }
 
@@ -61,7 +61,7 @@ final class Tally: Sendable {
             sending.store(true, ordering: .sequentiallyConsistent)
             if !held.load(ordering: .sequentiallyConsistent) || isOver { return }
             sending.store(false, ordering: .sequentiallyConsistent)
-            try? await Task.sleep(for: .milliseconds(5))
+            try? await sleep(for: .milliseconds(5))
         }
     }
 

@@ -47,7 +47,7 @@ public final class ServerLink: Sendable {
         state.withLock { $0.mode = mode }
         for _ in 0..<500 {
             if state.withLock({ $0.done == mode }) { return }
-            try await Task.sleep(for: .milliseconds(10))
+            try await sleep(for: .milliseconds(10))
         }
         throw LaboratoryError("the link at \(address) is not \(mode) after 5 s")
     }

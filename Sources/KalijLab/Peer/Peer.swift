@@ -224,7 +224,7 @@ public final class Chat: Sendable {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {
             if let event = try events().first(where: { $0.event == name }) { return event }
-            try await Task.sleep(for: .milliseconds(10))
+            try await sleep(for: .milliseconds(10))
         }
         throw LaboratoryError(
             "the peer was not \(name) after \(seconds) s: \(readText(of: files + ".err").suffix(500))")

@@ -108,7 +108,7 @@ public final class Subprocess: Sendable {
             if Task.isCancelled {
                 usleep(1000)  // a cancelled task does not sleep, but a process that was killed is still waited for
             } else {
-                try? await Task.sleep(for: .milliseconds(1))
+                try? await sleep(for: .milliseconds(1))
             }
         }
     }

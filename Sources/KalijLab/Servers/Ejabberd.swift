@@ -129,7 +129,7 @@ public final class Ejabberd: XMPPServer {
         try await waitForLine(
             "Start accepting TCP connections at 127.0.0.1:\(port + 2)", in: logPath, after: old, of: started,
             failure: "Failed to open socket", console: folder + "/console")
-        for _ in 0..<2000 where access(archiveMark, F_OK) != 0 { try await Task.sleep(for: .milliseconds(20)) }
+        for _ in 0..<2000 where access(archiveMark, F_OK) != 0 { try await sleep(for: .milliseconds(20)) }
         guard access(archiveMark, F_OK) == 0 else {
             throw LaboratoryError("ejabberd's archive was not ready after 40 s: \(readText(of: logPath).suffix(800))")
         }

@@ -132,7 +132,7 @@ extension XMPPServer {
                 return try await start()
             } catch is PortTaken {
                 await stop()
-                try await Task.sleep(for: .seconds(1))
+                try await sleep(for: .seconds(1))
             }
         }
         try await start()
@@ -169,7 +169,7 @@ func waitForLine(
             let said = readText(of: console).suffix(800) + readText(of: log).suffix(800)
             throw LaboratoryError("\(process.name) ended while starting with \(ending): \(said)")
         }
-        try await Task.sleep(for: .milliseconds(10))
+        try await sleep(for: .milliseconds(10))
     }
     throw LaboratoryError("\(process.name) was not ready after 60 s: \(readText(of: log).suffix(800))")
 }

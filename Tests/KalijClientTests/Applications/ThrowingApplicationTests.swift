@@ -21,7 +21,7 @@ import Testing
         let engine = try await Engine.start(role: .main, in: directory, options: options)
         // The events end with the engine.
         let patience = Task {
-            try await Task.sleep(for: .seconds(60))
+            try await sleep(for: .seconds(60))
             try await engine.stop()
         }
         defer { patience.cancel() }
@@ -70,7 +70,7 @@ import Testing
         defer { laboratory.close() }
         let (server, directory) = try await loggedIn(laboratory)
         // An archive counts whole seconds.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
         try await bob.send(
             raw: ["fine", "throw", "after"].map {
@@ -80,7 +80,7 @@ import Testing
         options.features = [Echo.self, Thrower.self]
         let engine = try await Engine.start(role: .main, in: directory, options: options)
         let patience = Task {
-            try await Task.sleep(for: .seconds(60))
+            try await sleep(for: .seconds(60))
             try await engine.stop()
         }
         defer { patience.cancel() }

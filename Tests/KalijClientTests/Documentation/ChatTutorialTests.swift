@@ -141,7 +141,7 @@ extension ReadmeTests {
             chat = Task { try await Self.chat(in: bot) }
             try await engine.accept("And now?", to: botJID)
             try await wait("the third is answered") { try isAnswered(3, conversations()) }
-            try await Task.sleep(for: .milliseconds(300))
+            try await sleep(for: .milliseconds(300))
             #expect(
                 try conversations().messages(with: botJID, limit: 100).filter { $0.direction == .incoming }.count == 3)
             chat.cancel()
@@ -160,7 +160,7 @@ extension ReadmeTests {
         private func wait(_ what: String, until isTrue: () async throws -> Bool) async throws {
             for _ in 0..<600 {
                 if try await isTrue() { return }
-                try await Task.sleep(for: .milliseconds(50))
+                try await sleep(for: .milliseconds(50))
             }
             Issue.record("within 30 s not true: \(what)")
         }

@@ -1,3 +1,4 @@
+import KalijLab
 import Foundation
 import KalijAddress
 import KalijHandlers
@@ -20,7 +21,7 @@ import Testing
         func get() async throws -> Value {
             for _ in 0..<12_000 {
                 if let value = contents.withLock({ $0 }) { return value }
-                try await Task.sleep(for: .milliseconds(10))
+                try await sleep(for: .milliseconds(10))
             }
             throw CancellationError()
         }

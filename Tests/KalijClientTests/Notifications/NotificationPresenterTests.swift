@@ -1,3 +1,4 @@
+import KalijLab
 import KalijStore
 import Testing
 
@@ -104,6 +105,6 @@ import Testing
     }
 
     private func wait(_ isIt: () -> Bool) async throws {
-        for _ in 0..<1000 where !isIt() { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<1000 where !isIt() { try await sleep(for: .milliseconds(5)) }
     }
 }

@@ -124,7 +124,7 @@ import Testing
                     "--keep-in-foreground", "--no-resolv", "--no-hosts", "--port=\(port)", "--listen-address=127.0.0.1",
                     "--bind-interfaces", "--address=/example.test/", "--pid-file=\(laboratory.path("dns.pid"))",
                 ]))
-        try await Task.sleep(for: .milliseconds(300))
+        try await sleep(for: .milliseconds(300))
         let outcome = try kalij(
             "login", "alice@nowhere.example.test",
             environment: ["KALIJ_PASSWORD": "secret", "KALIJ_DNS_SERVERS": "127.0.0.1:\(port)"])

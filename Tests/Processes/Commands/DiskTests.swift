@@ -19,7 +19,7 @@ import Testing
             launch.environment["KALIJ_PASSWORD"] = "secret"
             let running = try Running(launch)
             running.process.closeInput()
-            let ending = running.process.ended(within: 60)
+            let ending = running.process.ended()
             return Kalij.Outcome(status: ending?.status ?? -1, output: try running.output, errors: try running.errors)
         }
     }
@@ -53,7 +53,7 @@ import Testing
             for beside in [true, false] {
                 if beside {
                     let run = try world.kalij.running()
-                    for _ in 0..<500 where try run.lines.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+                    for _ in 0..<500 where try run.lines.isEmpty { try await sleep(for: .milliseconds(20)) }
                     #expect(run.end(SIGKILL).status == SIGKILL)
                 } else {
                     // The last process to close a database removes the files.

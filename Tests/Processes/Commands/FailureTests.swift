@@ -124,7 +124,7 @@ import Testing
         launch.arguments = ["s_server", "-nocert", "-www", "-accept", "127.0.0.1:\(port)"]
         let server = try Running(launch)
         defer { _ = server.end(SIGKILL) }
-        #expect(try await until(10) { try server.output.contains("ACCEPT") })
+        #expect(try await until { try server.output.contains("ACCEPT") })
         let outcome = try world.kalij.run(
             ["login", "alice@localhost", "--server", "127.0.0.1:\(port)", "--direct-tls"],
             environment: ["KALIJ_PASSWORD": "secret"])
@@ -138,13 +138,13 @@ import Testing
         #expect(try world.kalij.login(world.server, as: "bob@localhost").status == 0)
         let run = try world.kalij.begun(["-v", "run"])
         for _ in 0..<500 where try run.errors.count(of: "online as") < 2 {
-            try await Task.sleep(for: .milliseconds(20))
+            try await sleep(for: .milliseconds(20))
         }
         for (one, other) in [("alice", "bob"), ("bob", "alice")] {
             let sent = try world.kalij("send", "\(other)@localhost", "Hi", "--account", "\(one)@localhost", "--confirm")
             #expect(sent.status == 0, "\(sent.errors)")
         }
-        for _ in 0..<500 where try run.output.count(of: "Hi") < 2 { try await Task.sleep(for: .milliseconds(20)) }
+        for _ in 0..<500 where try run.output.count(of: "Hi") < 2 { try await sleep(for: .milliseconds(20)) }
         #expect(run.end(SIGTERM).status == 0)
         // A message's time is before the account, and a line for the day belongs to all accounts.
         let lines = try (run.lines + run.errors.split(separator: "\n").map(String.init))

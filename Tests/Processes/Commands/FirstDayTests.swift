@@ -28,7 +28,7 @@ import Testing
         let run = try Running(world.kalij.launch(["run"], environment: ["TZ": Self.zone]))
         try await world.untilDriven(by: "main")
         try await world.send(["one", "two", "three"])
-        #expect(try await until(20) { try run.output.contains("three") })
+        #expect(try await until { try run.output.contains("three") })
         let live = try run.lines
         #expect(run.end(SIGTERM).status == 0)
         // The first is of another day, everywhere.
@@ -67,7 +67,7 @@ import Testing
             #expect(run.status == 0, "\(words): \(run.errors)")
             #expect(run.errors.contains("the output is lost") && run.errors.contains("No space left"), "\(run.errors)")
         }
-        #expect(try await until(20) { try world.kalij("search", "two").status == 0 })
+        #expect(try await until { try world.kalij("search", "two").status == 0 })
         let reading = [
             "history", "--json history", "chats", "status", "--json status", "search one", "settings", "--help",
         ]
@@ -99,7 +99,7 @@ import Testing
         func raw(_ event: String) throws -> [String] {
             try run.lines.filter { $0.contains("\"event\":\"\(event)\"") && $0.contains("\"id\"") }
         }
-        #expect(try await until(20) { try raw("error").count == ids.count })
+        #expect(try await until { try raw("error").count == ids.count })
         for event in ["accepted", "error"] {
             for (line, id) in zip(try raw(event), ids) { #expect(line.contains("\"id\":\(id),"), "\(line)") }
         }
@@ -120,7 +120,7 @@ import Testing
         for (command, message) in wrong {
             let before = try run.events().count { $0["event"] as? String == "error" }
             try run.process.write(line: command)
-            let isAnswered = try await until(10) {
+            let isAnswered = try await until {
                 try run.events().count { $0["event"] as? String == "error" } > before
             }
             #expect(isAnswered, "\(command)")
@@ -144,7 +144,7 @@ import Testing
             launch.arguments = words
             let running = try Running(launch)
             running.process.closeInput()
-            let status = running.process.ended(within: 60)?.status ?? -1
+            let status = running.process.ended()?.status ?? -1
             return Kalij.Outcome(status: status, output: try running.output, errors: try running.errors)
         }
         func write(_ text: String, to path: String) throws {

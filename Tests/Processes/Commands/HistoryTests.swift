@@ -42,7 +42,7 @@ import Testing
         let (laboratory, server, sent) = try await archived(250, on: kind)
         defer { laboratory.close() }
         // Archives are asked by the second.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         let kalij = try Kalij(data: laboratory.path("data"))
         let login = try kalij(
             "login", "alice@localhost", "--server", "127.0.0.1:\(server.port)", "--ca", server.certificateAuthority,
@@ -99,7 +99,7 @@ import Testing
         let again = try kalij.running()
         try await again.event("caught_up")
         #expect(
-            try await until(20) {
+            try await until {
                 try kalij("history", "bob@localhost", "--after", "\(place)").output.contains("answer")
             })
         let plain = try kalij("history", "bob@localhost", "--after", "\(place)")
@@ -148,7 +148,7 @@ import Testing
         for kills in 0..<100 {
             let run = try begin()
             // Later and later, so that the loop ends on the slowest machine too.
-            try await Task.sleep(for: .milliseconds(random.number(20...100) + 15 * kills))
+            try await sleep(for: .milliseconds(random.number(20...100) + 15 * kills))
             let isDone = try isEnough(run)
             _ = run.end(isDone ? SIGTERM : SIGKILL)
             if isDone { return kills }

@@ -29,7 +29,7 @@ import Testing
         let kalij = try Kalij(data: laboratory.path("data"))
         var login = try logIn(kalij, port, certificate)
         for _ in 0..<50 where login != 0 {
-            try await Task.sleep(for: .milliseconds(100))
+            try await sleep(for: .milliseconds(100))
             login = try logIn(kalij, port, certificate)
         }
         #expect(login == 0)

@@ -18,9 +18,9 @@ import Testing
         let run = try kalij.running()
         try await run.event("caught_up")
         // Five seconds after a bind the archive is read once more; then nothing is left to do.
-        try await Task.sleep(for: .seconds(10))
+        try await sleep(for: .seconds(10))
         let before = try run.procStatus("voluntary_ctxt_switches")
-        try await Task.sleep(for: .seconds(60))
+        try await sleep(for: .seconds(60))
         let switches = try run.procStatus("voluntary_ctxt_switches") - before
         let peak = try run.procStatus("VmHWM")
         let own = try run.procStatus("RssAnon")

@@ -204,9 +204,9 @@ import Testing
     func flushed() async throws {
         let query = try kalij.begun(["query", "--stream", "/@b"])
         try query.process.write(stream("").replacing("</stream:stream>", with: "<a b='1'/>"))
-        #expect(try await until(20) { try query.output == "1\n" })
+        #expect(try await until { try query.output == "1\n" })
         try query.process.write("<a b='2'/><a b='")
-        #expect(try await until(20) { try query.output == "1\n2\n" })
+        #expect(try await until { try query.output == "1\n2\n" })
         try query.process.write("3'/></stream:stream>")
         query.process.closeInput()
         #expect(query.process.ended() == .exited(0))

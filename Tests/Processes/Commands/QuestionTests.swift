@@ -57,7 +57,7 @@ import Testing
         }
         #expect(late > 0)
         let results = try world.kalij("--json", "pending", "--results").output
-        try await Task.sleep(for: .seconds(5))
+        try await sleep(for: .seconds(5))
         #expect(try world.kalij("--json", "pending", "--results").output == results)
         #expect(results.components(separatedBy: "\"outcome\":\"timeout\"").count == late + 1)
         await bob.quit()
@@ -71,17 +71,17 @@ import Testing
         let bob = try await world.peer("bob").answering(resource: "peer", delay: 4...5)
         let asking = try world.kalij.begun(["iq", "bob@localhost/peer", Self.question, "--wait", "60"])
         for _ in 0..<500 where try !bob.events().contains(where: { $0.event == "asked" }) {
-            try await Task.sleep(for: .milliseconds(10))
+            try await sleep(for: .milliseconds(10))
         }
         _ = asking.end(SIGKILL)
         let pending = try world.kalij("--json", "pending").objects()
         #expect(pending.contains { $0["responder"] as? String == "bob@localhost/peer" })
         for _ in 0..<700 where try !bob.events().contains(where: { $0.event == "answered" }) {
-            try await Task.sleep(for: .milliseconds(10))
+            try await sleep(for: .milliseconds(10))
         }
         let next = try world.kalij.running()
         for _ in 0..<500 where try await world.sql("SELECT count(*) FROM request") != "0\n" {
-            try await Task.sleep(for: .milliseconds(20))
+            try await sleep(for: .milliseconds(20))
         }
         #expect(next.end(SIGTERM).status == 0)
         let results = try world.kalij("--json", "pending", "--results").objects()
@@ -107,7 +107,7 @@ import Testing
         let run = try world.kalij.running()
         try await run.event("caught_up")
         for _ in 0..<100 where try await world.sql("SELECT count(*) FROM dead_letter") != "12\n" {
-            try await Task.sleep(for: .milliseconds(100))
+            try await sleep(for: .milliseconds(100))
         }
         #expect(try world.kalij("iq", "localhost", Self.disco).status == 0)
         #expect(try world.kalij("send", "bob@localhost", "hello").status == 0)

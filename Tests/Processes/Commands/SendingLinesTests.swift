@@ -43,9 +43,9 @@ import Testing
         let sending = try world.kalij.begun(Self.words)
         func send(_ text: String) async throws {
             try sending.process.write(line: text)
-            #expect(try await until(20) { try accepted(sending).contains(text) }, "\(text)")
+            #expect(try await until { try accepted(sending).contains(text) }, "\(text)")
             #expect(
-                try await until(20) {
+                try await until {
                     try world.kalij("--json", "history").objects().last?["state"] as? String == "acked"
                 }, "\(text)")
         }
@@ -105,7 +105,7 @@ import Testing
         defer { world.close() }
         let sending = try world.kalij.begun(Self.words)
         try sending.process.write((0..<10_000).map { "\($0)\n" }.joined())
-        #expect(try await until(20) { try accepted(sending).count > 3 })
+        #expect(try await until { try accepted(sending).count > 3 })
         let end = sending.end(SIGTERM)
         let count = try accepted(sending).count
         #expect(end.status == 75 && count < 10_000, "\(end)")
@@ -118,16 +118,16 @@ import Testing
         defer { world.close() }
         let sending = try world.kalij.begun(Self.words)
         try sending.process.write(line: "before")
-        #expect(try await until(20) { try world.kalij.driver() == "background" })
+        #expect(try await until { try world.kalij.driver() == "background" })
         sending.process.signal(SIGTSTP)
-        #expect(try await until(20) { try world.kalij.driver() == nil })
+        #expect(try await until { try world.kalij.driver() == nil })
         let ping = try world.kalij("ping", "localhost", "--wait", "20")
         #expect(ping.status == 0, "\(ping)")
         sending.process.signal(SIGCONT)
         try sending.process.write(line: "after")
-        #expect(try await until(20) { try accepted(sending) == ["before", "after"] })
+        #expect(try await until { try accepted(sending) == ["before", "after"] })
         sending.process.closeInput()
-        #expect(sending.process.ended(within: 30)?.status == 0)
+        #expect(sending.process.ended()?.status == 0)
         #expect(try received(world) == ["before", "after"])
     }
 
@@ -141,9 +141,9 @@ import Testing
             let sending = try world.kalij.begun(Self.words)
             let text = (0..<400).map { "\(round) \($0)\n" }.joined()
             try? sending.process.write(text)
-            try await Task.sleep(for: .milliseconds(random.number(50...1500)))
+            try await sleep(for: .milliseconds(random.number(50...1500)))
             sending.process.signal(SIGKILL)
-            sending.process.ended(within: 10)
+            sending.process.ended()
             reported += try accepted(sending)
         }
         #expect(reported.count > 20, "\(reported.count)")

@@ -23,7 +23,7 @@ import Testing
         #expect(try device.login(world.server, as: user).status == 0)
         let run = try device.running()
         try await run.event("caught_up")
-        try await Task.sleep(for: .milliseconds(300))
+        try await sleep(for: .milliseconds(300))
         #expect(run.end(SIGTERM).status == 0)
         return try roster(of: device)
     }
@@ -55,7 +55,7 @@ import Testing
         for _ in 0..<3 {
             let run = try bob.running()
             try await run.event("caught_up")
-            try await Task.sleep(for: .milliseconds(500))
+            try await sleep(for: .milliseconds(500))
             asked += try run.events().filter { $0["event"] as? String == "request" }.count
             // The next process logs in anew.
             #expect(run.end(SIGTERM).status == 0)
@@ -71,13 +71,13 @@ import Testing
         // Bob adds alice in turn: nobody asks alice.
         #expect(try bob("add", Self.alice, "--wait").status == 0)
         let (atAlice, atBob) = (try alice.running(), try bob.running())
-        let isMutual = try await until(20, every: 100) {
+        let isMutual = try await until(every: 100) {
             try contact(Self.bob, of: alice)?["subscription"] as? String == "both"
                 && contact(Self.alice, of: bob)?["subscription"] as? String == "both"
         }
         let (ofAlice, ofBob) = (try alice("roster").output, try bob("roster").output)
         #expect(isMutual, "\(ofAlice) \(ofBob)")
-        let seesClients = try await until(20, every: 100) {
+        let seesClients = try await until(every: 100) {
             try contact(Self.bob, of: alice)?["clients"] != nil && contact(Self.alice, of: bob)?["clients"] != nil
         }
         #expect(seesClients)
@@ -85,12 +85,12 @@ import Testing
 
         // A resume by another process knows who is there; who has gone is not shown.
         atAlice.process.signal(SIGKILL)
-        atAlice.process.ended(within: 10)
+        atAlice.process.ended()
         #expect(try contact(Self.bob, of: alice)?["clients"] != nil)
         #expect(atBob.end(SIGTERM).status == 0)
         #expect(try bob("logout", Self.bob).status == 0)
         let again = try alice.running()
-        let isGone = try await until(20, every: 100) { try contact(Self.bob, of: alice)?["clients"] == nil }
+        let isGone = try await until(every: 100) { try contact(Self.bob, of: alice)?["clients"] == nil }
         #expect(isGone)
         #expect(try alice("remove", Self.bob, "--wait").status == 0)
         #expect(try alice("roster").status == 1)
@@ -109,19 +109,19 @@ import Testing
         #expect(try alice("add", Self.bob, "--name", "Bob", "--queue-only").status == 0)
         _ = try await kill(alice, random)
         let asked = try alice.running()
-        let isAsked = try await until(20, every: 100) { try contact(Self.bob, of: alice)?["asked"] as? Bool == true }
+        let isAsked = try await until(every: 100) { try contact(Self.bob, of: alice)?["asked"] as? Bool == true }
         #expect(isAsked)
         var told = try await kill(bob, random)
         let waiting = try bob.running()
-        let isWaiting = try await until(20, every: 100) { try bob("requests").status == 0 }
+        let isWaiting = try await until(every: 100) { try bob("requests").status == 0 }
         #expect(isWaiting)
         waiting.process.signal(SIGKILL)
-        waiting.process.ended(within: 10)
+        waiting.process.ended()
         told += try requests(in: waiting)
         #expect(try bob("accept", Self.alice, "--queue-only").status == 0)
         told += try await kill(bob, random)
         let run = try bob.running()
-        let isSeen = try await until(20, every: 100) {
+        let isSeen = try await until(every: 100) {
             try contact(Self.bob, of: alice)?["subscription"] as? String == "to"
                 && contact(Self.alice, of: bob)?["subscription"] as? String == "from"
         }
@@ -147,9 +147,9 @@ import Testing
         var told = 0
         for _ in 0..<kills {
             let run = try kalij.running()
-            try await Task.sleep(for: random.milliseconds(10...400))
+            try await sleep(for: random.milliseconds(10...400))
             run.process.signal(SIGKILL)
-            run.process.ended(within: 10)
+            run.process.ended()
             told += try requests(in: run)
         }
         return told

@@ -44,7 +44,7 @@ import Testing
             var runs: [Running] = []
             for device in devices {
                 runs.append(try device.running())
-                try await Task.sleep(for: .milliseconds(400))
+                try await sleep(for: .milliseconds(400))
             }
             try await changes.value
             func contacts(_ kalij: Kalij) throws -> [String] {
@@ -54,7 +54,7 @@ import Testing
             }
             let expected = (0..<25).map { "c\($0)@localhost name 3 (\n    \"g \($0)\"\n)" }.sorted()
             for kalij in [world.kalij] + devices {
-                #expect(try await until(10, every: 100) { try contacts(kalij).count == 25 })
+                #expect(try await until(every: 100) { try contacts(kalij).count == 25 })
                 let all = try contacts(kalij)
                 #expect(
                     all.allSatisfy { $0.contains(" name 3 ") && !$0.contains("mallory") },
@@ -77,7 +77,7 @@ import Testing
                 // The first device shows how long that takes.
                 let start = Date()
                 let first = try devices[0].running()
-                let isThere = try await until(20, every: 10) {
+                let isThere = try await until(every: 10) {
                     try await Self.contacts(devices[0], world) == "\(name) 5000"
                 }
                 #expect(isThere, "\(world.server.kind), \(name)")
@@ -85,19 +85,19 @@ import Testing
                 #expect(first.end(SIGTERM).status == 0)
                 for device in devices.dropFirst() {
                     let run = try device.running()
-                    try await Task.sleep(for: random.milliseconds(time * 2 / 3...time * 5 / 4))
+                    try await sleep(for: random.milliseconds(time * 2 / 3...time * 5 / 4))
                     run.process.signal(SIGKILL)
-                    run.process.ended(within: 10)
+                    run.process.ended()
                     seen.append(try await Self.contacts(device, world))
                 }
                 for device in devices.dropFirst() {
                     let run = try device.running()
-                    let isThere = try await until(20, every: 50) {
+                    let isThere = try await until(every: 50) {
                         try await Self.contacts(device, world) == "\(name) 5000"
                     }
                     #expect(isThere, "\(world.server.kind), \(name)")
                     run.process.signal(SIGKILL)
-                    run.process.ended(within: 10)
+                    run.process.ended()
                 }
             }
             print("rosters at \(world.server.kind): \(seen.map { $0.isEmpty ? "none" : $0 })")

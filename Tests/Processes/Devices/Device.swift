@@ -32,14 +32,14 @@ actor Device {
             let run = try kalij.running()
             for _ in 0..<random.number(1...4) {
                 try act()
-                try await Task.sleep(for: random.milliseconds(20...250))
+                try await sleep(for: random.milliseconds(20...250))
             }
             run.process.signal(SIGKILL)
-            run.process.ended(within: 10)
+            run.process.ended()
             self.kills += 1
             if random.number(1...12) == 1 {
                 losses += 1
-                try await Task.sleep(for: .seconds(Double(Self.patience) + 1.2))
+                try await sleep(for: .seconds(Double(Self.patience) + 1.2))
             }
         }
     }

@@ -66,7 +66,7 @@ private struct SharedAccount {
     private static func online(_ device: Device) async throws {
         let run = try device.kalij.running()
         try await run.event("caught_up")
-        try await Task.sleep(for: .milliseconds(300))
+        try await sleep(for: .milliseconds(300))
         #expect(run.end(SIGTERM).status == 0)
     }
 
@@ -79,7 +79,7 @@ private struct SharedAccount {
                 let sent = try bob.events().filter { $0.event == "sent" }.compactMap(\.id)
                 for id in sent.dropFirst(known) { shared.add(id, mine: false) }
                 known = sent.count
-                try await Task.sleep(for: .milliseconds(300))
+                try await sleep(for: .milliseconds(300))
             }
         }
         defer { watch.cancel() }
@@ -96,10 +96,10 @@ private struct SharedAccount {
         // All that waits leaves.
         for device in devices { try await quiet(device) }
         // The archive tells both devices the order in which the messages of both came.
-        try await Task.sleep(for: .seconds(Double(Device.patience) + 1.5))
+        try await sleep(for: .seconds(Double(Device.patience) + 1.5))
         let runs = try devices.map { try $0.kalij.running() }
-        for run in runs { try await run.event("caught_up", seconds: 60) }
-        let isSame = try await until(30, every: 500) { try devices[0].view() == devices[1].view() }
+        for run in runs { try await run.event("caught_up") }
+        let isSame = try await until(every: 500) { try devices[0].view() == devices[1].view() }
         let (one, two) = (try devices[0].view(), try devices[1].view())
         let differences = [Set(one).subtracting(two), Set(two).subtracting(one)].map { $0.sorted() }
         #expect(
@@ -114,8 +114,8 @@ private struct SharedAccount {
     /// Until nothing is to be sent any more.
     private func quiet(_ device: Device) async throws {
         let run = try device.kalij.running()
-        try await run.event("caught_up", seconds: 60)
-        let isQuiet = try await until(60, every: 200) {
+        try await run.event("caught_up")
+        let isQuiet = try await until(every: 200) {
             try await sql(
                 """
                 SELECT (SELECT count(*) FROM queue) + (SELECT count(*) FROM message WHERE state IN ('queued', 'sent'))

@@ -27,26 +27,26 @@ import Testing
 
         // Without `kalij`, and without its session.
         #expect(run.end(SIGTERM).status == 0)
-        try await Task.sleep(for: .seconds(Double(patience) + 1.2))
+        try await sleep(for: .seconds(Double(patience) + 1.2))
         try profanity.type("/msg bob@localhost sent alone")
-        #expect(try await until(10, every: 50) { try listening.events().contains { $0.body == "sent alone" } })
+        #expect(try await until(every: 50) { try listening.events().contains { $0.body == "sent alone" } })
         try ask("heard alone", listening)
-        let isAnswered = try await until(10, every: 50) { try listening.given("receipt", for: "heard alone") >= 1 }
+        let isAnswered = try await until(every: 50) { try listening.given("receipt", for: "heard alone") >= 1 }
         #expect(isAnswered, "profanity answers")
-        try await Task.sleep(for: .milliseconds(500))
+        try await sleep(for: .milliseconds(500))
         run = try kalij.running()
         try await run.event("caught_up")
         let all = [
             "from kalij, corrected", "from profanity, corrected", "heard by both", "gone", "sent alone", "heard alone",
         ]
         var shown: [[String: Any]] = []
-        let isThere = try await until(20, every: 200) {
+        let isThere = try await until(every: 200) {
             shown = try kalij("--json", "history", bob).objects()
             return shown.count == all.count && shown.allSatisfy { ($0["state"] ?? "delivered") as? String != "acked" }
         }
         #expect(isThere, "\(world.server.kind): \(shown)")
         #expect(shown.map { $0["body"] as? String ?? "gone" } == all, "\(world.server.kind)")
-        try await Task.sleep(for: .seconds(1))
+        try await sleep(for: .seconds(1))
         // ejabberd archives no receipts of others without a hint; so this client does not know that the other has answered.
         let answers = try listening.given("receipt", for: "heard alone")
         #expect(world.server.kind == .prosody ? answers == 1 : 1...2 ~= answers, "\(answers)")
@@ -58,12 +58,12 @@ import Testing
     private static func texts(_ world: World, _ profanity: Profanity, _ listening: Chat) async throws {
         let kalij = world.kalij
         func isHere(_ body: String) async throws -> Bool {
-            try await until(10, every: 100) { try kalij("history", bob).output.contains(body) }
+            try await until(every: 100) { try kalij("history", bob).output.contains(body) }
         }
         func expectThere(
             _ text: Profanity.Text, sourceLocation: SourceLocation = #_sourceLocation
         ) async throws {
-            let isThere = try await until(10, every: 100) { try await profanity.texts().contains(text) }
+            let isThere = try await until(every: 100) { try await profanity.texts().contains(text) }
             if isThere { return }
             let (has, heard) = (try await profanity.texts(), try listening.events().compactMap(\.body))
             Issue.record("profanity has \(has), the contact \(heard)", sourceLocation: sourceLocation)
@@ -80,13 +80,13 @@ import Testing
         #expect(try await isHere("heard by both"))
         try await expectThere(.init(from: bob, body: "heard by both", isCorrection: false))
         #expect(try kalij("read", bob, "--wait").status == 0)
-        #expect(try await until(10, every: 50) { try listening.given("marker", for: "heard by both") == 1 })
+        #expect(try await until(every: 50) { try listening.given("marker", for: "heard by both") == 1 })
         // profanity shows the fallback of a retraction, and nothing of reactions.
         #expect(try kalij("react", "k1", "👍", "--wait").status == 0)
         #expect(try kalij("send", bob, "gone", "--id", "k2").status == 0)
         #expect(try kalij("retract", "k2", "--wait").status == 0)
-        #expect(try await until(10, every: 100) { try await profanity.texts().last?.body.contains("retract") == true })
-        #expect(try await until(10, every: 50) { try listening.given("receipt", for: "heard by both") >= 1 })
+        #expect(try await until(every: 100) { try await profanity.texts().last?.body.contains("retract") == true })
+        #expect(try await until(every: 50) { try listening.given("receipt", for: "heard by both") >= 1 })
         let heard = try listening.events().filter { $0.event == "received" && $0.body?.isEmpty == false }
         #expect(heard.map(\.body) == ["from kalij", "from profanity", "gone"])
         // A copy of a text that asks for a receipt gets none (case 14).
@@ -106,18 +106,18 @@ import Testing
     private static func contacts(_ world: World, _ profanity: Profanity) async throws {
         let kalij = world.kalij
         try profanity.type("/roster add carol@localhost Carol")
-        #expect(try await until(10, every: 100) { try kalij("roster").output.contains("Carol") })
+        #expect(try await until(every: 100) { try kalij("roster").output.contains("Carol") })
         #expect(try kalij("add", "dave@localhost", "--name", "Dave", "--wait").status == 0)
         #expect(
-            await until(10, every: 50) {
+            await until(every: 50) {
                 profanity.has("RECV", "jabber:iq:roster", "dave@localhost", "name=\"Dave\"")
             })
         try profanity.type("/blocked add mallory@localhost")
         #expect(
-            try await until(10, every: 100) { try kalij("roster", "--blocked").output.contains("mallory@localhost") })
+            try await until(every: 100) { try kalij("roster", "--blocked").output.contains("mallory@localhost") })
         #expect(try kalij("unblock", "mallory@localhost", "--wait").status == 0)
         #expect(
-            await until(10, every: 50) {
+            await until(every: 50) {
                 profanity.has("RECV", "urn:xmpp:blocking", "<unblock", "mallory@localhost")
             })
     }

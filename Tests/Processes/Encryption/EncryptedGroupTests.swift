@@ -38,7 +38,7 @@ import Testing
             // A newcomer reads what comes later.
             try succeeds(alice, "room", "invite", room, "dave@localhost")
             try succeeds(dave, "room", "join", room)
-            try await Task.sleep(for: .seconds(2))
+            try await sleep(for: .seconds(2))
             try succeeds(alice, "send", room, "for four", "--confirm")
             try await dave.has("for four", from: room)
             for user in [alice, bob, carol] {
@@ -57,7 +57,7 @@ import Testing
 
             // In an open room nobody knows who listens.
             try succeeds(alice, "room", "config", room, "membersonly=0")
-            try await Task.sleep(for: .seconds(1))
+            try await sleep(for: .seconds(1))
             #expect(try alice.kalij("send", room, "for all?", "--confirm").status == 65, "\(kind)")
             try await alice.fails("for all?", because: "rooms for members")
             for user in [alice, bob, carol, dave] { user.end() }

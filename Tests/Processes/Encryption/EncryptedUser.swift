@@ -20,7 +20,7 @@ final class EncryptedUser {
         let run = try self.run ?? kalij.running()
         self.run = run
         try await run.event("caught_up")
-        let isReady = try await until(20) { try kalij("omemo", "status").status == 0 }
+        let isReady = try await until { try kalij("omemo", "status").status == 0 }
         let status = try kalij("omemo", "status")
         #expect(isReady, "\(status)")
     }
@@ -35,7 +35,7 @@ final class EncryptedUser {
     /// Waits until the keys of OMEMO 2 have the state; nil: the version is not used.
     func version2(_ state: String?) async throws {
         var status: [String: Any] = [:]
-        let isThere = try await until(20) {
+        let isThere = try await until {
             status = try kalij("--json", "omemo", "status").objects().first ?? [:]
             return status["version2"] as? String == state
         }
@@ -57,7 +57,7 @@ final class EncryptedUser {
 
     func kill() {
         run?.process.signal(SIGKILL)
-        run?.process.ended(within: 10)
+        run?.process.ended()
         run = nil
     }
 
@@ -100,7 +100,7 @@ final class EncryptedUser {
     /// Waits until a message of the user's has failed.
     func fails(_ body: String, because reason: String) async throws {
         var line: Line?
-        let hasFailed = try await until(20) {
+        let hasFailed = try await until {
             line = try messages().first { $0.body == body }
             return line?.state == "failed" && line?.error?.contains(reason) ?? false
         }
@@ -109,7 +109,7 @@ final class EncryptedUser {
 
     /// Waits for a message.
     func has(_ body: String, from sender: String, seconds: Double = 20) async throws {
-        let isThere = try await until(seconds) {
+        let isThere = try await until {
             try messages().contains { $0.body == body && $0.from.hasPrefix(sender) }
         }
         let all = try messages()

@@ -164,7 +164,7 @@ import Testing
             #expect(try alice.messages().last?.encryption?["trust"] as? String == "undecided", "\(kind)")
             #expect(try alice.kalij("send", "bob@localhost", "two", "--confirm").status == 0)
             try await bob.has("two", from: "alice@localhost")
-            let unread = try await until(10) {
+            let unread = try await until {
                 try second.messages().contains { $0.encryption?["undecryptable"] != nil }
             }
             #expect(unread, "\(kind)")

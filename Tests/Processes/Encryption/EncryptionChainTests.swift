@@ -21,16 +21,17 @@ import Testing
             alice.end()
             _ = try await world.sql(Self.watch)
             // The session is lost: what waits is in the archive alone.
-            try await Task.sleep(for: .seconds(5))
+            try await sleep(for: .seconds(5))
             let archived = (0..<count).map { "archived \($0)" }
             var began = Date()
-            try await write(archived, bob, seconds: Double(60 + count / 5))
+            try await write(archived, bob)
             let writing = Date().timeIntervalSince(began)
             began = Date()
             try await alice.begin()
             // Bob writes until the archive has been read.
             var live: [String] = []
-            while try await !until(0.02, every: 20, { try isCaughtUp(alice) }), live.count < 2000 {
+            while try !isCaughtUp(alice), live.count < 2000 {
+                try await sleep(for: .milliseconds(20))
                 live.append("live \(live.count)")
                 try say(live[live.count - 1], bob)
             }
@@ -56,11 +57,11 @@ import Testing
             let (alice, bob) = (EncryptedUser(world.kalij), try EncryptedUser("bob", world))
             try await acquaint(alice, bob, withVersion2)
             alice.end()
-            try await Task.sleep(for: .seconds(5))
+            try await sleep(for: .seconds(5))
             let archived = (0..<count).map { "archived \($0)" }
-            try await write(archived, bob, seconds: Double(60 + count / 5))
+            try await write(archived, bob)
             // As if the account had been added now, with no days of history: keys are older only here.
-            try await Task.sleep(for: .seconds(2))
+            try await sleep(for: .seconds(2))
             let now = Int(Date().timeIntervalSince1970 * 1000)
             _ = try await world.sql("DELETE FROM archive_range; UPDATE catchup SET since = \(now);")
             try await alice.ready()
@@ -105,7 +106,7 @@ import Testing
             #expect(try bob.kalij("omemo", "on", room).status == 0)
             // A page of older messages has 50.
             let texts = (0..<45).map { "before \($0)" }
-            try await write(texts, bob, to: room, seconds: 60)
+            try await write(texts, bob, to: room)
             #expect(try alice.kalij("room", "join", room).status == 0)
             #expect(try bob.kalij("send", room, "live", "--confirm").status == 0)
             try await alice.has("live", from: room)
@@ -135,11 +136,11 @@ import Testing
 
     /// Bob writes, and the server has all.
     private func write(
-        _ texts: [String], _ bob: EncryptedUser, to: String = "alice@localhost", seconds: Double
+        _ texts: [String], _ bob: EncryptedUser, to: String = "alice@localhost"
     ) async throws {
         for text in texts { try say(text, bob, to: to) }
         var states: [String] = []
-        let isDone = try await until(seconds, every: 500) {
+        let isDone = try await until(every: 500) {
             let lines = try bob.messages().filter { texts.contains($0.body ?? "") }
             states = lines.compactMap { line in line.state.map { $0 + (line.error.map { " \($0)" } ?? "") } }
             return states.count == texts.count && states.allSatisfy { ["acked", "delivered"].contains($0) }
@@ -157,7 +158,7 @@ import Testing
     /// The user has all texts, in this order.
     private func all(_ texts: [String], _ user: EncryptedUser, _ kind: ServerKind) async throws {
         var lines: [EncryptedUser.Line] = []
-        let isDone = try await until(Double(60 + texts.count / 10), every: 500) {
+        let isDone = try await until(every: 500) {
             lines = try user.messages()
             return lines.count { $0.body != nil } >= texts.count
         }

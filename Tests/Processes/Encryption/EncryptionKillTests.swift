@@ -36,16 +36,16 @@ import Testing
                 let to = place < 2 ? "bob@localhost" : "alice@localhost"
                 #expect(try user.kalij("send", to, texts[texts.count - 1], "--queue-only").status == 0)
             }
-            try await Task.sleep(for: random.milliseconds(0...700))
+            try await sleep(for: random.milliseconds(0...700))
             let victim = users[random.number(0...3)]
             victim.kill()
             if random.flip() { _ = try victim.kalij("wake") }
             try await victim.begin()
         }
-        let isDone = try await until(120, every: 500) {
+        let isDone = try await until(every: 500) {
             try users.allSatisfy { try Set($0.messages().compactMap(\.body)).isSuperset(of: texts) }
         }
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         for (place, user) in users.enumerated() {
             let lines = try user.messages()
             let unread = lines.filter { $0.encryption?["undecryptable"] != nil || $0.encryption?["plain"] != nil }

@@ -55,7 +55,7 @@ import Testing
                 #expect(sent.status == 0)
             }
             for place in peers.indices { try talk.write(place, "text \(number) of peer \(place)") }
-            try await Task.sleep(for: random.milliseconds(0...700))
+            try await sleep(for: random.milliseconds(0...700))
             killed[try await kill(users, number, random, talk), default: 0] += 1
             guard number % 4 == 3 else { continue }
             let peer = peers[random.number(0...peers.count - 1)]
@@ -63,7 +63,7 @@ import Testing
             try peer.begin()
         }
         try await talk.arrived(Double(120 + kills))
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         try talk.check()
         let archives = try await [world.peer("alice").archive(), world.peer("bob").archive()]
         let keys = try ArchivedKeys(archives.flatMap { $0 })
@@ -90,9 +90,9 @@ import Testing
             let text = "text \(number) of the killed \(place)"
             let words = kill == 1 ? ["wake"] : ["send", "bob@localhost", text, "--id", text.replacing(" ", with: "-")]
             let process = try victim.kalij.begun(words)
-            try await Task.sleep(for: random.milliseconds(0...900))
+            try await sleep(for: random.milliseconds(0...900))
             process.process.signal(SIGKILL)
-            process.process.ended(within: 10)
+            process.process.ended()
             // Whether it was accepted is unknown: the second with the same id is not sent.
             if kill == 2 {
                 talk.texts.append(text)
@@ -141,7 +141,7 @@ private final class Talk {
     }
 
     func arrived(_ seconds: Double) async throws {
-        let isDone = try await until(seconds, every: 500) {
+        let isDone = try await until(every: 500) {
             for peer in peers { try peer.goOn() }
             return try missing().isEmpty
         }

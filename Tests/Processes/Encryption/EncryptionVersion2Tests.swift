@@ -23,7 +23,7 @@ import Testing
             }
             // Receipts are for contacts; the peer accepts for bob.
             try succeeds(alice, "add", "bob@localhost", "--wait")
-            let isAccepted = try await until(10, every: 100) {
+            let isAccepted = try await until(every: 100) {
                 try ["to", "both"].contains(
                     alice.kalij("--json", "roster").objects().first?["subscription"] as? String)
             }
@@ -48,7 +48,7 @@ import Testing
                 #expect(lines.allSatisfy { $0.encryption?["ns"] as? String == ArchivedKeys.new }, "\(kind): \(lines)")
                 #expect(lines.allSatisfy { $0.encryption?["undecryptable"] == nil }, "\(kind): \(lines)")
             }
-            let isReceived = try await until(10) { try alice.messages().first?.state == "delivered" }
+            let isReceived = try await until { try alice.messages().first?.state == "delivered" }
             let lines = try alice.messages()
             #expect(isReceived, "\(kind): the receipt: \(lines)")
             #expect(peer.troubles.isEmpty && peer.unknown == 0, "\(kind): \(peer.troubles)")
@@ -173,7 +173,7 @@ import Testing
             // Anybody may read the node: bob is no contact.
             func published(_ devices: Set<String>, _ why: String) async throws {
                 var seen: [String] = []
-                let isThere = try await until(20) {
+                let isThere = try await until {
                     let list = try items(of: Self.list, for: bob)
                     seen = try [list, items(of: Self.bundles, for: bob)]
                     let named = Set(list.matches(of: #/<device [^>]*?id=['"]([0-9]+)/#).map { String($0.1) })
@@ -193,7 +193,7 @@ import Testing
             try await gets(bob, "mixed", alice, second, 1, world)
             #expect(try second.kalij("omemo", "reset", "--wait").status == 0)
             try await second.ready()
-            try await Task.sleep(for: .seconds(2))
+            try await sleep(for: .seconds(2))
             try await published([one], "a new key, without 2")
             let three = try "\(second.device)"
             #expect(three != two, "\(kind)")

@@ -33,7 +33,7 @@ import Testing
             try await texts.accept(min(random.number(3...max(15, count / 25)), count - texts.bodies.count))
             // The first texts arrive: what comes between the others may keep all of them from leaving.
             if !hasBegun {
-                hasBegun = try await until(30, every: 100) {
+                hasBegun = try await until(every: 100) {
                     try alice.messages(count + 10).contains {
                         $0.state == "acked" && $0.body?.hasPrefix(texts.marker) ?? false
                     }
@@ -43,11 +43,11 @@ import Testing
         }
         try await trouble.end()
         var lines: [EncryptedUser.Line] = []
-        let isDone = try await until(60, every: 300) {
+        let isDone = try await until(every: 300) {
             lines = try alice.messages(count + 10).filter { $0.body?.hasPrefix(texts.marker) ?? false }
             return lines.allSatisfy { $0.state == "failed" || $0.state == "acked" || $0.state == "stored" }
         }
-        try await Task.sleep(for: .seconds(1))
+        try await sleep(for: .seconds(1))
         let pending = lines.filter { $0.state != "failed" && $0.state != "acked" && $0.state != "stored" }
         #expect(isDone, "\(kind): \(pending.prefix(3))")
         #expect(lines.compactMap(\.body).sorted() == texts.bodies.sorted(), "\(kind)")
@@ -81,7 +81,7 @@ import Testing
         for _ in 0..<30 {
             archives = try await [world.peer("alice").archive(), world.peer("bob").archive()]
             if Self.ids(archives[0]).count == sealed { break }
-            try await Task.sleep(for: .seconds(1))
+            try await sleep(for: .seconds(1))
         }
         for archive in archives {
             #expect(!archive.contains { $0.body?.contains(texts.marker) ?? false }, "\(kind)")
@@ -174,7 +174,7 @@ private final class Trouble {
         default: #expect(try bob.kalij("omemo", "reset", "--queue-only").status == 0)
         }
         if alice.run == nil, random.number(0...2) == 0 { try await alice.begin() }
-        try await Task.sleep(for: random.milliseconds(0...150))
+        try await sleep(for: random.milliseconds(0...150))
     }
 
     /// Everything is as it should be, and everything leaves.
@@ -218,9 +218,9 @@ private final class Trouble {
         } else if alice.run == nil {
             _ = try alice.kalij("flush")
         }
-        try await Task.sleep(for: random.milliseconds(0...600))
+        try await sleep(for: random.milliseconds(0...600))
         #expect(try alice.kalij("omemo", "on", "bob@localhost").status == 0)
-        let isOn = try await until(10) {
+        let isOn = try await until {
             let conversations = try alice.kalij("--json", "omemo").objects().first?["conversations"] as? [String]
             return conversations?.contains("bob@localhost") ?? false
         }

@@ -45,7 +45,7 @@ final class OMEMOPeer {
         for message in sent where !accepted.contains(message.id) { try give(message) }
     }
 
-    func ready() async throws { try await #require(running).event("online", seconds: 60) }
+    func ready() async throws { try await #require(running).event("online") }
 
     /// - Parameter to: somebody, or a room.
     func send(_ body: String, to: String) throws {
@@ -60,7 +60,7 @@ final class OMEMOPeer {
 
     func join(_ room: String, as nick: String) async throws {
         try command(["do": "join", "room": room, "nick": nick])
-        try await #require(running).event("joined", seconds: 30)
+        try await #require(running).event("joined")
     }
 
     private func command(_ command: [String: String]) throws {
@@ -89,7 +89,7 @@ final class OMEMOPeer {
     func kill() throws {
         guard let running else { return }
         running.process.signal(SIGKILL)
-        running.process.ended(within: 10)
+        running.process.ended()
         earlier += try running.events()
         self.running = nil
     }
@@ -126,7 +126,7 @@ final class OMEMOPeer {
     @discardableResult
     func has(_ body: String, seconds: Double = 30) async throws -> [String: Any] {
         func found() -> [String: Any]? { reports("message").first { $0["body"] as? String == body } }
-        for _ in 0..<Int(seconds * 10) where found() == nil { try await Task.sleep(for: .milliseconds(100)) }
+        for _ in 0..<Int(seconds * 10) where found() == nil { try await sleep(for: .milliseconds(100)) }
         let report = found()
         #expect(report?["encrypted"] as? Bool == true, "\(body): \(bodies), \(troubles)")
         return report ?? [:]

@@ -27,7 +27,7 @@ final class BadLink {
         let target = try #require(server.uploads?.port)
         running = try Running(
             laboratory.launch("/usr/bin/python3", [program, "\(filesPort):\(target)", "\(port):\(server.port)"]))
-        let isReady = try await until(10) { try events("ready").count == 1 }
+        let isReady = try await until { try events("ready").count == 1 }
         #expect(isReady)
     }
 
@@ -35,7 +35,7 @@ final class BadLink {
     func tell(_ command: String) async throws {
         commands += 1
         try running?.process.write(line: command)
-        let isDone = try await until(10) { try events("done").count == commands }
+        let isDone = try await until { try events("done").count == commands }
         #expect(isDone, "\(command)")
     }
 
@@ -80,7 +80,7 @@ struct SentFiles {
 
     static func sum(of path: String) throws -> String {
         let running = try Running(Launch(executable: "/usr/bin/sha256sum", arguments: [path]))
-        #expect(running.process.ended(within: 30)?.status == 0)
+        #expect(running.process.ended()?.status == 0)
         return String(try running.output.prefix(64))
     }
 
@@ -106,8 +106,8 @@ struct SentFiles {
 
 extension Running {
     /// Waits until the server has the message of a file.
-    func acked(_ id: String, within seconds: Double, _ world: World) async throws {
-        let isAcked = try await until(seconds) {
+    func acked(_ id: String, _ world: World) async throws {
+        let isAcked = try await until {
             try events().contains {
                 $0["event"] as? String == "state" && $0["origin_id"] as? String == id
                     && $0["state"] as? String == "acked"

@@ -16,7 +16,7 @@ import Testing
         for id in ["beside", "alone"] {
             #expect(try world.kalij("send", "bob@localhost", "--file", path, "--id", id).status == 0)
         }
-        let hasCome = try await until(20, every: 100) { try bob.messages().count == 2 }
+        let hasCome = try await until(every: 100) { try bob.messages().count == 2 }
         #expect(hasCome)
         try fetch("beside", bob, world)
         bob.end()
@@ -53,7 +53,7 @@ import Testing
         #expect(try world.kalij("uploads").output.contains("waiting"))
         let run = try world.kalij.running()
         try await run.event("caught_up")
-        let hasLeft = try await until(20, every: 200) { try world.kalij("uploads").status == 1 }
+        let hasLeft = try await until(every: 200) { try world.kalij("uploads").status == 1 }
         let left = try world.kalij("uploads").output
         #expect(hasLeft, "\(left)")
         #expect(run.end(SIGTERM).status == 0)

@@ -63,20 +63,20 @@ private final class HostileDownloads {
     func fetch(_ file: HostileFile, _ run: Running) async throws -> Set<String> {
         switch file.outcome {
         case .stored(let name):
-            let ending = run.process.ended(within: 20)
+            let ending = run.process.ended()
             let outcome = (ending?.status, try run.errors, try run.output)
             #expect(outcome.0 == 0, "\(file.url): \(outcome)")
             received.formUnion(["1", "1/" + name])
             let bytes = network.contents("1/" + name)
             #expect(bytes != nil && bytes == file.bytes.map(Self.pattern) ?? bytes, "\(file.url): \(name), \(outcome)")
         case .refused(let words):
-            let ending = run.process.ended(within: 20)
+            let ending = run.process.ended()
             let errors = try run.errors
             #expect(
                 ending?.status == 65 && errors.contains("cannot be fetched") && Self.has(errors, words),
                 "\(file.url): \(errors)")
         case .nothing:
-            let ending = run.process.ended(within: 20)
+            let ending = run.process.ended()
             let errors = try run.errors
             #expect(ending?.status == 65 && errors.contains("shares no file"), "\(file.url): \(errors)")
         case .later(let words):
@@ -93,7 +93,7 @@ private final class HostileDownloads {
             WHERE attachment.url = '\(file.url)' AND failures > 0
             """
         var line = ""
-        let hasFailed = try await until(10) {
+        let hasFailed = try await until {
             line = try await self.network.sql(query, self.world)
             return !line.isEmpty
         }

@@ -38,7 +38,7 @@ final class HostileNetwork {
         launch.environment["PYTHONDONTWRITEBYTECODE"] = "1"
         let running = try Running(launch)
         self.running = running
-        _ = try await until(20) { try !running.lines.isEmpty || !running.isRunning }
+        _ = try await until { try !running.lines.isEmpty || !running.isRunning }
         let said = try running.errors
         let line = try #require(try running.lines.first, "\(said)")
         let ready = try JSONDecoder().decode(Ready.self, from: Data(line.utf8))
@@ -67,7 +67,7 @@ final class HostileNetwork {
 
     func kalij(_ arguments: String...) throws -> Kalij.Outcome {
         let running = try begun(arguments)
-        let ending = running.process.ended(within: 30)
+        let ending = running.process.ended()
         return Kalij.Outcome(status: ending?.status ?? -1, output: try running.output, errors: try running.errors)
     }
 

@@ -77,7 +77,7 @@ final class KilledUploads {
         let words = command(file, path) + ["--queue-only"]
         if killing {
             let process = try world.kalij.begun(words)
-            try await Task.sleep(for: random.milliseconds(0...60))
+            try await sleep(for: random.milliseconds(0...60))
             kill(process, "accepting")
         }
         try accepted(file, path, words)
@@ -88,7 +88,7 @@ final class KilledUploads {
         let (file, path) = try await makeFile()
         let words = command(file, path)
         let process = try world.kalij.begun(words)
-        try await Task.sleep(for: random.milliseconds(0...900))
+        try await sleep(for: random.milliseconds(0...900))
         kill(process, "send")
         try await noteHits()
         try accepted(file, path, words + ["--queue-only"])
@@ -98,13 +98,13 @@ final class KilledUploads {
         if files.isEmpty || random.flip() { try await accept(killing: false) }
         let process = try world.kalij.begun(words)
         let moment = random.one(of: ["", "\"online\"", "asking", "putting", "sealed", "sealed", "done"]) ?? ""
-        _ = try await until(3, every: 2) {
+        _ = try await until(every: 2) {
             if try process.output.contains(moment.hasPrefix("\"") ? moment : "\"transfer\":\"\(moment)") { return true }
             return moment.isEmpty || !process.isRunning
         }
         // More often soon than late: most transfers take a few milliseconds here.
         let share = random.number(0...1.0)
-        try await Task.sleep(for: .milliseconds(random.flip() ? 20 * share : 400 * share * share))
+        try await sleep(for: .milliseconds(random.flip() ? 20 * share : 400 * share * share))
         kill(process, command)
         try await noteHits()
     }
@@ -124,7 +124,7 @@ final class KilledUploads {
 
     private func kill(_ process: Running, _ command: String) {
         process.process.signal(SIGKILL)
-        if process.process.ended(within: 10) == .killed(SIGKILL) { kills[command, default: 0] += 1 }
+        if process.process.ended() == .killed(SIGKILL) { kills[command, default: 0] += 1 }
     }
 
     /// Notes the PUTs that the process was about, by their states.
@@ -170,14 +170,13 @@ final class KilledUploads {
     /// Lets everything end in peace, and compares.
     func settle() async throws {
         let run = try world.kalij.running()
-        let seconds = 120 + Double(files.count)
-        let isEmpty = try await until(seconds, every: 500) { try world.kalij("uploads").status == 1 }
+        let isEmpty = try await until(every: 500) { try world.kalij("uploads").status == 1 }
         let left = try world.kalij("uploads").output
         #expect(isEmpty, "\(name): \(left)")
         var books = FileBooks(world, files, receivers)
-        let hasCome = try await until(60, every: 500) { try await books.hasCome() }
+        let hasCome = try await until(every: 500) { try await books.hasCome() }
         // What comes twice may come a little later.
-        try await Task.sleep(for: .seconds(1))
+        try await sleep(for: .seconds(1))
         let problems = try await books.problems()
         let sealed = hits["sealed"]?.count ?? 0
         print(

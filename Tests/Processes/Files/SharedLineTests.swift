@@ -31,7 +31,7 @@ import Testing
         print("32 kbit/s, \(size) bytes: texts acknowledged after \(times) s")
         #expect(times.count { $0 < 3 } >= texts * 99 / 100, "\(times)")
         let start = Date()
-        let isDone = try await until(Double(size) / 4000 * 1.5 + 30, every: 200) { try line.isDone() }
+        let isDone = try await until(every: 200) { try line.isDone() }
         let left = try line.kalij("uploads").output
         #expect(isDone, "\(left)")
         print("32 kbit/s: the rest took \(Date().timeIntervalSince(start)) s")
@@ -67,13 +67,13 @@ private final class SlowLine {
         let handle = try #require(FileHandle(forReadingAtPath: "/dev/urandom"))
         try #require(try handle.read(upToCount: size)).write(to: URL(fileURLWithPath: file))
         #expect(try kalij("send", "bob@localhost", "--file", file, "--queue-only").status == 0)
-        try await run.event("upload", seconds: 30) { $0["transfer"] as? String == "putting" }
+        try await run.event("upload") { $0["transfer"] as? String == "putting" }
         var times: [Double] = []
         for number in 0..<count {
-            try await Task.sleep(for: .seconds(pause))
+            try await sleep(for: .seconds(pause))
             let start = Date()
             #expect(try kalij("send", "bob@localhost", "text \(number)", "--queue-only").status == 0)
-            try await run.event("state", seconds: 30) {
+            try await run.event("state") {
                 $0["body"] as? String == "text \(number)" && $0["state"] as? String == "acked"
             }
             times.append(Date().timeIntervalSince(start))
@@ -86,7 +86,7 @@ private final class SlowLine {
     /// The file arrives, once; without the limit of the line the rest does not take long.
     func finish() async throws {
         try await link.tell("rate 0")
-        #expect(try await until(30, every: 100) { try isDone() })
+        #expect(try await until(every: 100) { try isDone() })
         #expect(run.end(SIGTERM).status == 0)
         var sent = SentFiles(world)
         try sent.note(file)

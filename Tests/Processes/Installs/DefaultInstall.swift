@@ -153,7 +153,7 @@ final class DefaultInstall: XMPPServer {
         launch.errors = .file(folder + "/console")
         let started = try Subprocess(launch)
         process.withLock { $0 = started }
-        let isReady = await until(30, every: 50) {
+        let isReady = await until(every: 50) {
             let log = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""
             return started.ending() != nil || log.dropFirst(old).contains(ready)
         }
@@ -179,7 +179,7 @@ final class DefaultInstall: XMPPServer {
             try await laboratory.run(launch.executable, launch.arguments)
         case .ejabberd:
             try "\(user) \(password)".write(toFile: folder + "/new-user", atomically: true, encoding: .utf8)
-            let isMade = await until(10, every: 20) { !FileManager.default.fileExists(atPath: folder + "/new-user") }
+            let isMade = await until(every: 20) { !FileManager.default.fileExists(atPath: folder + "/new-user") }
             guard isMade else { throw LaboratoryError("ejabberd has not made the account of \(user)") }
         }
     }

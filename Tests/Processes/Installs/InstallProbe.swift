@@ -75,9 +75,9 @@ final class InstallProbe {
         note("a message to a contact", sent.status == 0 ? isThere ? "yes" : "no" : words(sent))
     }
 
-    /// Whether an event comes within five seconds.
+    /// Whether an event comes.
     private func event(of run: Running, _ name: String, where matches: ([String: Any]) -> Bool) async -> Bool {
-        (try? await run.event(name, seconds: 5, where: matches)) != nil
+        (try? await run.event(name, where: matches)) != nil
     }
 
     private func devices() async throws {
@@ -86,7 +86,7 @@ final class InstallProbe {
         try await phones.event("caught_up")
         note("the account's own archive (0313)", try bodies(phone, "bob@localhost").contains("first"))
         // What comes before the server's answer is copied to nobody, and without an archive nobody finds it.
-        _ = try await until(5, every: 50) { try await sql("SELECT carbons FROM session", of: phone) == "1" }
+        _ = try await until(every: 50) { try await sql("SELECT carbons FROM session", of: phone) == "1" }
         #expect(try alice("send", "bob@localhost", "second", "--confirm").status == 0)
         let isCopied = await event(of: phones, "message") { $0["body"] as? String == "second" }
         note("copies for other devices (0280)", isCopied)
@@ -96,14 +96,14 @@ final class InstallProbe {
     /// Kills a process of Alice's, and starts the next.
     private func again(_ run: Running) async throws -> Running {
         run.process.signal(SIGKILL)
-        run.process.ended(within: 10)
+        run.process.ended()
         return try alice.running()
     }
 
     private func blocking(_ run: Running) async throws {
         let blocked = try alice("block", "bob@localhost", "--wait")
         #expect(try bob("send", "alice@localhost", "blocked").status == 0)
-        let isRefused = try await until(5, every: 100) {
+        let isRefused = try await until(every: 100) {
             try bob("--json", "history", "alice@localhost").objects().contains {
                 $0["body"] as? String == "blocked" && $0["state"] as? String == "failed"
             }
@@ -151,7 +151,7 @@ final class InstallProbe {
         let joined = try bob("room", "join", room)
         note(Self.ofRooms[0], isInvited ? joined.status == 0 ? "yes" : words(joined) : "no")
         let isRead = await event(of: bobs, "room_read") { $0["reason"] == nil }
-        let isEarly = try await until(5, every: 100) { try bodies(bob, room).contains("early") }
+        let isEarly = try await until(every: 100) { try bodies(bob, room).contains("early") }
         note(Self.ofRooms[1], isRead && isEarly ? "yes" : isEarly ? "part: the last messages of the room" : "no")
         let ids = try await sql("SELECT count(*) FROM occupant WHERE occupant_id IS NOT NULL", of: alice)
         note(Self.ofRooms[2], ids != "0")
@@ -167,18 +167,18 @@ final class InstallProbe {
     private func moderation(_ room: String) async throws {
         #expect(try bob("send", room, "bad", "--confirm").status == 0)
         var bad: Int?
-        _ = try await until(5, every: 100) {
+        _ = try await until(every: 100) {
             bad = try alice("--json", "history", room).objects().first { $0["body"] as? String == "bad" }?["id"] as? Int
             return bad != nil
         }
         let moderated = try alice("room", "moderate", room, "\(bad ?? 0)")
         guard moderated.status == 0 else { return note(Self.ofRooms[3], words(moderated)) }
-        note(Self.ofRooms[3], try await until(5, every: 100) { try !bodies(bob, room).contains("bad") })
+        note(Self.ofRooms[3], try await until(every: 100) { try !bodies(bob, room).contains("bad") })
     }
 
     private func bookmarks() async throws {
         var kind = ""
-        _ = try await until(5, every: 100) {
+        _ = try await until(every: 100) {
             kind = try await sql("SELECT kind FROM bookmarks", of: alice)
             return !kind.isEmpty
         }
@@ -187,7 +187,7 @@ final class InstallProbe {
     }
 
     private func followed() async throws {
-        let isIn = try await until(10, every: 100) {
+        let isIn = try await until(every: 100) {
             _ = try phone("wake")
             return try phone("--json", "room").objects().contains { $0["room_state"] as? String == "joined" }
         }
@@ -201,7 +201,7 @@ final class InstallProbe {
         let left = try phone("logout", "alice@localhost")
         #expect(left.status == 0, "\(left)")
         run.process.signal(SIGKILL)
-        run.process.ended(within: 10)
+        run.process.ended()
         #expect(try bob("send", "alice@localhost", "to the session", "--confirm").status == 0)
         #expect(bobs.end(SIGTERM).status == 0)
         await server.stop()

@@ -97,7 +97,7 @@ struct CommitScenario {
         let deadline = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < deadline {
             if try await isDone() { return true }
-            try await Task.sleep(for: .milliseconds(40))
+            try await sleep(for: .milliseconds(40))
         }
         return false
     }

@@ -51,7 +51,7 @@ struct EncryptedCommitScenario {
             while ContinuousClock.now < deadline {
                 try cast.again()
                 if try await isDone() { return }
-                try await Task.sleep(for: .milliseconds(50))
+                try await sleep(for: .milliseconds(50))
             }
             outcome.faults.append("\(what): not within 40 s")
         }
@@ -107,7 +107,7 @@ struct EncryptedCommitScenario {
     private func lose(_ bob: EncryptedUser) async throws {
         #expect(try bob.kalij("block", jid("alice")).status == 0)
         #expect(try bob.kalij("send", jid("alice"), "lost", "--queue-only").status == 0)
-        let hasFailed = try await until(20) {
+        let hasFailed = try await until {
             try bob.messages().contains { $0.body == "lost" && $0.state == "failed" }
         }
         #expect(hasFailed, "the server has taken a message to somebody blocked")

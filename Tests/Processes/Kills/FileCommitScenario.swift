@@ -95,7 +95,7 @@ struct FileCommitScenario {
         while ContinuousClock.now < deadline {
             try cast.again()
             if try kalij("uploads").status == 1 { return }
-            try await Task.sleep(for: .milliseconds(100))
+            try await sleep(for: .milliseconds(100))
         }
         outcome.faults.append("\(what): not within 90 s")
     }
@@ -113,8 +113,8 @@ struct FileCommitScenario {
         _ alice: EncryptedUser, _ receivers: [String: EncryptedUser], _ files: [KilledFile], _ outcome: inout Outcome
     ) async throws {
         var books = FileBooks(World(laboratory, server, alice.kalij), files, receivers, sender: jid("alice"))
-        _ = try await until(20, every: 200) { try await books.hasCome() }
-        try await Task.sleep(for: .milliseconds(500))
+        _ = try await until(every: 200) { try await books.hasCome() }
+        try await sleep(for: .milliseconds(500))
         outcome.faults += try await books.problems()
         (outcome.whole, outcome.second) = (books.whole, books.second)
         let kept = (try? FileManager.default.contentsOfDirectory(atPath: data + "/files/out")) ?? []

@@ -17,7 +17,7 @@ import Testing
         #expect(proxy.cuts.total == 0)
 
         proxy.cut(true)
-        try await Task.sleep(for: .milliseconds(100))
+        try await sleep(for: .milliseconds(100))
         let cut = try await connect(24, to: proxy.port, in: laboratory)
         #expect(Set(cut).count > 20, "each at another byte")
         #expect(cut.allSatisfy { (Int($0.split(separator: " ")[0]) ?? 200_000) <= 60_000 })

@@ -34,7 +34,7 @@ import Testing
         try await world.settle()
         try await world.way.slow()
         let run = try world.kalij.running()
-        try await run.event("online", seconds: 60)
+        try await run.event("online")
         let before = try world.way.connections()
         try await world.way.tell("rate 1000")
         try await world.world.send((0..<20).map { "at 8 kbit/s \($0)" })
@@ -46,18 +46,18 @@ import Testing
         for way in ["up", "down"] {
             try await world.way.tell("lose \(way)")
             try await world.world.send(["without \(way) 0"])
-            try await Task.sleep(for: .seconds(20))
+            try await sleep(for: .seconds(20))
             try await world.way.tell("find")
             try await shown(1, "without \(way)", run, world, since: before)
             // What was asked meanwhile is answered: two silences of 20 s are none of 40.
-            try await Task.sleep(for: .seconds(5))
+            try await sleep(for: .seconds(5))
         }
         #expect(run.end(SIGTERM).status == 0)
     }
 
     private func shown(_ count: Int, _ body: String, _ run: Running, _ world: SlowWorld, since before: Int) async throws
     {
-        let areShown = try await until(90, every: 100) { try run.bodies().count { $0.hasPrefix(body) } == count }
+        let areShown = try await until(every: 100) { try run.bodies().count { $0.hasPrefix(body) } == count }
         let last = try run.bodies().suffix(3)
         #expect(areShown, "\(body): \(last)")
         let reasons = try run.events().compactMap {

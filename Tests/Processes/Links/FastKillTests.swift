@@ -127,7 +127,7 @@ private struct FastKills {
         var life = Life()
         var (seen, quiet) = (-1, 0)
         for _ in 0..<600 where quiet < 20 && run.isRunning {
-            try await Task.sleep(for: .milliseconds(50))
+            try await sleep(for: .milliseconds(50))
             let commits = CommitKills.commits(in: counter)
             life.isOnline = try run.events().contains { $0["event"] as? String == "online" }
             (quiet, seen) = (life.isOnline && commits == seen ? quiet + 1 : 0, commits)

@@ -12,7 +12,7 @@ import Testing
         let world = try await SlowWorld.waiting(count, kind)
         defer { world.close() }
         let run = try world.kalij.running()
-        let areAll = try await until(Double(count), every: 250) { try run.bodies().count >= count }
+        let areAll = try await until(every: 250) { try run.bodies().count >= count }
         #expect(areAll)
         try await measure(world, run)
         #expect(run.end(SIGTERM).status == 0)
@@ -25,7 +25,7 @@ import Testing
         for number in 0..<rounds {
             let start = SlowWay.now()
             try await world.world.send(["live \(number)"])
-            let isShown = try await until(30, every: 20) { try run.bodies().contains("live \(number)") }
+            let isShown = try await until(every: 20) { try run.bodies().contains("live \(number)") }
             #expect(isShown)
             times.append(SlowWay.now() - start)
         }

@@ -22,7 +22,7 @@ final class Middle: @unchecked Sendable {
             "direct:\(directPort):\(server.directTLSPort)",
         ]
         running = try Running(laboratory.launch("/usr/bin/python3", arguments))
-        let isReady = try await until(20) { try events("ready").count == 1 }
+        let isReady = try await until { try events("ready").count == 1 }
         try #require(isReady)
     }
 
@@ -60,7 +60,7 @@ final class Middle: @unchecked Sendable {
     func tell(_ command: [String: some Encodable]) async throws {
         commands += 1
         try running.process.write(line: String(decoding: try JSONEncoder().encode(command), as: UTF8.self))
-        let isDone = try await until(20) { try events("done").count == commands }
+        let isDone = try await until { try events("done").count == commands }
         #expect(isDone)
     }
 

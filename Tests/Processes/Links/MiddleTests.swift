@@ -114,7 +114,7 @@ import Testing
             try await laboratory.run("/bin/cp", ["-a", kalij.data, copy.data])
             try await redirect(copy, to: middle.port, laboratory)
             let run = try copy.running()
-            _ = try await until(4, every: 50) { try run.says("online") || run.says("offline") || run.says("refused") }
+            _ = try await until(every: 50) { try run.says("online") || run.says("offline") || run.says("refused") }
             let isOnline = try run.says("online")
             _ = run.end(SIGKILL)
             let said = try middle.said().dropFirst(start)
@@ -128,7 +128,7 @@ import Testing
         #expect(try kalij.login(server).status == 0)
         for _ in 0..<2 {
             let run = try kalij.running()
-            try await run.event("caught_up", seconds: 30)
+            try await run.event("caught_up")
             _ = run.end(SIGKILL)
         }
     }

@@ -70,6 +70,6 @@ import Testing
     private func reconnect(_ kalij: Kalij) async throws -> Bool {
         let run = try kalij.running()
         defer { _ = run.end(SIGKILL) }
-        return try await run.event("online", seconds: 120)["resumed"] as? Bool ?? false
+        return try await run.event("online")["resumed"] as? Bool ?? false
     }
 }

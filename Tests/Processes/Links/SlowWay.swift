@@ -24,7 +24,7 @@ final class SlowWay: @unchecked Sendable {
         running = try Running(
             laboratory.launch(
                 "/usr/bin/python3", [program, "\(port):\(server.port)", "\(directPort):\(server.directTLSPort)"]))
-        let isReady = try await until(10) { try events("ready").count == 1 }
+        let isReady = try await until { try events("ready").count == 1 }
         try #require(isReady)
     }
 
@@ -70,7 +70,7 @@ final class SlowWay: @unchecked Sendable {
     func tell(_ command: String) async throws {
         commands += 1
         try running.process.write(line: command)
-        let isDone = try await until(10) { try events("done").count == commands }
+        let isDone = try await until { try events("done").count == commands }
         #expect(isDone, "\(command)")
     }
 
@@ -177,8 +177,8 @@ struct SlowWorld {
     /// Online and up to date, and killed: the session can be resumed. The archive is read once more five seconds after a bind.
     func settle() async throws {
         let run = try kalij.running()
-        try await run.event("caught_up", seconds: 60)
-        try await Task.sleep(for: .seconds(7))
+        try await run.event("caught_up")
+        try await sleep(for: .seconds(7))
         _ = run.end(SIGKILL)
     }
 
@@ -188,12 +188,12 @@ struct SlowWorld {
     /// - Returns: the cost; nil if the session was not resumed.
     func reconnect() async throws -> SlowWay.Cost? {
         let run = try kalij.running()
-        let online = try await run.event("online", seconds: 90)
+        let online = try await run.event("online")
         // When the event was told, not when it was found: what is asked for next may be answered in between.
         let told = try #require((online["at"] as? String).flatMap { try? Self.clock.parse($0) })
         let moment = SlowWay.now() - Date().timeIntervalSince(told)
         // What the server gives with the session, such as a token, comes to rest.
-        try await Task.sleep(for: .milliseconds(500))
+        try await sleep(for: .milliseconds(500))
         defer { _ = run.end(SIGKILL) }
         guard online["resumed"] as? Bool == true else { return nil }
         return try await way.cost(until: moment)

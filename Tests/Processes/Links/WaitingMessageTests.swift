@@ -13,7 +13,7 @@ import Testing
         defer { world.close() }
         let before = try world.way.connections()
         let run = try world.kalij.running()
-        let areAll = try await until(Double(count), every: 250) { try run.bodies().count >= count }
+        let areAll = try await until(every: 250) { try run.bodies().count >= count }
         let bodies = try run.bodies()
         #expect(areAll && Set(bodies).count == count && bodies.count == count, "\(kind): \(bodies.count)")
         let connections = try world.way.connections() - before

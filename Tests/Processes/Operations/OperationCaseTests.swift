@@ -31,7 +31,7 @@ import Testing
                 "false whatever [:]",
                 "true nothing [:]",
             ]
-            let isRight = try await until(10, every: 100) {
+            let isRight = try await until(every: 100) {
                 (ofBob, ofCarol) = (try Self.shown("bob", world.kalij), try Self.shown("carol", world.kalij))
                 return ofBob == expected && ofCarol == expected
             }
@@ -50,7 +50,7 @@ import Testing
     /// Case 6: no fallback is shown, and nothing is unread.
     private static func unknownRetraction(_ world: World) async throws {
         try await world.peer("carol").send(raw: operations("carol")[2])
-        #expect(try await until(10, every: 50) { try await world.sql("SELECT count(*) FROM operation") == "1\n" })
+        #expect(try await until(every: 50) { try await world.sql("SELECT count(*) FROM operation") == "1\n" })
         #expect(try world.kalij("history", carol).status == 1)
         #expect(try world.kalij("chats").output == "")
     }
@@ -116,20 +116,20 @@ import Testing
             let correction = try #require(try result.objects().first?["origin_id"] as? String)
             for milliseconds in [20, 60, 90, 120] {
                 let run = try world.kalij.running()
-                try await Task.sleep(for: .milliseconds(milliseconds))
+                try await sleep(for: .milliseconds(milliseconds))
                 run.process.signal(SIGKILL)
-                run.process.ended(within: 10)
+                run.process.ended()
             }
-            try await Task.sleep(for: .seconds(3.2))
+            try await sleep(for: .seconds(3.2))
             let run = try world.kalij.running()
             var archived: [String?] = []
-            let isThere = try await until(15, every: 300) {
+            let isThere = try await until(every: 300) {
                 archived = try await world.peer("bob").archive().map(\.id)
                 return archived.contains(correction)
             }
             #expect(isThere)
             // What comes twice may come a little later.
-            try await Task.sleep(for: .milliseconds(500))
+            try await sleep(for: .milliseconds(500))
             archived = try await world.peer("bob").archive().map(\.id)
             #expect(archived == ["text", correction], "\(world.server.kind)")
             #expect(run.end(SIGTERM).status == 0)

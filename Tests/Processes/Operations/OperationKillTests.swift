@@ -80,18 +80,18 @@ private actor KilledConversation {
             let run = try world.kalij.running()
             try say()
             let read = try world.kalij.begun(["read", "bob@localhost"])
-            try await Task.sleep(for: random.milliseconds(30...longest))
+            try await sleep(for: random.milliseconds(30...longest))
             // A command that reads may die between its commit and the socket.
             for process in [run, read] {
                 process.process.signal(SIGKILL)
-                process.process.ended(within: 10)
+                process.process.ended()
             }
             self.kills += 1
             // A loss makes the next processes read the archive from the first message that waits. If sessions are lost faster than
             // processes of half a second can read, nothing leaves.
             if self.kills % 40 == 20 {
                 losses += 1
-                try await Task.sleep(for: .seconds(Double(Self.patience) + 1.2))
+                try await sleep(for: .seconds(Double(Self.patience) + 1.2))
             }
         }
     }
@@ -122,17 +122,17 @@ private actor KilledConversation {
     func settle() async throws {
         _ = try await chat.stopSending()
         let run = try world.kalij.running()
-        try await run.event("caught_up", seconds: 60)
+        try await run.event("caught_up")
         // After so many kills there may be a lot to send again.
-        let hasLeft = try await until(300, every: 500) {
+        let hasLeft = try await until(every: 500) {
             try await world.sql("SELECT count(*) FROM message WHERE state IN ('queued', 'sent')") == "0\n"
         }
         #expect(hasLeft, "\(kind)")
         let read = try world.kalij("read", "bob@localhost", "--wait")
         #expect(read.status == 0, "\(read)")
-        let isSame = try await until(60, every: 300) { try await differences(isLast: false).isEmpty }
+        let isSame = try await until(every: 300) { try await differences(isLast: false).isEmpty }
         // What comes twice may come a little later.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         let books = OperationBooks(try chat.events())
         let refused = try await refusals()
         print(

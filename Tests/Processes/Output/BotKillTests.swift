@@ -21,7 +21,7 @@ import Testing
         var (alone, together, runAlone) = (0, 0, 0)
         for _ in 0..<kills {
             let bot = try start(world, runs)
-            try await Task.sleep(for: random.milliseconds(30...900))
+            try await sleep(for: random.milliseconds(30...900))
             #expect(
                 bot.ending() == nil,
                 "\((try? String(contentsOfFile: world.laboratory.path("bot.err"), encoding: .utf8)) ?? "")")
@@ -37,22 +37,22 @@ import Testing
                 // The bot starts another `run`.
                 runAlone += 1
                 if let pid = try lastRun(runs) { kill(pid, SIGKILL) }
-                try await Task.sleep(for: random.milliseconds(30...500))
+                try await sleep(for: random.milliseconds(30...500))
                 bot.signal(SIGKILL)
             }
-            bot.ended(within: 10)
+            bot.ended()
         }
         let sent = try await chat.stopSending()
         let bot = try start(world, runs)
         defer { bot.signal(SIGKILL) }
         let expected = (1...sent).map { "answer to question \($0)" }
         var answers: [String] = []
-        let isDone = try await until(60, every: 100) {
+        let isDone = try await until(every: 100) {
             answers = try chat.events().filter { $0.event == "received" }.compactMap(\.body)
             return Set(answers).isSuperset(of: expected)
         }
         // A second copy may come a little later.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         answers = try chat.events().filter { $0.event == "received" }.compactMap(\.body)
         print(
             "bot: \(kills) kills (\(alone) of the bot alone, \(together) of both, \(runAlone) of its run); \(sent) questions"

@@ -33,7 +33,7 @@ struct Pipeline {
         let start = Date()
         let process = try Subprocess(launch, writable: true)
         try? process.write(input)
-        process.ended(within: seconds)
+        process.ended()
         func text(_ name: String) -> String {
             (try? String(contentsOfFile: folder.path + "/" + name, encoding: .utf8)) ?? ""
         }

@@ -46,11 +46,11 @@ import Testing
         let process = try Subprocess(launch)
         close(ends.writing)
         // More than a pipe holds.
-        try await Task.sleep(for: .seconds(4))
+        try await sleep(for: .seconds(4))
         #expect(process.ending() == nil)
         let start = Date()
         process.signal(SIGTERM)
-        process.ended(within: 10)
+        process.ended()
         #expect(Date().timeIntervalSince(start) < 2)
         // And nothing was lost by the end.
         let events = try await numbered(world.kalij, since: 0) {
@@ -73,7 +73,7 @@ import Testing
     ) async throws -> [[String: Any]] {
         let run = try kalij.begun(["--json", "run", "--since", "\(number)"])
         var events: [[String: Any]] = []
-        let isDone = try await until(20) {
+        let isDone = try await until {
             events = try run.events().filter { $0["number"] != nil }
             return isEnough(events)
         }
@@ -101,7 +101,7 @@ import Testing
         try await run.event("message") { $0["body"] as? String == "three" }
         // Frozen, and another process drives meanwhile.
         kill(run.pid, SIGTSTP)
-        #expect(try await until(5) { try world.kalij.driver() == nil })
+        #expect(try await until { try world.kalij.driver() == nil })
         try await world.send(["four"])
         #expect(try world.kalij("wake").status == 0)
         kill(run.pid, SIGCONT)
@@ -158,17 +158,17 @@ import Testing
         try await run.event("caught_up")
         let command = #"{"command":"send","to":"bob@localhost","body":"in two pieces","id":7}"#
         try run.process.write(String(command.prefix(30)))
-        try await Task.sleep(for: .milliseconds(300))
+        try await sleep(for: .milliseconds(300))
         kill(run.pid, SIGTSTP)
-        #expect(try await until(5) { try world.kalij.driver() == nil })
+        #expect(try await until { try world.kalij.driver() == nil })
         kill(run.pid, SIGCONT)
         try await world.untilDriven(by: "main")
         try run.process.write(line: String(command.dropFirst(30)))
-        let accepted = try await run.event("accepted", seconds: 5)
+        let accepted = try await run.event("accepted")
         #expect(accepted["id"] as? Int == 7)
         try run.process.write(#"{"command":"send","to":"bob@localhost","body":"without a line feed","id":8}"#)
         run.process.closeInput()
-        try await run.event("accepted", seconds: 5) { $0["id"] as? Int == 8 }
+        try await run.event("accepted") { $0["id"] as? Int == 8 }
         #expect(run.end(SIGTERM).status == 0)
     }
 }

@@ -69,7 +69,7 @@ import Testing
 
         try await forge(world, atAlice)
         #expect(try bob("profile", "--name", "", "--avatar", "", "--wait").status == 0)
-        let isGone = try await until(20, every: 100) {
+        let isGone = try await until(every: 100) {
             try alice("--json", "roster").objects().first?["avatar"] == nil
         }
         #expect(isGone)
@@ -119,13 +119,13 @@ import Testing
             #expect(try world.kalij("profile", "--avatar", file, "--queue-only").status == 0)
             for _ in 0..<3 {
                 let run = try world.kalij.running()
-                try await Task.sleep(for: random.milliseconds(10...400))
+                try await sleep(for: random.milliseconds(10...400))
                 run.process.signal(SIGKILL)
-                run.process.ended(within: 10)
+                run.process.ended()
             }
         }
         let run = try world.kalij.running()
-        let isDone = try await until(30, every: 200) {
+        let isDone = try await until(every: 200) {
             try await world.sql("SELECT count(*) FROM intent WHERE problem = ''").hasPrefix("8")
         }
         #expect(isDone)

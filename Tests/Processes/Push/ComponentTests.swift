@@ -9,7 +9,7 @@ struct ComponentTests {
         let end = Date().addingTimeInterval(seconds)
         while Date() < end {
             if (try? await condition()) == true { return true }
-            try await Task.sleep(for: .milliseconds(50))
+            try await sleep(for: .milliseconds(50))
         }
         return try await condition()
     }
@@ -38,7 +38,7 @@ struct ComponentTests {
         #expect(problem.text.contains(refusal))
         #expect(!first.log.contains("hush"))
         // Several attempts give one line.
-        try await Task.sleep(for: .seconds(3))
+        try await sleep(for: .seconds(3))
         #expect(first.log.split(separator: "\n").count { $0.contains(refusal) } == 1)
         // The operator corrects the settings.
         first.settings["component"] = right

@@ -39,7 +39,7 @@ struct EndToEndTests {
 
         func wait(_ seconds: Double, _ words: String, _ condition: () async throws -> Bool) async throws {
             let end = Date().addingTimeInterval(seconds)
-            while try await !condition(), Date() < end { try await Task.sleep(for: .milliseconds(20)) }
+            while try await !condition(), Date() < end { try await sleep(for: .milliseconds(20)) }
             #expect(try await condition(), "\(kind): not within \(seconds) s: \(words)")
         }
     }
@@ -94,7 +94,7 @@ struct EndToEndTests {
             try await setting.wait(30, "a second push") { setting.stage.apns.pushes.count == 2 }
             let pushes = setting.stage.apns.pushes
             #expect((19.5...22).contains(pushes[1].at - pushes[0].at), "\(setting.kind)")
-            try await Task.sleep(for: .seconds(2))
+            try await sleep(for: .seconds(2))
             #expect(setting.stage.apns.pushes.count == 2, "\(setting.kind)")
         }
     }
@@ -115,7 +115,7 @@ struct EndToEndTests {
                 try await stage.metric("pushes_total", #"outcome="blocked""#) == 1
             }
         } else {
-            try await Task.sleep(for: .seconds(2))
+            try await sleep(for: .seconds(2))
             #expect(try await stage.metric("publishes_total") == before, "ejabberd asks for a dead token again")
         }
         #expect(stage.apns.requests(for: dead) == 1, "\(setting.kind)")
@@ -174,7 +174,7 @@ struct EndToEndTests {
             }
             try await setting.server.start()
             try await setting.wait(10, "connected again") { try await stage.metric("component_up") == 1 }
-            try await Task.sleep(for: .seconds(4))
+            try await sleep(for: .seconds(4))
             try await setting.sendOne()
             try await setting.wait(5, "a push after the restart") { stage.apns.requests(for: Self.token) == 3 }
             #expect(try await stage.metric("refused_total") == 0)

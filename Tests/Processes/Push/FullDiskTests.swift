@@ -45,7 +45,7 @@ struct FullDiskTests {
         #expect(publish(9) == "cancel")
         #expect(stage.apns.requests(for: token(9)) == 1)
         // No sent push is sent again.
-        try await Task.sleep(for: .seconds(1))
+        try await sleep(for: .seconds(1))
         #expect(stage.apns.requests(for: token(1)) == 2 && stage.apns.requests(for: token(2)) == 2)
     }
 }

@@ -69,7 +69,7 @@ struct NodesLongTests {
             for _ in 0..<100 {
                 let after = try await outcomes()
                 if let name = after.first(where: { $0.value > before[$0.key] ?? 0 })?.key { return name }
-                try await Task.sleep(for: .milliseconds(100))
+                try await sleep(for: .milliseconds(100))
             }
             return "nothing"
         }
@@ -107,7 +107,7 @@ struct NodesLongTests {
             let began = Date()
             for other in places where other !== place {
                 while try await other.stage.metric("node_records") <= number, Date().timeIntervalSince(began) < 10 {
-                    try await Task.sleep(for: .milliseconds(50))
+                    try await sleep(for: .milliseconds(50))
                 }
                 let seconds = Date().timeIntervalSince(began)
                 print("dead at node \(number + 1) (\(place.server.kind)), known after \(format(seconds)) s")
@@ -186,7 +186,7 @@ struct NodesLongTests {
             }
             for node in nodes { node.server.publish(NodesLoad.token("live\(node.name)", number % 50)) }
             let rest = began.addingTimeInterval(seconds * Double(number + 1) / 1000).timeIntervalSinceNow
-            if rest > 0 { try await Task.sleep(for: .seconds(rest)) }
+            if rest > 0 { try await sleep(for: .seconds(rest)) }
         }
         var types: [String: Int] = [:]
         var slowest = 0.0
@@ -211,16 +211,16 @@ struct NodesLongTests {
             let load = Task.detached { Self.publishOnce(nodes, rate: rate, seconds: seconds) }
             var kills = 0
             for _ in 0..<5 {
-                try await Task.sleep(for: .seconds(Double.random(in: 7...9)))
+                try await sleep(for: .seconds(Double.random(in: 7...9)))
                 nodes[0].end(SIGKILL)
-                try await Task.sleep(for: .seconds(1))
+                try await sleep(for: .seconds(1))
                 try nodes[0].start()
                 kills += 1
             }
             let (tokens, twice, sent) = await load.value
             for node in nodes[1...] { node.server.wait(seconds: 12) { node.server.unanswered == 0 } }
             // What was queued goes out.
-            try await Task.sleep(for: .seconds(5))
+            try await sleep(for: .seconds(5))
             let types = nodes.map { node in
                 Dictionary(grouping: node.server.takeAnswers(), by: \.type).mapValues(\.count)
             }

@@ -41,7 +41,7 @@ struct NodesTests {
         try await redis.command("FLUSHALL")
         var entries = 0
         for _ in 0..<600 where entries == 0 {
-            try await Task.sleep(for: .milliseconds(100))
+            try await sleep(for: .milliseconds(100))
             entries = try await redis.entries(of: "n1")
         }
         #expect(entries > 0)

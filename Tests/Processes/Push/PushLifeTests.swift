@@ -161,14 +161,14 @@ struct PushLifeTests {
         let holder = try Subprocess(shell)
         defer {
             _ = kill(-holder.pid, SIGKILL)
-            holder.ended(within: 10)
+            holder.ended()
         }
         #expect(xmpp.wait(seconds: 10) { access(stage.folder + "/held", F_OK) == 0 })
         let refused = try stage.run("serve")
         #expect(refused.status == 75)
         #expect(refused.words.contains("push.db"), "\(refused.words)")
         _ = kill(-holder.pid, SIGKILL)
-        holder.ended(within: 10)
+        holder.ended()
         try stage.start()
         #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
     }

@@ -118,7 +118,7 @@ final class PushStage {
         var ending = try await Subprocess(launch).wait(seconds: 20)
         // 7: nobody listens. On a busy machine a server that was just started takes seconds.
         while ending == .exited(7), startedAt.timeIntervalSinceNow > -20 {
-            try await Task.sleep(for: .milliseconds(200))
+            try await sleep(for: .milliseconds(200))
             ending = try await Subprocess(launch).wait(seconds: 20)
         }
         guard ending == .exited(0) else { throw LaboratoryError("\(path): curl, \(ending.map { "\($0)" } ?? "late")") }
@@ -161,7 +161,7 @@ final class PushStage {
         var launch = launch(command)
         launch.environment.merge(environment) { $1 }
         let running = try Running(launch)
-        let ending = running.process.ended(within: 20)
+        let ending = running.process.ended()
         return (ending?.status ?? -1, try running.output + running.errors)
     }
 
@@ -170,7 +170,7 @@ final class PushStage {
         var launch = Launch(executable: executable)
         launch.arguments = ["--version"]
         let running = try Running(launch)
-        let ending = running.process.ended(within: 20)
+        let ending = running.process.ended()
         return (ending?.status ?? -1, try running.output)
     }
 
@@ -206,14 +206,14 @@ final class PushStage {
     /// SIGKILL.
     func kill() {
         process?.signal(SIGKILL)
-        process?.ended(within: 20)
+        process?.ended()
         process = nil
     }
 
     /// SIGTERM; returns the ending.
     func terminate() -> Subprocess.Ending? {
         askToEnd()
-        return process?.ended(within: 20)
+        return process?.ended()
     }
 
     /// SIGTERM.
@@ -240,6 +240,6 @@ final class PushStage {
         var launch = Launch(executable: "/bin/sh")
         launch.arguments = ["-ec", script]
         launch.directory = folder
-        try #require(try Subprocess(launch).ended(within: 60) == .exited(0))
+        try #require(try Subprocess(launch).ended() == .exited(0))
     }
 }

@@ -34,12 +34,12 @@ import Testing
         try await Phone.atEachServer(resumeSeconds: 5) { phone in
             // After a push that wakes nobody the server keeps the session for its usual time.
             phone.isDeaf = true
-            try await Task.sleep(for: .seconds(1))
+            try await sleep(for: .seconds(1))
             try await phone.hibernated()
             let before = phone.stage.taken.count
             try phone.write("nobody wakes")
             try await phone.pushed(before + 1)
-            let isGone = try await until(60) { try phone.events("presence").contains { $0.type == "unavailable" } }
+            let isGone = try await until { try phone.events("presence").contains { $0.type == "unavailable" } }
             #expect(isGone, "\(phone.kind): the session lives on")
             phone.isDeaf = false
             try phone.write("to the person")
@@ -56,13 +56,13 @@ import Testing
         try await Phone.atEachServer { phone in
             let run = try phone.world.kalij.running()
             try await run.event("online")
-            #expect(try await until(20) { try await phone.world.sql("SELECT state FROM room") == "joined\n" })
-            try await Task.sleep(for: .seconds(2))
+            #expect(try await until { try await phone.world.sql("SELECT state FROM room") == "joined\n" })
+            try await sleep(for: .seconds(2))
             var published = try await phone.stage.metric("publishes_total")
             try phone.say("one")
             try phone.write("two")
             try await run.event("message") { $0["body"] as? String == "two" }
-            try await Task.sleep(for: .seconds(2))
+            try await sleep(for: .seconds(2))
             #expect(
                 try await phone.stage.metric("publishes_total") == published, "\(phone.kind): pushed while online")
             #expect(run.end(SIGTERM).status == 0)
@@ -72,7 +72,7 @@ import Testing
             published = try await phone.stage.metric("publishes_total")
             try phone.say("three")
             try phone.write("four")
-            try await Task.sleep(for: .seconds(3))
+            try await sleep(for: .seconds(3))
             #expect(
                 try await phone.stage.metric("publishes_total") == published, "\(phone.kind): pushed after the logout")
         }
@@ -104,7 +104,7 @@ private final class Phone: @unchecked Sendable {
         bob = try await world.peer("bob").chat(with: Self.room, label: "x", rate: 1, count: 0, nick: "bob")
         socket = world.laboratory.path("push.sock")
         listener = try world.kalij.begun(["--json", "-v", "wake", "--listen", socket, "--budget", "25"])
-        #expect(try await until(10) { try await self.stage.metric("component_up") == 1 })
+        #expect(try await until { try await self.stage.metric("component_up") == 1 })
         try enable("a")
         let joined = try world.kalij("room", "join", Self.room)
         #expect(joined.status == 0, "\(kind): \(joined)")
@@ -139,7 +139,7 @@ private final class Phone: @unchecked Sendable {
             let pushes = stage.taken.count
             if pushes > taken, !isDeaf { knock(at: socket) }
             taken = pushes
-            try? await Task.sleep(for: .milliseconds(20))
+            try? await sleep(for: .milliseconds(20))
         }
     }
 
@@ -172,12 +172,12 @@ private final class Phone: @unchecked Sendable {
     }
 
     func pushed(_ count: Int) async throws {
-        #expect(await until(10) { self.stage.taken.count >= count }, "\(kind): no push: \(stage.log.suffix(500))")
+        #expect(await until { self.stage.taken.count >= count }, "\(kind): no push: \(stage.log.suffix(500))")
     }
 
     /// The notification with the text is printed.
     func shows(_ text: String) async throws {
-        let isShown = try await until(20) {
+        let isShown = try await until {
             try self.listener.events().contains { $0["kind"] as? String == "show" && $0["body"] as? String == text }
         }
         let (pushes, output, errors) = (stage.taken.count, try listener.output, try listener.errors)
@@ -186,8 +186,8 @@ private final class Phone: @unchecked Sendable {
 
     /// No process is there, and the server knows that the connection is gone.
     func hibernated() async throws {
-        #expect(try await until(20) { try world.kalij.driver() == nil })
-        try await Task.sleep(for: .milliseconds(500))
+        #expect(try await until { try world.kalij.driver() == nil })
+        try await sleep(for: .milliseconds(500))
     }
 
     /// How many sessions there were.

@@ -21,7 +21,7 @@ import Testing
             try await first.event("caught_up")
             #expect(first.end(SIGTERM).status == 0)
             // The session of the device that is away is lost.
-            try await Task.sleep(for: .seconds(3.2))
+            try await sleep(for: .seconds(3.2))
             let run = try world.kalij.running()
             try await run.event("caught_up")
             var chats: [Chat] = []
@@ -33,18 +33,18 @@ import Testing
             }
             for contact in [Self.bob, Self.mallory] {
                 #expect(
-                    try await until(10, every: 50) { try world.kalij("history", contact).output.contains("text 1") })
+                    try await until(every: 50) { try world.kalij("history", contact).output.contains("text 1") })
                 #expect(try world.kalij("read", contact, "--wait").status == 0)
             }
             func given(_ kind: String, _ chat: Chat) throws -> Int { try chat.events().count { $0.event == kind } }
             #expect(
-                try await until(10, every: 50) { try given("receipt", chats[0]) == 1 && given("marker", chats[0]) == 1 }
+                try await until(every: 50) { try given("receipt", chats[0]) == 1 && given("marker", chats[0]) == 1 }
             )
             let second = try away.running()
             try await second.event("caught_up")
             #expect(try away("history", Self.bob).output.contains("text 1"))
             #expect(try away("read", Self.bob).status == 0)
-            try await Task.sleep(for: .seconds(1.5))
+            try await sleep(for: .seconds(1.5))
             #expect(try given("receipt", chats[0]) == 1 && given("marker", chats[0]) == 1, "\(world.server.kind)")
             #expect(try given("receipt", chats[1]) == 0 && given("marker", chats[1]) == 0)
             // Nor does a stranger hear anything else.
@@ -63,25 +63,25 @@ import Testing
         try await World.atEachServer(options: options) { world in
             var run = try world.kalij.running()
             try await run.event("caught_up")
-            try await Task.sleep(for: .milliseconds(300))
+            try await sleep(for: .milliseconds(300))
             // The message leaves, and no answer comes.
             let server = try #require(try await Self.process(of: world))
             #expect(kill(server, SIGSTOP) == 0)
             #expect(try world.kalij("send", Self.bob, "whatever", "--id", "m", "--queue-only").status == 0)
-            let hasLeft = try await until(10, every: 20) {
+            let hasLeft = try await until(every: 20) {
                 try await world.sql("SELECT state FROM message") == "sent\n"
             }
             #expect(hasLeft)
-            try await Task.sleep(for: .milliseconds(300))
+            try await sleep(for: .milliseconds(300))
             run.process.signal(SIGKILL)
-            run.process.ended(within: 10)
+            run.process.ended()
             // Prosody that ends in order tells later how much of the lost session was handled; ejabberd that does not end in order
             // forgets accounts.
             #expect(kill(server, world.server.kind == .prosody ? SIGKILL : SIGCONT) == 0)
-            try await Task.sleep(for: .milliseconds(500))
+            try await sleep(for: .milliseconds(500))
             try await world.server.restart()
             run = try world.kalij.running()
-            let isReported = try await until(20, every: 100) {
+            let isReported = try await until(every: 100) {
                 try run.events().contains { $0["event"] as? String == "unsettled" }
             }
             let told = try run.lines
@@ -92,7 +92,7 @@ import Testing
                 raw:
                     "<message to='alice@localhost' type='chat' id='r'><received xmlns='urn:xmpp:receipts' id='m'/></message>"
             )
-            #expect(try await until(10, every: 50) { try record()?["state"] as? String == "delivered" })
+            #expect(try await until(every: 50) { try record()?["state"] as? String == "delivered" })
             #expect(try record()?["settled"] == nil)
             #expect(run.end(SIGTERM).status == 0)
         }

@@ -165,7 +165,7 @@ actor HandOverLane {
     /// Whether the message is in the database within `seconds`.
     func has(_ number: Int, within seconds: Double) async throws -> Bool {
         guard number > 0 else { return true }
-        return try await until(seconds, every: 100) {
+        return try await until(every: 100) {
             try await sql("SELECT count(*) FROM message WHERE direction = 'in' AND body = 'm \(number)'")
                 .hasPrefix("1")
         }

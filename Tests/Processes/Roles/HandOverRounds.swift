@@ -9,11 +9,11 @@ extension HandOverLane {
         // The message to write has to be there before.
         if point == .unsent || random.flip() { try await share() }
         let driver = try start(random.one(of: ["run", "wake", "wake", "flush", "ping"]) ?? "run", at: point)
-        _ = await until(4) { log.has(point.rawValue, pid: driver.pid) || !driver.isRunning }
+        _ = await until { log.has(point.rawValue, pid: driver.pid) || !driver.isRunning }
         if !log.has(point.rawValue, pid: driver.pid) {
             try log.callOff()
             // The process may be on the way there.
-            try await Task.sleep(for: .milliseconds(50))
+            try await sleep(for: .milliseconds(50))
         }
         what += " at \(point)"
         let isFrozen = log.has(point.rawValue, pid: driver.pid)
@@ -49,7 +49,7 @@ extension HandOverLane {
         for command in random.shuffled(commands) {
             let process = try start(command)
             if command == "wake" { wakes.append(process) }
-            try await Task.sleep(for: random.milliseconds(0...200))
+            try await sleep(for: random.milliseconds(0...200))
         }
         return wakes
     }
@@ -58,15 +58,15 @@ extension HandOverLane {
         switch fate {
         case .none: return
         case .early, .killed:
-            try await Task.sleep(for: random.milliseconds(0...1500))
+            try await sleep(for: random.milliseconds(0...1500))
             report.count(fate == .early ? "thawed early" : "killed")
             driver.signal(fate == .early ? SIGCONT : SIGKILL)
         case .late, .later:
-            let isOver = await until(12) {
+            let isOver = await until {
                 !driver.isRunning || log.lines().contains { $0.what == "took" && $0.pid != driver.pid && $0.mine > 0 }
             }
             if !isOver { violation("nobody took over from a frozen \(driver.command)") }
-            if fate == .later { try await Task.sleep(for: random.milliseconds(0...1500)) }
+            if fate == .later { try await sleep(for: random.milliseconds(0...1500)) }
             report.count(driver.isRunning ? "given up and thawed" : "frozen within a transaction and killed by others")
             driver.signal(SIGCONT)
         }
@@ -129,7 +129,7 @@ extension HandOverLane {
                 one.signal(SIGKILL)
                 _ = await one.end(within: 5)
             }
-            try await Task.sleep(for: random.milliseconds(0...500))
+            try await sleep(for: random.milliseconds(0...500))
         }
         // A last process, which finds the others as they are.
         let wake = try start("wake")

@@ -85,10 +85,10 @@ extension HandOverLane {
             if await wake.end(within: 60) == nil { violation("the last `wake` hangs") }
         }
         let main = try start("run")
-        let isCaughtUp = await until(30) { main.output.contains("\"caught_up\"") }
+        let isCaughtUp = await until { main.output.contains("\"caught_up\"") }
         if !isCaughtUp { violation("the last `run` does not catch up: \(main.errors)") }
         // Messages stored late in the archive are read five seconds after a bind.
-        _ = try await until(12, every: 200) { try await number(of: "message WHERE direction = 'in'") >= sent }
+        _ = try await until(every: 200) { try await number(of: "message WHERE direction = 'in'") >= sent }
         await endAll()
         let last = try start("wake")
         if await last.end(within: 60) == nil { violation("the last `wake` hangs") }

@@ -15,16 +15,16 @@ import Testing
         for command in ["run", "wake", "flush"] {
             // Online: queued stanzas meet a socket that nobody reads.
             let online = try process(command, world)
-            if command == "run" { #expect(await until(20) { online.output.contains("\"caught_up\"") }) }
+            if command == "run" { #expect(await until { online.output.contains("\"caught_up\"") }) }
             if command != "flush" { try await world.untilDriven(by: command == "run" ? "main" : command) }
-            try await Task.sleep(for: .milliseconds(300))
+            try await sleep(for: .milliseconds(300))
             kill(server, SIGSTOP)
             #expect(try world.kalij("send", "bob@localhost", "to \(command)", "--queue-only").status == 0)
-            try await Task.sleep(for: .milliseconds(200))
+            try await sleep(for: .milliseconds(200))
             try await letsGo(online, world, "\(command), online")
             // On the way to a session: the kernel takes the connection, and nobody says anything.
             let early = try process(command, world)
-            try await Task.sleep(for: .milliseconds(700))
+            try await sleep(for: .milliseconds(700))
             // A process that could not send says that something is left.
             try await letsGo(early, world, "\(command), connecting", status: command == "flush" ? 75 : 0)
             kill(server, SIGCONT)
@@ -39,7 +39,7 @@ import Testing
         defer { world.close() }
         let server = try #require(listener(on: world.server.port))
         let main = try process("run", world)
-        #expect(await until(20) { main.output.contains("\"caught_up\"") })
+        #expect(await until { main.output.contains("\"caught_up\"") })
         let writer = try await world.writerInTransaction("mailbox.db", isFrozen: false)
         kill(server, SIGSTOP)
         try await letsGo(main, world, "run, mailbox kept")

@@ -13,25 +13,25 @@ import Testing
         let listener = try RoleProcess(
             ["wake", "--listen", socket, "--budget", "20"], executable: world.kalij.executable, data: world.kalij.data,
             in: world.laboratory, files: world.laboratory.path("listener"))
-        #expect(await until(5) { FileManager.default.fileExists(atPath: socket) })
+        #expect(await until { FileManager.default.fileExists(atPath: socket) })
         #expect(try world.kalij.driver() == nil, "nobody is to drive before there is a push")
 
         try await world.send(["one"])
         try await push(socket, world)
-        #expect(await until(10) { listener.shown.count == 1 }, "\(listener.errors)")
-        #expect(try await until(10) { try world.kalij.driver() == nil })
+        #expect(await until { listener.shown.count == 1 }, "\(listener.errors)")
+        #expect(try await until { try world.kalij.driver() == nil })
 
         // Three at once: one run drives, the others hand over their push.
         try await world.send(["two", "three"])
         for _ in 0..<3 { try await push(socket, world) }
-        #expect(await until(10) { Set(listener.shown).count == 3 }, "\(listener.errors)")
-        #expect(try await until(10) { try world.kalij.driver() == nil })
+        #expect(await until { Set(listener.shown).count == 3 }, "\(listener.errors)")
+        #expect(try await until { try world.kalij.driver() == nil })
         #expect(listener.shown.count == 3, "\(listener.output)")
         #expect(listener.errors.isEmpty)
 
         // Without news the run prints nothing, and no process stays.
         try await push(socket, world)
-        try await Task.sleep(for: .seconds(3))
+        try await sleep(for: .seconds(3))
         #expect(listener.shown.count == 3)
         #expect(listener.isRunning)
         #expect(try children(of: listener.pid).isEmpty)
@@ -48,11 +48,11 @@ import Testing
         try "precious".write(toFile: path("file"), atomically: false, encoding: .utf8)
         try FileManager.default.createDirectory(atPath: path("folder"), withIntermediateDirectories: false)
         let listener = try world.kalij.begun(["wake", "--listen", path("taken.sock")])
-        #expect(await until(5) { FileManager.default.fileExists(atPath: path("taken.sock")) })
+        #expect(await until { FileManager.default.fileExists(atPath: path("taken.sock")) })
         try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: path("taken.sock"))
         for (name, status) in [("file", 65), ("folder", 65), ("link", 65), ("taken.sock", 75)] as [(String, Int32)] {
             let run = try world.kalij.begun(["wake", "--listen", path(name)])
-            #expect(run.process.ended(within: 5)?.status == status)
+            #expect(run.process.ended()?.status == status)
             #expect(try run.errors.contains(name))
         }
         #expect(try String(contentsOfFile: path("file"), encoding: .utf8) == "precious")
@@ -62,7 +62,7 @@ import Testing
         // A killed listener leaves its socket, and the next listener takes the socket.
         _ = listener.end(SIGKILL)
         let next = try world.kalij.begun(["wake", "--listen", path("taken.sock")])
-        try await Task.sleep(for: .milliseconds(500))
+        try await sleep(for: .milliseconds(500))
         #expect(next.isRunning)
     }
 
@@ -73,17 +73,17 @@ import Testing
         try await world.online()
         let socket = world.laboratory.path("push.sock")
         let listener = try world.kalij.begun(["--json", "wake", "--listen", socket, "--budget", "20"])
-        #expect(await until(5) { FileManager.default.fileExists(atPath: socket) })
+        #expect(await until { FileManager.default.fileExists(atPath: socket) })
         func limit(_ files: String) async throws {
             try await world.laboratory.run("/usr/bin/prlimit", ["--pid", "\(listener.pid)", "--nofile=\(files):"])
         }
         try await world.send(["one"])
         try await limit("4")
         try await push(socket, world)
-        #expect(try await until(5) { try listener.errors.contains("taking a push: ") })
+        #expect(try await until { try listener.errors.contains("taking a push: ") })
         #expect(listener.isRunning)
         try await limit("1024")
-        #expect(try await until(10) { try listener.output.contains("\"one\"") }, "not served")
+        #expect(try await until { try listener.output.contains("\"one\"") }, "not served")
     }
 
     /// EAGAIN of fork, which root never sees.
@@ -108,7 +108,7 @@ import Testing
         ]
         let listener = try Running(launch)
         #expect(
-            await until(5) { FileManager.default.fileExists(atPath: data + "/s/push.sock") },
+            await until { FileManager.default.fileExists(atPath: data + "/s/push.sock") },
             "\((try? listener.errors) ?? "")")
         func limit(_ processes: String) async throws {
             try await world.laboratory.run(
@@ -120,10 +120,10 @@ import Testing
         }
         try await limit("1")
         try await push(data + "/s/push.sock", world)
-        #expect(try await until(5) { try listener.errors.contains("starting a run: ") })
+        #expect(try await until { try listener.errors.contains("starting a run: ") })
         #expect(listener.isRunning)
         try await limit("100")
-        #expect(try await until(8) { try !children(of: listener.pid).isEmpty }, "no run was started")
+        #expect(try await until { try !children(of: listener.pid).isEmpty }, "no run was started")
     }
 
     /// The push service's stand-in.

@@ -42,7 +42,7 @@ import Testing
         var kills = 0
         let deadline = Date().addingTimeInterval(120)
         while try committed(database) < total, Date() < deadline {
-            try await Task.sleep(for: random.milliseconds(100...400))
+            try await sleep(for: random.milliseconds(100...400))
             let role = try #require(random.one(of: Self.roles.dropFirst()))
             let process = try #require(processes[role])
             // Half of the processes kill themselves right after a commit; the others are killed anywhere.

@@ -55,7 +55,7 @@ final class RoleProcess: Sendable {
     /// The seconds until the end; nil if the process has not ended within `seconds`.
     func end(within seconds: Double) async -> Double? {
         let start = Date()
-        return await until(seconds) { !self.isRunning } ? Date().timeIntervalSince(start) : nil
+        return await until { !self.isRunning } ? Date().timeIntervalSince(start) : nil
     }
 
     /// The shown messages, by their rows.
@@ -67,17 +67,4 @@ final class RoleProcess: Sendable {
             return (object["identifier"] as? String).flatMap { Int($0) }
         }
     }
-}
-
-/// Whether `condition` holds within `seconds`.
-func until(
-    _ seconds: Double, every milliseconds: Int = 10, isolation: isolated (any Actor)? = #isolation,
-    _ condition: () async throws -> Bool
-) async rethrows -> Bool {
-    let deadline = Date().addingTimeInterval(seconds)
-    while try await !condition() {
-        guard Date() < deadline else { return false }
-        try? await Task.sleep(for: .milliseconds(milliseconds))
-    }
-    return true
 }

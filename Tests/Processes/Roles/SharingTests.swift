@@ -50,7 +50,7 @@ import Testing
             }
             // Messages in the mailbox are moved over right after the start: the kill comes before, meanwhile and after.
             let run = try world.kalij.running()
-            try await Task.sleep(for: random.milliseconds(5...60))
+            try await sleep(for: random.milliseconds(5...60))
             _ = run.end(SIGKILL)
         }
         #expect(try world.kalij("flush").status == 0)

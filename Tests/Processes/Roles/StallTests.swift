@@ -46,7 +46,7 @@ import Testing
         let output = world.laboratory.path("stalling-\(point)")
         (launch.output, launch.errors) = (.file(output), .file(output + ".err"))
         let between = try Subprocess(launch)
-        #expect(await until(10) { readAll(output).contains("ready") })
+        #expect(await until { readAll(output).contains("ready") })
         try await account.sql("UPDATE account SET server = '127.0.0.1:\(port)'")
         if point.needsNewSession { try await account.sql("UPDATE session SET resume_id = NULL") }
 
@@ -88,7 +88,7 @@ import Testing
             let kalij = try Kalij(data: data)
             #expect(try kalij.login(world.server, as: "\(name)@localhost").status == 0)
             let main = try process(["run"])
-            #expect(await until(20) { main.output.contains("\"caught_up\"") })
+            #expect(await until { main.output.contains("\"caught_up\"") })
             main.signal(SIGTERM)
             #expect(await main.end(within: 5) != nil)
             for body in ["one", "two", "three"] { try await world.send([body], to: "\(name)@localhost") }

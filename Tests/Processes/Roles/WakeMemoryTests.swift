@@ -54,16 +54,16 @@ import Testing
             .deletingLastPathComponent().appendingPathComponent("Programs/crowd.py").path
         let crowd = try Running(
             world.laboratory.launch("/usr/bin/python3", [program, "\(port)", "2000", "18000"]))
-        let isThere = try await until(20) { try crowd.lines == ["connected"] }
+        let isThere = try await until { try crowd.lines == ["connected"] }
         let said = try crowd.errors
         #expect(isThere, "\(said)")
         let joined = try world.kalij("room", "join", "crowd@push.localhost")
         #expect(joined.status == 0, "\(joined)")
         // The session ends, so that the run enters anew.
-        try await Task.sleep(for: .seconds(4))
+        try await sleep(for: .seconds(4))
         let before = try crowd.lines.count
         let (_, peak, seconds) = try await world.measuredWake()
-        let hasEntered = try await until(20) { try crowd.lines.count == before + 1 }
+        let hasEntered = try await until { try crowd.lines.count == before + 1 }
         let occupants = try await world.sql("SELECT count(*) FROM occupant")
         print("wake in a room with 2,000: VmHWM \(peak) kB, \(seconds) s")
         #expect(hasEntered && (Int(occupants.dropLast()) ?? 0) >= 1990, "\(hasEntered), \(occupants)")

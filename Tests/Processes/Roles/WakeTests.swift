@@ -42,7 +42,7 @@ import Testing
         let main = try world.kalij.running()
         try await main.event("caught_up")
         // Not within a transaction: there the process would be killed.
-        try await Task.sleep(for: .seconds(1))
+        try await sleep(for: .seconds(1))
         kill(main.pid, SIGSTOP)
         try await world.send(["while it is frozen"])
         let start = Date()
@@ -53,7 +53,7 @@ import Testing
         #expect(seconds < 25)
         let before = try main.events().count
         kill(main.pid, SIGCONT)
-        for _ in 0..<200 where try main.events().count == before { try await Task.sleep(for: .milliseconds(50)) }
+        for _ in 0..<200 where try main.events().count == before { try await sleep(for: .milliseconds(50)) }
         try await world.send(["after it"])
         try await main.event("message") { $0["body"] as? String == "after it" }
         #expect(try world.kalij("--json", "history").lines.count == 2)
@@ -84,7 +84,7 @@ import Testing
         try await world.online()
         let writer = try await world.writerInTransaction(name, exclusively: exclusively)
         let main = try world.kalij.running()
-        try await main.event("online", seconds: 20)
+        try await main.event("online")
         #expect(writer.process.ended() == .killed(SIGKILL))
     }
 
@@ -110,7 +110,7 @@ import Testing
         kill(main.pid, SIGTSTP)
         let start = Date()
         while try world.kalij.driver() != nil, Date().timeIntervalSince(start) < 5 {
-            try await Task.sleep(for: .milliseconds(20))
+            try await sleep(for: .milliseconds(20))
         }
         #expect(Date().timeIntervalSince(start) < 1.2)
         try await world.send(["meanwhile"])
@@ -172,7 +172,7 @@ extension World {
     func untilDriven(by role: String) async throws {
         for _ in 0..<250 {
             if try kalij.driver() == role { return }
-            try await Task.sleep(for: .milliseconds(20))
+            try await sleep(for: .milliseconds(20))
         }
         Issue.record("\(role) does not drive")
     }

@@ -42,7 +42,7 @@ import Testing
             #expect(try world.kalij("room", "join", Self.orchard, "--nick", "juliet").status == 0)
             #expect(try world.kalij("room", "join", Self.garden).status == 0)
             #expect(try world.kalij("wake").status == 0)
-            let isThere = try await until(20) {
+            let isThere = try await until {
                 let states = try Self.states(phone)
                 return states[Self.orchard] == "joined" && states[Self.garden] == "joined"
             }
@@ -55,7 +55,7 @@ import Testing
 
             #expect(try world.kalij("room", "leave", Self.orchard).status == 0)
             #expect(try world.kalij("wake").status == 0)
-            let isGone = try await until(20) { try Self.states(phone)[Self.orchard] == "left" }
+            let isGone = try await until { try Self.states(phone)[Self.orchard] == "left" }
             let gone = try phone("room").output
             #expect(isGone, "\(kind): \(gone)")
             #expect(try Self.states(phone)[Self.garden] == "joined", "\(kind)")
@@ -65,7 +65,7 @@ import Testing
             let third = try Kalij(data: world.laboratory.path("third"))
             #expect(try third.login(world.server).status == 0)
             #expect(try third("wake").status == 0)
-            let isFound = try await until(20) {
+            let isFound = try await until {
                 _ = try third("wake")
                 return try Self.states(third)[Self.garden] == "joined"
             }
@@ -88,7 +88,7 @@ import Testing
             let run = try world.kalij.running()
             try await run.event("caught_up")
             #expect(try world.kalij("room", "join", Self.orchard).status == 0)
-            #expect(try await until(20) { try other("iq", "alice@localhost", Self.list).output.contains(Self.orchard) })
+            #expect(try await until { try other("iq", "alice@localhost", Self.list).output.contains(Self.orchard) })
             // The other device has read the list, enters a room, and writes the list back with this room; meanwhile
             // this device has entered a third room.
             #expect(try world.kalij("room", "join", Self.garden).status == 0)
@@ -100,20 +100,20 @@ import Testing
                 <url url='https://example.org' name='kept'/></storage></query>
                 """
             #expect(try other("iq", "alice@localhost", lists, "--set").status == 0)
-            let isMerged = try await until(30, every: 200) {
+            let isMerged = try await until(every: 200) {
                 let list = try other("iq", "alice@localhost", Self.list).output
                 return [Self.orchard, Self.garden, Self.balcony].allSatisfy { list.contains($0) }
             }
             let list = try other("iq", "alice@localhost", Self.list).output
             #expect(isMerged, "\(kind): \(list)")
-            let isIn = try await until(20) {
+            let isIn = try await until {
                 let states = try Self.states(world.kalij)
                 return [Self.orchard, Self.garden, Self.balcony].allSatisfy { states[$0] == "joined" }
             }
             let rooms = try world.kalij("room").output
             #expect(isIn, "\(kind): \(rooms)")
             // No loop: after a while nobody has left, and nobody writes.
-            try await Task.sleep(for: .seconds(3))
+            try await sleep(for: .seconds(3))
             let events = try run.events().filter {
                 $0["event"] as? String == "room" && $0["room_state"] as? String == "left"
             }

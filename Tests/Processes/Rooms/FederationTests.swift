@@ -42,7 +42,7 @@ import Testing
             #expect(try alice.kalij("send", rooms[domain] ?? "", "Is anybody there?").status == 0)
         }
         var states: [String?] = []
-        let isNoticed = try await until(60, every: 500) {
+        let isNoticed = try await until(every: 500) {
             states = try alice.kalij("--json", "room").objects().map { $0["room_state"] as? String }
             return states == ["absent", "absent"]
         }
@@ -55,13 +55,13 @@ import Testing
     private static func cut() async throws {
         try await Country.with { country in
             for speaker in country.speakers { await speaker.talk() }
-            try await Task.sleep(for: .seconds(5))
+            try await sleep(for: .seconds(5))
             for link in country.federation.allLinks { try await link.set(.cut) }
             country.note("cut")
-            try await Task.sleep(for: .seconds(30))
+            try await sleep(for: .seconds(30))
             for link in country.federation.allLinks { try await link.set(.open) }
             country.note("open")
-            try await Task.sleep(for: .seconds(10))
+            try await sleep(for: .seconds(10))
             for speaker in country.speakers { try await speaker.beSilent() }
             country.note("silent")
             try await country.settle(within: 80)
@@ -72,7 +72,7 @@ import Testing
     private static func swallowed() async throws {
         try await Country.with { country in
             for speaker in country.speakers { try await speaker.say() }
-            let isShown = try await until(20) { try await country.owed() == 0 }
+            let isShown = try await until { try await country.owed() == 0 }
             let first = try await country.rest()
             #expect(isShown, "the rooms did not show the first messages: \(first)")
             // Messages of Prosody to ejabberd and of ejabberd to Prosody are lost; from Prosody to Prosody a reflection.
@@ -81,8 +81,8 @@ import Testing
             for link in links { try await link.set(.swallowing) }
             country.note("swallowing")
             for speaker in country.speakers { try await speaker.say() }
-            let isAcked = try await until(20) { try await country.owed(state: 2) == country.speakers.count }
-            let isSwallowed = try await until(10) {
+            let isAcked = try await until { try await country.owed(state: 2) == country.speakers.count }
+            let isSwallowed = try await until {
                 try links.allSatisfy { $0.counts.swallowed > 0 } && country.heard("alice-2", in: Country.orchard)
             }
             for link in links { try await link.set(.open) }
@@ -180,12 +180,12 @@ private struct Country: Sendable {
 
     func settle(within seconds: Double) async throws {
         for chat in hosts.values { _ = try await chat.stopSending() }
-        let isDone = try await until(seconds, every: 500) { try await owed() == 0 }
+        let isDone = try await until(every: 500) { try await owed() == 0 }
         let rest = try await rest()
         note("settled: \(isDone)")
         #expect(isDone, "not settled within \(seconds) s: \(rest)")
         // What comes twice may come a little later.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         for speaker in speakers {
             if let host = hosts[speaker.room] { try await speaker.judge(host, federation) }
         }
@@ -221,7 +221,7 @@ private final class Client: Sendable {
     private func end(_ signal: Int32) -> Subprocess.Ending? {
         let process = process.withLock { $0 }
         process.signal(signal)
-        return process.ended(within: 20)
+        return process.ended()
     }
 
     func stop() throws { #expect(end(SIGTERM)?.status == 0, "\(name)") }
@@ -273,7 +273,7 @@ private actor Speaker {
         talking = Task {
             while !Task.isCancelled {
                 try say()
-                try await Task.sleep(for: .milliseconds(1000))
+                try await sleep(for: .milliseconds(1000))
             }
         }
     }
@@ -296,7 +296,7 @@ private actor Speaker {
         let archived = entries.filter { $0.sender == "\(room)/\(client.name)" }.compactMap(\.body)
         var records: [Line] = []
         // Questions asked while a client was not in the room come with the room's archive.
-        _ = try await until(20, every: 500) {
+        _ = try await until(every: 500) {
             records = try self.history()
             return records.count { $0.direction == "in" && $0.from == "\(room)/\(user)" } >= asked.count
         }

@@ -52,13 +52,13 @@ private final class Group {
 
     /// The invited accept.
     func enter() async throws {
-        let isInvited = await until(10, every: 50) {
+        let isInvited = await until(every: 50) {
             carol.has("RECV", "jabber:x:conference", room) && dave.has("RECV", "jabber:x:conference", room)
         }
         #expect(isInvited, "\(kind): profanity and poezio are invited")
         try carol.type("/join \(room) nick carol")
         try dave.type("/join \(room)/dave")
-        let areIn = await until(20, every: 50) {
+        let areIn = await until(every: 50) {
             carol.has("RECV", "<presence", "\(room)/carol", "110")
                 && dave.has("RECV", "<presence", "\(room)/dave", "110")
         }
@@ -85,23 +85,23 @@ private final class Group {
     func rename() async throws {
         try transcript.run("room", "rename", room, "Garden scene")
         try transcript.run("room")
-        let isTold = await until(10, every: 50) {
+        let isTold = await until(every: 50) {
             carol.has("RECV", "<message", room, "'104'") || carol.has("RECV", "<message", room, "\"104\"")
         }
         #expect(isTold, "\(kind): profanity is told of a change")
         #expect(
-            await until(10, every: 50) { dave.isTold("configuration change", in: room) },
+            await until(every: 50) { dave.isTold("configuration change", in: room) },
             "\(kind): poezio is told of a change")
         try carol.type("/disco info \(room)")
         #expect(
-            await until(10, every: 50) { carol.has("RECV", "disco#info", room, "Garden scene") },
+            await until(every: 50) { carol.has("RECV", "disco#info", room, "Garden scene") },
             "\(kind): profanity sees the name")
     }
 
     /// Dave is removed, and hears nothing more; the others do.
     func remove() async throws {
         try transcript.run("room", "remove", room, "dave@localhost", "--reason", "the nurse calls")
-        let isTold = await until(10, every: 50) {
+        let isTold = await until(every: 50) {
             dave.has("RECV", "<presence", "\(room)/dave", "unavailable", "321")
                 && carol.has("RECV", "<presence", "\(room)/dave", "unavailable")
         }
@@ -112,7 +112,7 @@ private final class Group {
             [("alice", "Parting is such sweet sorrow"), ("carol", "Sleep dwell upon thine eyes")], but: "dave")
         // Nor does Dave come back. The answer comes after all that the room has sent to him.
         try dave.type("/join \(room)/dave")
-        let isRefused = await until(10, every: 50) {
+        let isRefused = await until(every: 50) {
             dave.has("RECV", "<presence", room, "error", "registration-required")
         }
         #expect(isRefused, "\(kind): poezio is refused")
@@ -138,7 +138,7 @@ private final class Group {
         said += texts.map { Heard(nick: $0.nick, body: $0.body) }
         for user in ["alice", "bob", "carol", "dave"] where user != absent {
             var there: [Heard] = []
-            let isHeard = try await until(10, every: 100) {
+            let isHeard = try await until(every: 100) {
                 there = try await heard(by: user)
                 return there == said
             }

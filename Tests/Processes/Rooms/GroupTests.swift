@@ -106,10 +106,10 @@ import Testing
                 let create = try Running(
                     world.kalij.launch(
                         ["room", "create", "Group \(number)", "--invite", "bob@localhost"], environment: environment))
-                let isKilled = create.process.ended(within: 60) == .killed(SIGKILL)
+                let isKilled = create.process.ended() == .killed(SIGKILL)
                 // Without an entry in the mailbox nothing was accepted.
                 let isAccepted = try await world.sql("SELECT count(*) FROM intent WHERE name = 'create'") != "\(made)\n"
-                if losesSession { try await Task.sleep(for: .seconds(3.2)) }
+                if losesSession { try await sleep(for: .seconds(3.2)) }
                 try await Self.goOn(world)
                 let count =
                     Int(try await world.sql("SELECT count(*) FROM intent WHERE name = 'create'").dropLast()) ?? 0
@@ -121,7 +121,7 @@ import Testing
             // In the last session the rooms may still have to be entered.
             let run = try world.kalij.running()
             try await run.event("online")
-            let isIn = try await until(30, every: 200) {
+            let isIn = try await until(every: 200) {
                 try await world.sql("SELECT count(*) FROM room WHERE wanted AND state <> 'joined'") == "0\n"
             }
             #expect(run.end(SIGTERM).status == 0)
@@ -175,7 +175,7 @@ import Testing
                     <message to='alice@localhost'><x xmlns='jabber:x:conference' jid='no room'/>\
                     <store xmlns='urn:xmpp:hints'/></message>
                     """)
-            try await Task.sleep(for: .seconds(1))
+            try await sleep(for: .seconds(1))
             #expect(try world.kalij("wake").status == 0)
             let waiting = try world.kalij("--json", "room", "invitations").objects()
             #expect(waiting.count == 1, "\(kind): \(waiting)")

@@ -51,7 +51,7 @@ import Testing
         }
 
         func becomes(_ wanted: String, seconds: Double = 20) async throws {
-            let isSo = try await until(seconds) { try self.state["room_state"] as? String == wanted }
+            let isSo = try await until { try self.state["room_state"] as? String == wanted }
             let state = try state
             #expect(isSo, "\(kind): not \(wanted): \(state)")
         }
@@ -131,13 +131,13 @@ import Testing
                 }
             }
             func becomes(_ wanted: [String]) async throws {
-                let isSo = try await until(10, every: 100) { try lines() == wanted }
+                let isSo = try await until(every: 100) { try lines() == wanted }
                 let shown = try lines()
                 #expect(isSo, "\(kind), \(whois): \(shown), not \(wanted)")
             }
             func says(_ text: String, _ id: String) async throws {
                 #expect(try kalij("send", Self.room, text, "--id", id).status == 0, "\(kind)")
-                #expect(try await until(10, every: 50) { try scene.sent().last == "\(text) delivered" }, "\(kind)")
+                #expect(try await until(every: 50) { try scene.sent().last == "\(text) delivered" }, "\(kind)")
             }
             try scene.say(content: "<body>eins</body>", id: "b1")
             try scene.say(content: "<body>zwei</body>", id: "b2")
@@ -185,7 +185,7 @@ import Testing
             let other = try device.running()
             try await other.event("caught_up")
             let proven = whois == "anyone" || kind == .prosody
-            let isSame = try await until(10, every: 100) {
+            let isSame = try await until(every: 100) {
                 let texts = try device("--json", "history", Self.room).objects().map { $0["body"] as? String ?? "-" }
                 return proven
                     ? texts == ["one", "zwei", "the", "-", "else", "end"]
@@ -211,13 +211,13 @@ import Testing
             for text in ["one", "two", "three"] {
                 #expect(try scene.world.kalij("send", Self.room, text, "--queue-only").status == 0)
             }
-            try await Task.sleep(for: .milliseconds(60))
+            try await sleep(for: .milliseconds(60))
             run.process.signal(SIGKILL)
-            run.process.ended(within: 10)
-            try await Task.sleep(for: .seconds(6.2))
+            run.process.ended()
+            try await sleep(for: .seconds(6.2))
             try scene.say("meanwhile")
             let next = try scene.world.kalij.running()
-            let isDone = try await until(60, every: 200) {
+            let isDone = try await until(every: 200) {
                 try await scene.world.sql("SELECT count(*) FROM room_message") == "0\n"
             }
             let (heard, sent) = (try scene.heard(), try scene.sent())
@@ -242,10 +242,10 @@ import Testing
                 case "members": try scene.configure(["muc#roomconfig_membersonly": "1"])
                 default: try scene.destroy()
                 }
-                try await Task.sleep(for: .seconds(1))
+                try await sleep(for: .seconds(1))
                 let run = try scene.world.kalij.running()
                 try await scene.becomes(state)
-                try await Task.sleep(for: .seconds(1))
+                try await sleep(for: .seconds(1))
                 #expect(try scene.state["room_state"] as? String == state, "\(scene.kind), \(what)")
                 #expect(run.end(SIGTERM).status == 0)
                 let joins = try scene.bob.events().count {
@@ -263,9 +263,9 @@ import Testing
             try scene.join()
             // The list of rooms names it.
             #expect(try scene.world.kalij("wake").status == 0)
-            try await Task.sleep(for: .seconds(3.2))
+            try await sleep(for: .seconds(3.2))
             try scene.destroy()
-            try await Task.sleep(for: .seconds(1))
+            try await sleep(for: .seconds(1))
             let run = try scene.world.kalij.running()
             try await run.event("caught_up")
             try await scene.becomes(scene.kind == .prosody ? "gone" : "absent")
@@ -303,12 +303,12 @@ import Testing
             let run = try scene.world.kalij.running()
             try await run.event("online")
             try scene.configure(["muc#roomconfig_whois": "anyone"])
-            let isTold = try await until(20) {
+            let isTold = try await until {
                 try await scene.world.sql("SELECT info & 2 FROM room") == "2\n"
             }
             #expect(isTold, "\(scene.kind): nobody was told")
             #expect(try scene.world.kalij("room", "leave", Self.room).status == 0)
-            try await Task.sleep(for: .milliseconds(500))
+            try await sleep(for: .milliseconds(500))
             let refused = try scene.world.kalij("room", "join", Self.room)
             #expect(refused.status == 65 && refused.errors.contains("--show-address"), "\(scene.kind): \(refused)")
             try scene.join("--show-address")
@@ -329,9 +329,9 @@ import Testing
             #expect(try scene.world.kalij("send", Self.room, "meanwhile", "--queue-only").status == 0)
             try await scene.world.server.start()
             run.process.signal(SIGKILL)
-            run.process.ended(within: 10)
+            run.process.ended()
             let next = try scene.world.kalij.running()
-            let isDone = try await until(90, every: 200) {
+            let isDone = try await until(every: 200) {
                 try scene.sent() == ["before delivered", "meanwhile delivered"]
             }
             let sent = try scene.sent()
@@ -342,7 +342,7 @@ import Testing
             #expect(try other("room", "join", Self.room).status == 0)
             // A `wake` does not wait for the page from before the joining.
             var bodies: [String] = []
-            _ = try await until(20) {
+            _ = try await until {
                 _ = try other("wake")
                 bodies = try other("--json", "history", Self.room).objects().compactMap { $0["body"] as? String }
                 return !bodies.isEmpty

@@ -93,9 +93,9 @@ private actor Talk {
         for _ in 0..<kills {
             let run = try world.kalij.running()
             for _ in 0..<random.number(1...3) { try say() }
-            try await Task.sleep(for: random.milliseconds(30...900))
+            try await sleep(for: random.milliseconds(30...900))
             run.process.signal(SIGKILL)
-            run.process.ended(within: 10)
+            run.process.ended()
             self.kills += 1
         }
     }
@@ -103,15 +103,15 @@ private actor Talk {
     /// The process dies while messages are on their way, and the session ends.
     func lose() async throws {
         let run = try world.kalij.running()
-        try await run.event("online", seconds: 40)
+        try await run.event("online")
         // A resumed session is in the room already.
-        let isIn = try await until(40) { try await world.sql("SELECT state FROM room") == "joined\n" }
+        let isIn = try await until { try await world.sql("SELECT state FROM room") == "joined\n" }
         #expect(isIn, "\(kind)")
         for _ in 0..<3 { try say() }
-        try await Task.sleep(for: random.milliseconds(0...120))
+        try await sleep(for: random.milliseconds(0...120))
         run.process.signal(SIGKILL)
-        run.process.ended(within: 10)
-        try await Task.sleep(for: .seconds(Double(patience) + 1.2))
+        run.process.ended()
+        try await sleep(for: .seconds(Double(patience) + 1.2))
         losses += 1
     }
 
@@ -119,11 +119,11 @@ private actor Talk {
     func settle() async throws {
         _ = try await chat.stopSending()
         let run = try world.kalij.running()
-        let isShown = try await until(90, every: 300) {
+        let isShown = try await until(every: 300) {
             try await world.sql("SELECT count(*) FROM room_message") == "0\n"
         }
         // What comes twice may come a little later.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         let heard = try chat.events().filter { $0.event == "received" && $0.isOfAlice }.compactMap(\.body)
         let asked = try chat.events().filter { $0.event == "received" && $0.sender == "\(Self.room)/bob" }
             .compactMap(\.body)

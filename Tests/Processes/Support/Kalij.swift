@@ -41,7 +41,7 @@ struct Kalij {
         // The command may end without reading its input.
         try? running.process.write(input)
         running.process.closeInput()
-        let ending = running.process.ended(within: 180)
+        let ending = running.process.ended()
         return Outcome(status: ending?.status ?? -1, output: try running.output, errors: try running.errors)
     }
 
@@ -85,7 +85,7 @@ final class Running {
 
     deinit {
         process.signal(SIGKILL)
-        process.ended(within: 10)
+        process.ended()
         try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -102,17 +102,18 @@ final class Running {
 
     /// Waits for an event that `matches`.
     @discardableResult
-    func event(_ name: String, seconds: Double = 20, where matches: ([String: Any]) -> Bool = { _ in true })
+    func event(_ name: String, where matches: ([String: Any]) -> Bool = { _ in true })
         async throws -> [String: Any]
     {
-        for _ in 0..<Int(seconds * 50) {
-            if let event = try events().first(where: { $0["event"] as? String == name && matches($0) }) { return event }
-            try await Task.sleep(for: .milliseconds(20))
+        var found: [String: Any]? {
+            get throws { try events().first { $0["event"] as? String == name && matches($0) } }
         }
+        _ = try await until(every: 20) { try found != nil || process.ending() != nil }
+        if let event = try found { return event }
         let seen = try events().compactMap { $0["event"] as? String }
         let state = process.ending().map { "it ended with \($0)" } ?? "it runs"
         let said = try errors
-        throw Missing(description: "no event \(name) within \(seconds) s; seen: \(seen); \(state), and said: \(said)")
+        throw Missing(description: "no event \(name); seen: \(seen); \(state), and said: \(said)")
     }
 
     struct Missing: Error, CustomStringConvertible { let description: String }

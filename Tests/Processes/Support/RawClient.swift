@@ -21,7 +21,7 @@ final class RawClient {
     }
 
     func ready() async throws {
-        let isReady = try await until(30) { try running.output.contains("\"ready\"") }
+        let isReady = try await until { try running.output.contains("\"ready\"") }
         let said = try running.errors
         try #require(isReady, "\(said)")
     }
@@ -60,7 +60,7 @@ final class RawClient {
         let addresses = (to.map { " to='\($0)'" } ?? "") + (from.map { " from='\($0)'" } ?? "")
         try send("<iq type='\(type)' id='\(id)'\(addresses)>\(content)</iq>")
         var answer: Stanza?
-        _ = try await until(seconds, every: 50) {
+        _ = try await until(every: 50) {
             answer = try stanzas.first { $0.id == id }
             return answer != nil
         }

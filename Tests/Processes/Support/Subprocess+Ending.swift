@@ -4,14 +4,14 @@ import KalijLab
 import Testing
 
 extension Subprocess {
-    /// Waits for the end. A program still running after `seconds` is killed, and the test has failed: so the program is
+    /// Waits for the end. A program still running after ``hangLimit`` is killed, and the test has failed: so the program is
     /// known, and the rest of the tests still runs.
     @discardableResult
-    func ended(within seconds: Double = 120, sourceLocation: SourceLocation = #_sourceLocation) -> Ending? {
-        if let ending = blockingWait(seconds: seconds) { return ending }
+    func ended(sourceLocation: SourceLocation = #_sourceLocation) -> Ending? {
+        if let ending = blockingWait(seconds: hangLimit) { return ending }
         let place = (try? String(contentsOfFile: "/proc/\(pid)/wchan", encoding: .utf8)) ?? "?"
         signal(SIGKILL)
-        Issue.record("\(name) has not ended within \(seconds) s, in \(place)", sourceLocation: sourceLocation)
+        Issue.record("\(name) has not ended within \(hangLimit) s, in \(place)", sourceLocation: sourceLocation)
         return blockingWait(seconds: 10)
     }
 }

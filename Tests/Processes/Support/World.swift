@@ -93,7 +93,7 @@ struct World {
             """, kalij.data + "/" + name, exclusively ? "EXCLUSIVE" : "NORMAL",
         ]
         let writer = try Running(launch)
-        #expect(try await until(20) { try writer.lines == ["begun"] })
+        #expect(try await until { try writer.lines == ["begun"] })
         if isFrozen { writer.process.signal(SIGSTOP) }
         return writer
     }
@@ -102,7 +102,7 @@ struct World {
     func online() async throws {
         let run = try kalij.running()
         try await run.event("caught_up")
-        try await Task.sleep(for: .milliseconds(300))
+        try await sleep(for: .milliseconds(300))
         #expect(run.end(SIGTERM).status == 0)
     }
 }

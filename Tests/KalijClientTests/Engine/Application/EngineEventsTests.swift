@@ -1,3 +1,4 @@
+import KalijLab
 import KalijAddress
 import Testing
 
@@ -57,7 +58,7 @@ import Testing
             var iterator = EngineEvents(hub: hub).makeAsyncIterator()
             return await read(&iterator, 1)
         }
-        try await Task.sleep(for: .milliseconds(20))
+        try await sleep(for: .milliseconds(20))
         hub.send(try event("one"))
         #expect(await task.value == ["juliet@example.org refused: one"])
         hub.send(try event("two"))

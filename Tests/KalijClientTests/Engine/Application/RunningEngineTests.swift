@@ -1,3 +1,4 @@
+import KalijLab
 import Foundation
 import KalijAddress
 import KalijHandlers
@@ -141,7 +142,7 @@ import Testing
             #expect(try driver?.role == .main)
             withExtendedLifetime(engine) {}
         }
-        for _ in 0..<500 where try driver != nil { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<500 where try driver != nil { try await sleep(for: .milliseconds(10)) }
         #expect(try driver == nil)
     }
 
@@ -157,7 +158,7 @@ import Testing
             for await _ in engine.events {}
             for await _ in engine.notifications {}
         }
-        try await Task.sleep(for: .milliseconds(50))
+        try await sleep(for: .milliseconds(50))
         waiting.cancel()
         reading.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
@@ -206,7 +207,7 @@ import Testing
         #expect(first?.body == "one" && first?.kind == .show)
         #expect(try owed() == 2)
         // Longer than a wake waits for a push.
-        try await Task.sleep(for: .seconds(2))
+        try await sleep(for: .seconds(2))
         #expect(try driver?.role == .wake)
         #expect(await iterator.next()?.body == "two")
         #expect(try owed() == 1)
