@@ -1,8 +1,8 @@
 # `make demo` and `make test` need only Debian 12 and a Swift toolchain of 6.2 or later: missing packages are installed.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build build release demo push-demo push-nodes-demo test default-installs nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
-    bot-kills bot-table omemo-matrix file-matrix bench fuzz fuzz-coverage sanitize clean
+.PHONY: help deps deps-build build release demo push-demo push-nodes-demo test nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
+    tests-of tests-built optimized-unit-tests test-all lint-sources omemo-matrix file-matrix bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
 MESSAGES ?= 500
@@ -24,20 +24,25 @@ SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sourc
     Examples/$(example)/Sources)
 RELEASE := .build/release/kalij
 PUSH := .build/release/kalij-push
-BUILT := Examples/.build/debug
-STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
-# `make test` tests optimized code, because users get optimized code: an address used after its call, for example, does
-# no harm in a debug build. Everything else is built for debugging, which is faster after an edit.
+BUILT := .build/debug
+BUNDLE := .build/debug/kalijPackageTests.xctest
+# Nobody reads an index of the symbols, nor variables in a debugger; stacks keep their lines.
+STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error --disable-index-store -Xswiftc -gline-tables-only
+# Tests are built for debugging: an optimized build of them takes twice as long. `make test-all` has the optimized build besides, because
+# users get optimized code: an address used after its call, for example, does no harm in a debug build. Processes are always those of `make release`.
 OPTIMIZED := -c release -Xswiftc -enable-testing --scratch-path .build/optimized $(STRICT)
 CONFIGURATION := $(STRICT)
+# Packages beside this one share its modules: the same folder, the same flags.
+NESTED := --scratch-path $(CURDIR)/.build $(STRICT)
 
 help:
 	@echo "make demo     show the main job: kills on a real server, compared with the archive"
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
 	@echo "make push-demo  show pushes on Prosody: triggered, queued, discarded; a message in a group wakes a phone (half a minute)"
 	@echo "make push-nodes-demo  show three nodes of kalij-push and a Redis that is cut off, killed and emptied (half a minute)"
-	@echo "make test     test everything: build without warnings, lint, unit tests, real servers, real kills"
-	@echo "make default-installs  test Debian 13's Prosody and ejabberd as they are installed, and uploads to them; fetches them, needs root (two minutes)"
+	@echo "make test     build without warnings, lint, unit tests, real servers, real kills (15 minutes)"
+	@echo "make test-all  what \`make test\` runs, then Debian 12's servers, optimized unit tests, sanitizers, and all long forms (hours)"
+	@echo "make tests-of  the suites that FILTER='Processes\\.RoomKillTests' names; Scripts/long lists and runs long forms"
 	@echo "make sanitize  run unit tests with AddressSanitizer and with ThreadSanitizer, real servers and kills with the commands"
 	@echo "              built with AddressSanitizer; optimized builds, takes most of an hour"
 	@echo "make build    build for debugging"
@@ -60,8 +65,6 @@ help:
 	@echo "make monitoring  test the rules for Prometheus of kalij-push"
 	@echo "make docs     build the documentation of libraries with a catalog in .build/docs; no warning, no symbol without a comment"
 	@echo "make examples  build Examples/, and the package that README.md shows"
-	@echo "make bot-kills  kill the bot of Examples/CountingBot 200 times on each server, or as KILLS=20 SERVER=ejabberd SEED=... say"
-	@echo "make bot-table  kill the bot of README.md and the same bot of slixmpp 200 times each, or as KILLS=20 SEED=... say (12 minutes)"
 	@echo "make omemo-matrix  show that kalij and other clients read each other's encrypted messages, on both servers (ten minutes)"
 	@echo "make file-matrix  show that pictures go between kalij and other clients, plain and encrypted, on both servers (two minutes)"
 	@echo "make bench    compare with other programs (release build, takes minutes)"
@@ -101,63 +104,70 @@ push-demo push-nodes-demo: release
 	@Scripts/install-packages demo
 	@.build/release/kalij-push-demo $(if $(filter push-demo,$@),"$(CURDIR)/$(PUSH)" "$(CURDIR)/$(RELEASE)",nodes "$(CURDIR)/$(PUSH)")
 
-PROCESSES := KALIJ_LINKS_DEBIAN13="$(CURDIR)/.build/debian13" KALIJ_BINARY="$(CURDIR)/$(RELEASE)" KALIJ_PUSH_BINARY="$(CURDIR)/$(PUSH)" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" \
-    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" Scripts/test-processes .build/optimized/release/kalijPackageTests.xctest
-
-# Runs the second command, and meanwhile makes the first target with the rest of the processors' time. What that has printed appears
-# after the second command, and its failure counts.
-together = rm -f .build/$(1).status; { chrt --idle 0 $(MAKE) -s $(1) >.build/$(1).log 2>&1; echo $$? >.build/$(1).status; } & \
-    $(2); status=$$?; wait; cat .build/$(1).log; [ "$$(cat .build/$(1).status)" = 0 ] && exit $$status
-
-# Debian 13's servers, unpacked once: 250 MB, 9 s. Needs root, for device files and chroot. The tests of links take them beside Debian
-# 12's; KALIJ_DEBIAN13 would change what other tests measure.
+# What the tests find by the environment. The servers are Debian 13's; KALIJ_SERVERS=debian12 takes Debian 12's.
 DEBIAN13 := .build/debian13
+ENVIRONMENT := KALIJ_DEBIAN13="$(CURDIR)/$(DEBIAN13)" KALIJ_BINARY="$(or $(KALIJ_BINARY),$(CURDIR)/$(RELEASE))" \
+    KALIJ_PUSH_BINARY="$(or $(KALIJ_PUSH_BINARY),$(CURDIR)/$(PUSH))" KALIJ_EXAMPLE="$(CURDIR)/$(BUILT)/question" KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)"
+
+# Unpacked once: 250 MB, 9 s. Needs root, for device files and chroot.
 $(DEBIAN13): Scripts/debian13-servers
 	@rm -rf $@ $@.new
 	@Scripts/debian13-servers $@.new && mv $@.new $@ || { rm -rf $@.new && mkdir $@ && \
-	    echo "NOT TESTED: Debian 13's servers cannot be unpacked here, see above; links are tested with Debian 12's alone"; }
+	    echo "NOT TESTED: Debian 13's servers cannot be unpacked here, see above; all tests run with Debian 12's"; }
 	@touch $@
 
-test: CONFIGURATION := $(OPTIMIZED)
-test: build lint docs release $(DEBIAN13)
-	@$(call together,examples,TESTS_LIMIT=700 TESTS_AGAIN=1 Scripts/run-tests swift test --skip-build $(CONFIGURATION) --skip '^(Integration|Processes)\.|ReadmeTests|ThrowingApplicationTests' --skip QueryLiteralTests)
-	@$(call together,calculated,$(PROCESSES))
-	@$(PROCESSES) alone
+# Tests/plan.toml chooses the tests of each of the two, Documentation/Testing.md has the table.
+test: build nested release $(DEBIAN13)
+	@$(MAKE) --no-print-directory -C Benchmarks allocations-build LINK='$(LINK)'
+	@$(MAKE) --no-print-directory tests-built
 	@echo "All tests passed."
 
-# Process tests mostly wait: meanwhile the tests that only calculate are built, and run, with the rest of the processors' time.
-calculated:
-	@$(MAKE) -C Tests/Simulation build-tests
-	@Scripts/check-models --short
-	@$(MAKE) --no-print-directory -C Tests/Simulation test
-	@$(MAKE) --no-print-directory -C Fuzz corpus
-	@$(MAKE) --no-print-directory -C Benchmarks allocations
+tests-built:
+	@$(ENVIRONMENT) Scripts/tests run $(BUNDLE) --jobs $(JOBS)
 
-# `make test` measures the servers of Debian 12, which are installed; this one measures Debian 13's, in a folder that goes afterwards.
-default-installs: build
-	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && trap 'exit 130' INT TERM && Scripts/debian13-servers "$$folder" && \
-	    KALIJ_DEBIAN13="$$folder" KALIJ_BINARY="$(CURDIR)/.build/debug/kalij" swift test --skip-build $(CONFIGURATION) --no-parallel --filter 'DefaultInstallTests|Integration\.(Upload)?ServerTests'
+# How many suites run side by side: most wait more than they work.
+JOBS ?= 6
 
-# The queries come from the compiler's syntax trees, so the modules have to be built.
-lint: build
-	swift format lint --strict --recursive $(SOURCES)
+# Everything: what \`make test\` runs, the same with Debian 12's servers, optimized unit tests, sanitizers, packages and operating, and all long forms.
+test-all: test
+	@KALIJ_SERVERS=debian12 $(ENVIRONMENT) Scripts/tests run $(BUNDLE) --jobs $(JOBS) --kind processes
+	@Scripts/long all
+
+# Suites by a regular expression, such as FILTER='Processes\.(RoomKill|Group)Tests'; Scripts/long gives their amounts.
+FILTER ?=
+tests-of: build nested release $(DEBIAN13)
+	@$(ENVIRONMENT) $(BUNDLE) --testing-library swift-testing --no-parallel --filter '$(FILTER)'
+
+# The simulator and the corpus of the fuzzers, with the modules of the tests.
+nested: build
+	@for package in Tests/Simulation Fuzz; do swift build --build-tests --package-path $$package $(NESTED) || exit 1; done
+	@$(MAKE) --no-print-directory examples
+
+lint: build lint-sources
+	swift test --skip-build $(CONFIGURATION) --filter QueryLiteralTests
+
+# What needs no build.
+lint-sources:
+	@swift format lint --strict --recursive $(SOURCES)
 	@Scripts/check-traps
 	@Scripts/check-members
 	@Scripts/check-columns
 	@Scripts/check-tables
+	@Scripts/tests check
+	@Scripts/tests table --check
+	@Tests/Simulation/mutate.py --check
 	@Tests/Programs/ratchet/mutants.py --check
 	@Tests/Programs/nodes/mutants.py --check
 	@Scripts/check-documents
 	@Packaging/version --check
 	@Scripts/check-circles Sources/KalijSteps Sources/KalijFeatures Sources/KalijClient
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
-	swift test --skip-build $(CONFIGURATION) --filter QueryLiteralTests
 
 model: deps
 	@Scripts/check-models
 
 simulate: deps-build
-	@$(MAKE) --no-print-directory -C Tests/Simulation simulate SEEDS=$(SEEDS) FIRST=$(FIRST) TRACE=$(TRACE)
+	@$(MAKE) --no-print-directory -C Tests/Simulation simulate SEEDS=$(SEEDS) FIRST=$(FIRST) TRACE=$(TRACE) STRICT='$(STRICT)'
 
 mutations: deps-build
 	@$(MAKE) --no-print-directory -C Tests/Simulation mutations SEEDS=$(SEEDS)
@@ -185,23 +195,11 @@ docs: deps
 	@Scripts/documentation-examples --check
 	@Scripts/build-documentation $(CONFIGURATION)
 
-# Packages of their own, like the users'; shared parts are built once. A plan is made anew each time: SwiftPM does not
-# notice added or removed files in a package used by its path.
+# Packages of their own, like the users'; the README's package, too. They share the modules of the tests. A plan is made anew each time: SwiftPM
+# does not notice added or removed files in a package used by its path.
 examples: deps-build
-	@for example in $(EXAMPLES); do rm -f $(BUILT).yaml; \
-	    swift build --package-path Examples/$$example --scratch-path Examples/.build $(STRICT) || exit 1; done
-	@Scripts/check-readme $(STRICT)
-
-# `make test` has a short form.
-bot-kills: build examples
-	COUNTING_KILLS=$(if $(filter command line,$(origin KILLS)),$(KILLS),200) \
-	    COUNTING_SERVER=$(if $(filter command line,$(origin SERVER)),$(SERVER)) \
-	    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" swift test --skip-build $(CONFIGURATION) --filter 'CountingBotTests/killed'
-
-# `make test` has a short form, without slixmpp.
-bot-table: build examples
-	TABLE_KILLS=$(if $(filter command line,$(origin KILLS)),$(KILLS),200) KALIJ_BINARY="$(CURDIR)/.build/debug/kalij" \
-	    KALIJ_EXAMPLE_APP="$(CURDIR)/$(BUILT)" swift test --skip-build $(CONFIGURATION) --filter 'BotTableTests'
+	@for example in $(EXAMPLES); do swift build --package-path Examples/$$example $(NESTED) || exit 1; done
+	@Scripts/check-readme $(NESTED)
 
 # OMEMO_SERVERS=prosody is a single server, OMEMO_PEERS=first,alice,prof fewer clients, OMEMO_VERSION2=1 has kalij and python-omemo use
 # version 2, too, KALIJ_BINARY=... is another build.
@@ -221,8 +219,13 @@ format:
 bench:
 	@$(MAKE) --no-print-directory -C Benchmarks run
 
-sanitize: deps
-	@for part in $(PART); do Scripts/sanitize $$part $(STRICT) || exit 1; done
+# The unit tests as users' code is compiled.
+optimized-unit-tests: CONFIGURATION := $(OPTIMIZED)
+optimized-unit-tests: build
+	@$(ENVIRONMENT) Scripts/tests run .build/optimized/release/kalijPackageTests.xctest --kind units --jobs 2
+
+sanitize: deps $(DEBIAN13) examples
+	@for part in $(PART); do $(ENVIRONMENT) Scripts/sanitize $$part $(STRICT) || exit 1; done
 
 fuzz: deps-build
 	@$(MAKE) --no-print-directory -C Fuzz fuzz MINUTES=$(MINUTES) TARGET=$(TARGET)

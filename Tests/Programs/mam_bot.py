@@ -4,7 +4,7 @@
 usage: mam_bot.py JID PASSWORD HOST PORT CA DATABASE
 
 A message is noted in SQLite, and then answered: what comes again, from the archive or live, is known. Compared with the README's bot by
-`make bot-table`.
+`Scripts/long bot-table`.
 """
 import asyncio
 import sqlite3

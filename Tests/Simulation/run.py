@@ -9,7 +9,7 @@ Interrupted, it ends what it has begun, and says what that was.
 import argparse, json, os, subprocess, sys, threading, time
 
 PROGRAM = os.environ.get("KALIJ_SIMULATE") or os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), ".build/release/simulate")
+    os.path.dirname(os.path.abspath(__file__)), "../../.build/optimized/release/simulate")
 ROWS = [
     ("stanzas", "stanzas"), ("operations", "changes by others"), ("changes", "changes by the user"), ("encrypted", "encrypted texts"), ("encryptedIn2", "messages read in OMEMO 2"), ("passwords", "passwords changed"), ("kills", "kills"), ("freezes", "freezes"),
     ("freezesWithin", "of those within a call"), ("freezesInMailbox", "of those within a transaction in the mailbox"),

@@ -7,24 +7,20 @@ public enum DebianRelease: Sendable, Hashable {
     /// The packages of Debian 13 in a folder made by `Scripts/debian13-servers`. Needs root, for chroot and a mount.
     case debian13(folder: String)
 
-    /// The releases that tests can run: Debian 13's is there if `KALIJ_DEBIAN13` names its folder.
-    public static var available: [DebianRelease] {
-        [.installed] + (getenv("KALIJ_DEBIAN13").map { [.debian13(folder: String(cString: $0))] } ?? [])
-    }
+    /// The releases that tests can run.
+    public static var available: [DebianRelease] { [.installed] + (newer.map { [$0] } ?? []) }
 
-    /// Debian 13's servers for tests that need both releases at once: `KALIJ_DEBIAN13`, or `KALIJ_LINKS_DEBIAN13`, which changes nothing for
-    /// other tests. Nil where the folder is not there: not every machine may unpack device files.
+    /// Debian 13's servers, in the folder that `KALIJ_DEBIAN13` names. Nil where they are not there: not every machine may unpack device files.
     public static var newer: DebianRelease? {
-        guard let folder = (getenv("KALIJ_DEBIAN13") ?? getenv("KALIJ_LINKS_DEBIAN13")).map({ String(cString: $0) }),
-            access(folder + "/root/usr", F_OK) == 0
+        guard let folder = getenv("KALIJ_DEBIAN13").map({ String(cString: $0) }), access(folder + "/root/usr", F_OK) == 0
         else { return nil }
         return .debian13(folder: folder)
     }
 
-    /// The release of a server without another choice: with `KALIJ_SERVERS=debian13` that of `KALIJ_DEBIAN13`.
-    static var standard: DebianRelease {
-        let isNewer = getenv("KALIJ_SERVERS").map { String(cString: $0) == "debian13" } ?? false
-        return isNewer ? available.last ?? .installed : .installed
+    /// The release of a server without another choice: Debian 13's where they are, unless `KALIJ_SERVERS=debian12`.
+    public static var standard: DebianRelease {
+        let isOlder = getenv("KALIJ_SERVERS").map { String(cString: $0) == "debian12" } ?? false
+        return isOlder ? .installed : newer ?? .installed
     }
 
     /// The program and the arguments for a program of the server's.
