@@ -35,8 +35,8 @@ import Testing
         var launch = laboratory.launch(
             "/usr/bin/python3",
             [
-                simulation.appendingPathComponent("Transcripts/play.py").path, "--server", Self.name(kind, options.release),
-                "--port", "\(server.directTLSPort)", "--ca", server.certificateAuthority,
+                simulation.appendingPathComponent("Transcripts/play.py").path, "--server",
+                Self.name(kind, options.release), "--port", "\(server.directTLSPort)", "--ca", server.certificateAuthority,
             ] + scripts)
         launch.output = .file(laboratory.path("said"))
         launch.errors = .file(laboratory.path("errors"))

@@ -46,7 +46,8 @@ private struct SharedAccount {
         (self.laboratory, self.kind) = (laboratory, kind)
         let users = Device.correspondents + Device.strangers
         let server = try await startedServer(
-            kind, in: laboratory, options: ServerOptions(resumeSeconds: Device.patience), users: ["alice", "heidi"] + users)
+            kind, in: laboratory, options: ServerOptions(resumeSeconds: Device.patience),
+            users: ["alice", "heidi"] + users)
         self.server = server
         let shared = shared
         devices = try ["one", "two"].map { name in
@@ -87,7 +88,9 @@ private struct SharedAccount {
         defer { watch.cancel() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for device in devices {
-                group.addTask { try await device.live(kills: kills / 2) { try await end.wait(for: $0, in: laboratory) } }
+                group.addTask {
+                    try await device.live(kills: kills / 2) { try await end.wait(for: $0, in: laboratory) }
+                }
             }
             try await group.waitForAll()
         }
