@@ -36,7 +36,8 @@ import Testing
             "/usr/bin/python3",
             [
                 simulation.appendingPathComponent("Transcripts/play.py").path, "--server",
-                Self.name(kind, options.release), "--port", "\(server.directTLSPort)", "--ca", server.certificateAuthority,
+                Self.name(kind, options.release), "--port", "\(server.directTLSPort)", "--ca",
+                server.certificateAuthority,
             ] + scripts)
         launch.output = .file(laboratory.path("said"))
         launch.errors = .file(laboratory.path("errors"))
