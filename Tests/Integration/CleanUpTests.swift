@@ -30,11 +30,11 @@ import Testing
         let laboratory = try Laboratory()
         defer { laboratory.close() }
         let failing = try Subprocess(laboratory.launch("/bin/sh", ["-c", "exit 69"]))
-        #expect(await failing.wait(seconds: 10) == .exited(69))
+        #expect(await failing.wait(seconds: hangLimit) == .exited(69))
         let sleeping = try Subprocess(laboratory.launch("/bin/sleep", ["600"]))
         #expect(await sleeping.wait(seconds: 0.05) == nil)
         sleeping.signal(SIGKILL)
-        #expect(await sleeping.wait(seconds: 10) == .killed(SIGKILL))
+        #expect(await sleeping.wait(seconds: hangLimit) == .killed(SIGKILL))
         await #expect(throws: LaboratoryError.self) { try await laboratory.run("/bin/sh", ["-c", "exit 3"]) }
     }
 }

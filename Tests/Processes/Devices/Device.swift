@@ -26,8 +26,9 @@ actor Device {
         #expect(try kalij.login(server).status == 0)
     }
 
-    /// The process is killed so many times, at random moments.
-    func live(kills: Int) async throws {
+    /// The process is killed so many times, at random moments. Now and then the session is lost, too.
+    /// - Parameter sessionEnds: waits for the end of the session of a directory.
+    func live(kills: Int, sessionEnds: @Sendable (Kalij) async throws -> Void) async throws {
         while self.kills < kills {
             let run = try kalij.running()
             for _ in 0..<random.number(1...4) {
@@ -37,9 +38,9 @@ actor Device {
             run.process.signal(SIGKILL)
             run.process.ended()
             self.kills += 1
-            if random.number(1...12) == 1 {
+            if self.kills == 2 || random.number(1...12) == 1 {
                 losses += 1
-                try await sleep(for: .seconds(Double(Self.patience) + 1.2))
+                try await sessionEnds(kalij)
             }
         }
     }

@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import KalijLab
+import TestSupport
 import Testing
 
 /// Two directories of one account beside an independent client, all under kills: in the end both show the same.
 ///
-/// `DEVICE_KILLS=200` gives the long form: so many kills of the two devices together, at each server, both at the same time.
+/// `Scripts/long device-kills 200` gives the long form: so many kills of the two devices together, at each server, both at the same time.
 @Suite(.serialized) struct DeviceKillTests {
-    private static let kills = Int(ProcessInfo.processInfo.environment["DEVICE_KILLS"] ?? "") ?? 14
+    private static let kills = LongForm.amount("device-kills", short: 8)
 
     @Test(
         "two devices of an account are killed while both send, change, read, add and block: in the end both show the same"
@@ -15,7 +16,7 @@ import Testing
     func killed() async throws {
         // At the same time: most of the time is waiting.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in ServerKind.allCases { group.addTask { try await Self.killed(kind) } }
+            for kind in LongForm.servers { group.addTask { try await Self.killed(kind) } }
             try await group.waitForAll()
         }
     }
@@ -38,18 +39,21 @@ private struct SharedAccount {
     private let others: [Chat]
     private let shared = SharedTexts()
     private let start = Date()
+    private let end: SessionEnd
 
     init(_ kind: ServerKind) async throws {
         let (laboratory, random) = (try Laboratory(), RandomChoices("devices", part: kind == .prosody ? 0 : 1))
         (self.laboratory, self.kind) = (laboratory, kind)
         let users = Device.correspondents + Device.strangers
         let server = try await startedServer(
-            kind, in: laboratory, options: ServerOptions(resumeSeconds: Device.patience), users: ["alice"] + users)
+            kind, in: laboratory, options: ServerOptions(resumeSeconds: Device.patience),
+            users: ["alice", "heidi"] + users)
         self.server = server
         let shared = shared
         devices = try ["one", "two"].map { name in
             try Device(name, data: laboratory.path(name), server: server, shared: shared, random: random)
         }
+        end = try await SessionEnd("heidi", in: World(laboratory, server, devices[0].kalij))
         for device in devices { try await Self.online(device) }
         func chat(_ user: String, rate: Double, operations: Bool) async throws -> Chat {
             try await Peer(user, password: "secret", server: server, laboratory: laboratory).chat(
@@ -66,7 +70,6 @@ private struct SharedAccount {
     private static func online(_ device: Device) async throws {
         let run = try device.kalij.running()
         try await run.event("caught_up")
-        try await sleep(for: .milliseconds(300))
         #expect(run.end(SIGTERM).status == 0)
     }
 
@@ -84,7 +87,11 @@ private struct SharedAccount {
         }
         defer { watch.cancel() }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for device in devices { group.addTask { try await device.live(kills: kills / 2) } }
+            for device in devices {
+                group.addTask {
+                    try await device.live(kills: kills / 2) { try await end.wait(for: $0, in: laboratory) }
+                }
+            }
             try await group.waitForAll()
         }
     }
@@ -96,7 +103,7 @@ private struct SharedAccount {
         // All that waits leaves.
         for device in devices { try await quiet(device) }
         // The archive tells both devices the order in which the messages of both came.
-        try await sleep(for: .seconds(Double(Device.patience) + 1.5))
+        for device in devices { try await end.wait(for: device.kalij, in: laboratory) }
         let runs = try devices.map { try $0.kalij.running() }
         for run in runs { try await run.event("caught_up") }
         let isSame = try await until(every: 500) { try devices[0].view() == devices[1].view() }
@@ -150,9 +157,13 @@ private struct SharedAccount {
         #expect(Set(books.asking).subtracting(books.receipts).isEmpty)
         let fresh = try Device(
             "fresh", data: laboratory.path("fresh"), server: server, shared: shared, random: RandomChoices("fresh"))
-        try await Self.online(fresh)
-        let contacts = try contacts(fresh)
-        for device in devices { #expect(try self.contacts(device) == contacts, "\(kind)") }
+        let run = try fresh.kalij.running()
+        for device in devices {
+            let isSame = try await until(every: 100) { try contacts(fresh) == contacts(device) }
+            let both = [try contacts(fresh), try contacts(device)]
+            #expect(isSame, "\(kind): \(both)")
+        }
+        #expect(run.end(SIGTERM).status == 0)
     }
 
     private func contacts(_ device: Device) throws -> [String] {

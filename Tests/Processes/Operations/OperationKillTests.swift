@@ -1,18 +1,16 @@
 import Foundation
 import Glibc
 import KalijLab
+import TestSupport
 import Testing
 
 /// All that the two sides of a conversation say to each other, under kills: texts, corrections, reactions, retractions, receipts and
 /// markers. The log of an independent client has the last word: what the client has sent is what is shown here, and what was accepted
 /// here has reached the client once.
 ///
-/// `OPERATION_KILLS=1000` gives the long form: so many kills at each server, both at the same time.
+/// `Scripts/long operation-kills 1000` gives the long form: so many kills at each server, both at the same time.
 @Suite(.serialized) struct OperationKillTests {
-    private static let environment = ProcessInfo.processInfo.environment
-    private static let kills = Int(environment["OPERATION_KILLS"] ?? "") ?? 25
-    private static let servers =
-        environment["OPERATION_SERVER"].flatMap { ServerKind(rawValue: $0) }.map { [$0] } ?? ServerKind.allCases
+    private static let kills = LongForm.amount("operation-kills", short: 8)
 
     @Test(
         "a client is killed again and again while both sides send, correct, retract, react and read: none lost, doubled or misplaced"
@@ -20,7 +18,7 @@ import Testing
     func killed() async throws {
         // At the same time: most of the time is waiting.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in Self.servers {
+            for kind in LongForm.servers {
                 group.addTask {
                     let conversation = try await KilledConversation(kind)
                     defer { conversation.world.close() }
@@ -40,6 +38,7 @@ private actor KilledConversation {
     private let chat: Chat
     private let random: RandomChoices
     private let start = Date()
+    private let end: SessionEnd
     /// The ids of what `kalij` has accepted, in order.
     private var accepted: [String] = []
     private var texts: [String] = []
@@ -53,7 +52,9 @@ private actor KilledConversation {
     init(_ kind: ServerKind) async throws {
         self.kind = kind
         random = RandomChoices("operations", part: kind == .prosody ? 0 : 1)
-        world = try await World(kind, options: ServerOptions(resumeSeconds: Self.patience))
+        world = try await World(
+            kind, options: ServerOptions(resumeSeconds: Self.patience), users: ["alice", "bob", "carol"])
+        end = try await SessionEnd("carol", in: world)
         try await world.online()
         let begin = Date()
         let run = try world.kalij.running()
@@ -89,9 +90,9 @@ private actor KilledConversation {
             self.kills += 1
             // A loss makes the next processes read the archive from the first message that waits. If sessions are lost faster than
             // processes of half a second can read, nothing leaves.
-            if self.kills % 40 == 20 {
+            if self.kills % 40 == 4 {
                 losses += 1
-                try await sleep(for: .seconds(Double(Self.patience) + 1.2))
+                try await end.wait(for: world.kalij, in: world.laboratory)
             }
         }
     }
@@ -130,9 +131,9 @@ private actor KilledConversation {
         #expect(hasLeft, "\(kind)")
         let read = try world.kalij("read", "bob@localhost", "--wait")
         #expect(read.status == 0, "\(read)")
+        // What comes twice comes before what is said now.
+        try accept(["send", "bob@localhost", "the end", "--id", "the-end"])
         let isSame = try await until(every: 300) { try await differences(isLast: false).isEmpty }
-        // What comes twice may come a little later.
-        try await sleep(for: .seconds(2))
         let books = OperationBooks(try chat.events())
         let refused = try await refusals()
         print(

@@ -112,8 +112,10 @@ import Testing
             }
             let rooms = try world.kalij("room").output
             #expect(isIn, "\(kind): \(rooms)")
-            // No loop: after a while nobody has left, and nobody writes.
-            try await sleep(for: .seconds(3))
+            // No loop: after some turns of the device and the server nobody has left.
+            for turn in 1...5 {
+                #expect(try world.kalij("send", Self.orchard, "turn \(turn)", "--confirm").status == 0, "\(kind)")
+            }
             let events = try run.events().filter {
                 $0["event"] as? String == "room" && $0["room_state"] as? String == "left"
             }

@@ -1,12 +1,13 @@
 import Foundation
 import KalijLab
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rooms on other servers, with the link between the servers cut: two Prosodys and an ejabberd.
 @Suite(.serialized) struct FederationTests {
     @Test(
-        "links between servers are cut for 30 s in the middle of traffic; case 27: a link swallows messages, and the processes die: every room has all once, in order"
+        "links between servers are cut in the middle of traffic; case 27: a link swallows messages, and the processes die: every room has all once, in order"
     )
     func links() async throws {
         // At the same time: most of the time is waiting.
@@ -52,19 +53,26 @@ import Testing
         await federation.stop()
     }
 
+    /// What each says while the links are cut, a text a second. `Scripts/long federation-cut 30` gives the long form.
+    private static let textsOfCut = LongForm.amount("federation-cut", short: 4)
+
     private static func cut() async throws {
         try await Country.with { country in
             for speaker in country.speakers { await speaker.talk() }
-            try await sleep(for: .seconds(5))
+            try await country.everybodySays(3)
+            let isHeard = try await until(every: 100) {
+                try country.speakers.allSatisfy { try country.heard("\($0.client.name)-2", in: $0.room) }
+            }
+            #expect(isHeard, "the rooms did not show the first messages")
             for link in country.federation.allLinks { try await link.set(.cut) }
             country.note("cut")
-            try await sleep(for: .seconds(30))
+            try await country.everybodySays(textsOfCut)
             for link in country.federation.allLinks { try await link.set(.open) }
             country.note("open")
-            try await sleep(for: .seconds(10))
+            try await country.everybodySays(3)
             for speaker in country.speakers { try await speaker.beSilent() }
             country.note("silent")
-            try await country.settle(within: 80)
+            try await country.settle()
         }
     }
 
@@ -85,16 +93,16 @@ import Testing
             let isSwallowed = try await until {
                 try links.allSatisfy { $0.counts.swallowed > 0 } && country.heard("alice-2", in: Country.orchard)
             }
-            for link in links { try await link.set(.open) }
-            country.note("open")
-            // Whoever comes next finds out.
-            for client in country.clients { try client.beKilled() }
             let rest = try await country.rest()
             #expect(isAcked, "the servers did not acknowledge: \(rest)")
             #expect(isSwallowed, "nothing was swallowed: \(links.map(\.counts))")
             #expect(try !country.heard("alice-2", in: Country.garden) && !country.heard("dora-2", in: Country.orchard))
             #expect(try await country.owed() == country.speakers.count, "found before anybody looked: \(rest)")
-            try await country.settle(within: 75)
+            for link in links { try await link.set(.open) }
+            country.note("open")
+            // Whoever comes next finds out.
+            for client in country.clients { try client.beKilled() }
+            try await country.settle()
         }
     }
 }
@@ -111,7 +119,7 @@ private struct Country: Sendable {
 
     static func with(_ body: (Country) async throws -> Void) async throws {
         let laboratory = try Laboratory()
-        defer { laboratory.close(keep: ProcessInfo.processInfo.environment["KEEP"] != nil) }
+        defer { laboratory.close() }
         let country = try await Country(laboratory)
         try await body(country)
         for chat in country.hosts.values { await chat.quit() }
@@ -178,18 +186,34 @@ private struct Country: Sendable {
         return text
     }
 
-    func settle(within seconds: Double) async throws {
+    /// Everybody has said so many more texts.
+    func everybodySays(_ count: Int) async throws {
+        for speaker in speakers {
+            let wanted = await speaker.count + count
+            let isSaid = await until(every: 100) { await speaker.count >= wanted }
+            #expect(isSaid, "\(speaker.client.name) is silent")
+        }
+    }
+
+    func settle() async throws {
         for chat in hosts.values { _ = try await chat.stopSending() }
-        let isDone = try await until(every: 500) { try await owed() == 0 }
-        let rest = try await rest()
-        note("settled: \(isDone)")
-        #expect(isDone, "not settled within \(seconds) s: \(rest)")
-        // What comes twice may come a little later.
-        try await sleep(for: .seconds(2))
+        try await nothingIsOwed()
+        // What comes twice comes before what is said now.
+        for speaker in speakers { try await speaker.say() }
+        try await nothingIsOwed()
         for speaker in speakers {
             if let host = hosts[speaker.room] { try await speaker.judge(host, federation) }
         }
         for client in clients { try client.stop() }
+    }
+}
+
+extension Country {
+    private func nothingIsOwed() async throws {
+        let isDone = try await until(every: 500) { try await owed() == 0 }
+        let rest = try await rest()
+        note("settled: \(isDone)")
+        #expect(isDone, "not settled: \(rest)")
     }
 }
 
@@ -255,6 +279,7 @@ private actor Speaker {
     nonisolated let room: String
     private var said: [String] = []
     private var talking: Task<Void, any Error>?
+    var count: Int { said.count }
 
     init(_ client: Client, in room: String) throws {
         (self.client, self.room) = (client, room)
@@ -273,7 +298,8 @@ private actor Speaker {
         talking = Task {
             while !Task.isCancelled {
                 try say()
-                try await sleep(for: .milliseconds(1000))
+                // The pace of somebody who talks.
+                try await sleep(for: .milliseconds(LongForm.runs("federation-cut") ? 1000 : 300))
             }
         }
     }

@@ -165,5 +165,5 @@ private final class Group {
     }
 
     /// Between the commands no `kalij` runs: what has come for Alice waits at the server.
-    private func fetch() throws { #expect(try world.kalij("wake").status == 0, "\(kind)") }
+    private func fetch() throws { #expect(try world.kalij("wake", "--budget", "300").status == 0, "\(kind)") }
 }

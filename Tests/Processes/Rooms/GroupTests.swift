@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// A group from its making to its end, with two users of `kalij`, on both servers.
@@ -9,6 +10,15 @@ import Testing
         let kalij = try Kalij(data: world.laboratory.path("data-\(user)"))
         #expect(try kalij.login(world.server, as: "\(user)@localhost").status == 0)
         return kalij
+    }
+
+    /// What a process finds at the server: it may find nothing yet, for others' words are on their way.
+    private static func finds(_ kalij: Kalij, _ condition: () throws -> Bool) async throws -> Bool {
+        try await until {
+            let woken = try kalij("wake", "--budget", "300")
+            #expect(woken.status == 0, "\(woken)")
+            return try condition()
+        }
     }
 
     private static func room(_ kalij: Kalij) throws -> [String: Any]? { try kalij("--json", "room").objects().first }
@@ -36,7 +46,7 @@ import Testing
             #expect(made["group"] as? Bool == true && made["room_state"] as? String == "joined", "\(kind): \(made)")
 
             // Bob is asked once, and is nowhere before he says yes.
-            try succeeds("wake", by: bob)
+            #expect(try await Self.finds(bob) { try !bob("room", "invitations").lines.isEmpty }, "\(kind)")
             let invitations = try bob("--json", "room", "invitations").objects()
             #expect(invitations.map { $0["room"] as? String } == [room], "\(kind)")
             #expect(invitations.first?["inviter"] as? String == "alice@localhost", "\(kind)")
@@ -46,32 +56,36 @@ import Testing
             #expect(try bob("room", "invitations").status == 1)
             try succeeds("room", "join", room, by: carol)
 
-            try succeeds("wake")
-            let members = try world.kalij("--json", "room", "members", room).objects()
-            #expect(
-                Set(members.compactMap { $0["occupant"] as? String ?? $0["member"] as? String })
-                    == ["alice@localhost", "bob@localhost", "carol@localhost"], "\(kind): \(members)")
+            var members: Set<String> = []
+            let areThere = try await Self.finds(world.kalij) {
+                let objects = try world.kalij("--json", "room", "members", room).objects()
+                members = Set(objects.compactMap { $0["occupant"] as? String ?? $0["member"] as? String })
+                return members == ["alice@localhost", "bob@localhost", "carol@localhost"]
+            }
+            #expect(areThere, "\(kind): \(members)")
 
             // What is said before reaches whoever was invited.
             try succeeds("send", room, "Good night", "--confirm")
-            try succeeds("wake", by: bob)
-            #expect(try bob("history", room).output.contains("Good night"), "\(kind)")
+            #expect(try await Self.finds(bob) { try bob("history", room).output.contains("Good night") }, "\(kind)")
 
             try succeeds("room", "rename", room, "Garden scene")
             try succeeds("room", "subject", room, "parting is such sweet sorrow")
-            try succeeds("wake", by: bob)
+            let isSeen = try await Self.finds(bob) {
+                let seen = try Self.room(bob)
+                return seen?["title"] as? String == "Garden scene"
+                    && seen?["subject"] as? String == "parting is such sweet sorrow"
+            }
             let seen = try Self.room(bob)
-            #expect(seen?["title"] as? String == "Garden scene", "\(kind): \(seen ?? [:])")
-            #expect(seen?["subject"] as? String == "parting is such sweet sorrow", "\(kind)")
+            #expect(isSeen, "\(kind): \(seen ?? [:])")
             try fails("room", "config", room, "colour=green", because: "has no setting")
             try fails("room", "rename", room, "Mine", by: bob, because: "does not let you")
             try fails("room", "subject", room, "mine", by: bob, because: "does not let you")
 
             try succeeds("room", "role", room, "bob@localhost", "admin")
             try succeeds("room", "remove", room, "carol@localhost", "--reason", "enough", by: bob)
-            try succeeds("wake", by: carol)
-            #expect(try Self.room(carol)?["room_state"] as? String == "refused", "\(kind)")
-            try succeeds("wake")
+            #expect(
+                try await Self.finds(carol) { try Self.room(carol)?["room_state"] as? String == "refused" }, "\(kind)")
+            try succeeds("wake", "--budget", "300")
             try fails("room", "join", room, by: carol, because: "members only")
             try succeeds("room", "remove", room, "carol@localhost", "--ban")
             try fails("room", "join", room, by: carol, because: kind == .prosody ? "members only" : "banned")
@@ -80,23 +94,24 @@ import Testing
             #expect(try Self.room(world.kalij)?["nick"] as? String == "Juliet", "\(kind)")
             try succeeds("room", "destroy", room, "--reason", "the end")
             #expect(try Self.room(world.kalij)?["room_state"] as? String == "gone", "\(kind)")
-            try succeeds("wake", by: bob)
+            let isOver = try await Self.finds(bob) { try Self.room(bob)?["room_state"] as? String == "gone" }
             let end = try Self.room(bob)
-            #expect(end?["room_state"] as? String == "gone", "\(kind): \(end ?? [:])")
+            #expect(isOver, "\(kind): \(end ?? [:])")
             #expect(try bob("history", room).output.contains("Good night"), "\(kind): history stays")
         }
     }
 
-    /// `GROUP_STRIDE=1` tries every commit.
-    private static let stride = Int(ProcessInfo.processInfo.environment["GROUP_STRIDE"] ?? "") ?? 8
+    /// `Scripts/long group-stride 1` tries every commit.
+    private static let stride = LongForm.amount("group-stride", short: 12)
 
     @Test(
         "case 33: making a group is killed at each commit, also with the session lost: one group each, each invited once",
         arguments: [false, true])
     func killed(losesSession: Bool) async throws {
-        try await World.atEachServer(options: ServerOptions(resumeSeconds: losesSession ? 2 : 600)) { world in
+        let options = ServerOptions(resumeSeconds: losesSession ? 2 : 600)
+        try await World.atEachServer(options: options, users: ["alice", "bob", "carol"]) { world in
             let (kind, shim) = (world.server.kind, try await CommitShim(in: world.laboratory))
-            let bob = try Self.other("bob", world)
+            let (bob, end) = (try Self.other("bob", world), try await SessionEnd("carol", in: world))
             #expect(try bob("wake").status == 0)
             var (made, kills) = (0, 0)
             for (round, number) in Swift.stride(from: losesSession ? 2 : 1, to: 60, by: Self.stride).enumerated() {
@@ -109,7 +124,7 @@ import Testing
                 let isKilled = create.process.ended() == .killed(SIGKILL)
                 // Without an entry in the mailbox nothing was accepted.
                 let isAccepted = try await world.sql("SELECT count(*) FROM intent WHERE name = 'create'") != "\(made)\n"
-                if losesSession { try await sleep(for: .seconds(3.2)) }
+                if losesSession { try await end.wait(for: world.kalij, in: world.laboratory) }
                 try await Self.goOn(world)
                 let count =
                     Int(try await world.sql("SELECT count(*) FROM intent WHERE name = 'create'").dropLast()) ?? 0
@@ -134,8 +149,11 @@ import Testing
             #expect(groups.count == made, "\(kind): \(rooms.count) rooms, \(groups.count) groups; \(problems)")
             #expect(rooms.count { $0["wanted"] as? Bool == true } == made, "\(kind): \(rooms)")
             // The far end: each invitation came once, and lets in.
-            #expect(try bob("wake").status == 0)
-            let invitations = try bob("--json", "room", "invitations").objects().compactMap { $0["room"] as? String }
+            var invitations: [String] = []
+            _ = try await Self.finds(bob) {
+                invitations = try bob("--json", "room", "invitations").objects().compactMap { $0["room"] as? String }
+                return invitations.count >= made
+            }
             #expect(Set(invitations) == Set(groups.compactMap { $0["room"] as? String }), "\(kind)")
             let sent = try await world.laboratory.run(
                 "/usr/bin/sqlite3", [bob.data + "/kalij.db", "SELECT count(*) FROM message WHERE shown = 0"])
@@ -146,10 +164,11 @@ import Testing
 
     /// Another process goes on until no group is in the making.
     private static func goOn(_ world: World) async throws {
-        for _ in 0..<3 {
+        let isMade = try await until {
             _ = try world.kalij("flush")
-            if try await world.sql("SELECT count(*) FROM room_plan") == "0\n" { return }
+            return try await world.sql("SELECT count(*) FROM room_plan") == "0\n"
         }
+        #expect(isMade, "\(world.server.kind)")
     }
 
     @Test("an invitation through the room and a direct one are one question; declined, it is gone")
@@ -175,8 +194,13 @@ import Testing
                     <message to='alice@localhost'><x xmlns='jabber:x:conference' jid='no room'/>\
                     <store xmlns='urn:xmpp:hints'/></message>
                     """)
-            try await sleep(for: .seconds(1))
-            #expect(try world.kalij("wake").status == 0)
+            // The text after the invitations.
+            try chat.send(
+                raw: "<message to='alice@localhost' type='chat' id='last'><body>So?</body></message>")
+            let isThere = try await Self.finds(world.kalij) {
+                try world.kalij("history", "bob@localhost").output.contains("So?")
+            }
+            #expect(isThere, "\(kind)")
             let waiting = try world.kalij("--json", "room", "invitations").objects()
             #expect(waiting.count == 1, "\(kind): \(waiting)")
             #expect(try world.kalij("room", "decline", "orchard@conference.localhost").status == 0)

@@ -50,7 +50,7 @@ import Testing
             get throws { try world.kalij("--json", "room").objects().first ?? [:] }
         }
 
-        func becomes(_ wanted: String, seconds: Double = 20) async throws {
+        func becomes(_ wanted: String) async throws {
             let isSo = try await until { try self.state["room_state"] as? String == wanted }
             let state = try state
             #expect(isSo, "\(kind): not \(wanted): \(state)")
@@ -96,6 +96,16 @@ import Testing
                 $0.event == "received" && $0.sender?.hasPrefix("\(RoomCaseTests.room)/alice") == true
             }
             .compactMap(\.body)
+        }
+
+        /// Bob, who is in the room, has heard so many times that an occupant went.
+        func goes(_ nick: String, times: Int = 1) async throws {
+            let isGone = try await until {
+                try bob.events().count {
+                    $0.event == "presence" && $0.sender == "\(RoomCaseTests.room)/\(nick)" && $0.type == "unavailable"
+                } >= times
+            }
+            #expect(isGone, "\(kind): \(nick) is still there")
         }
 
         /// The states of Alice's messages.
@@ -211,10 +221,11 @@ import Testing
             for text in ["one", "two", "three"] {
                 #expect(try scene.world.kalij("send", Self.room, text, "--queue-only").status == 0)
             }
+            // The moment of the kill: some of the texts are on their way.
             try await sleep(for: .milliseconds(60))
             run.process.signal(SIGKILL)
             run.process.ended()
-            try await sleep(for: .seconds(6.2))
+            try await scene.world.sessionEnds()
             try scene.say("meanwhile")
             let next = try scene.world.kalij.running()
             let isDone = try await until(every: 200) {
@@ -231,29 +242,54 @@ import Testing
         "case 30: kicked, banned, made members-only, destroyed while hibernating: told after the resume, not joined again"
     )
     func removed() async throws {
-        for (what, state) in [
-            ("kick", "refused"), ("ban", "refused"), ("members", "refused"), ("destroy", "gone"),
-        ] {
-            try await Scene.atEachServer { scene in
-                try scene.join()
-                switch what {
-                case "kick": try scene.admin("<item nick='alice' role='none'><reason>enough</reason></item>")
-                case "ban": try scene.admin("<item jid='alice@localhost' affiliation='outcast'/>")
-                case "members": try scene.configure(["muc#roomconfig_membersonly": "1"])
-                default: try scene.destroy()
-                }
-                try await sleep(for: .seconds(1))
+        try await Scene.atEachServer { scene in
+            for (round, (what, state)) in [
+                ("kick", "refused"), ("ban", "refused"), ("members", "refused"), ("destroy", "gone"),
+            ].enumerated() {
+                // What kept Alice out was taken back, perhaps a moment ago.
+                let isIn = try await until { try scene.world.kalij("room", "join", Self.room).status == 0 }
+                #expect(isIn, "\(scene.kind), \(what)")
+                try await Self.remove(what, scene, round + 1)
                 let run = try scene.world.kalij.running()
                 try await scene.becomes(state)
-                try await sleep(for: .seconds(1))
+                // Had the process joined again, then before this answer.
+                let room = try scene.world.kalij("disco", Self.room)
                 #expect(try scene.state["room_state"] as? String == state, "\(scene.kind), \(what)")
                 #expect(run.end(SIGTERM).status == 0)
-                let joins = try scene.bob.events().count {
-                    $0.event == "presence" && $0.sender == "\(Self.room)/alice" && $0.type == nil
+                if what == "destroy" {
+                    #expect(room.status != 0, "\(scene.kind): the room is there again: \(room)")
+                } else {
+                    try await Self.takeBack(what, scene)
+                    let joins = try scene.bob.events().count {
+                        $0.event == "presence" && $0.sender == "\(Self.room)/alice" && $0.type == nil
+                    }
+                    #expect(joins == round + 1, "\(scene.kind), \(what): joined again")
                 }
-                #expect(joins == 1, "\(scene.kind), \(what): joined again")
             }
         }
+    }
+
+    /// Alice is removed; comes back once the room has told so.
+    private static func remove(_ what: String, _ scene: Scene, _ times: Int) async throws {
+        switch what {
+        case "kick": try scene.admin("<item nick='alice' role='none'><reason>enough</reason></item>")
+        case "ban": try scene.admin("<item jid='alice@localhost' affiliation='outcast'/>")
+        case "members": try scene.configure(["muc#roomconfig_membersonly": "1"])
+        default: try scene.destroy()
+        }
+        if what == "destroy" { try await scene.goes("bob") } else { try await scene.goes("alice", times: times) }
+    }
+
+    /// Alice may enter again; comes back once Bob has heard all that the room said before.
+    private static func takeBack(_ what: String, _ scene: Scene) async throws {
+        switch what {
+        case "ban": try scene.admin("<item jid='alice@localhost' affiliation='none'/>")
+        case "members": try scene.configure(["muc#roomconfig_membersonly": "0"])
+        default: break
+        }
+        try scene.say("after the \(what)")
+        let isHeard = try await until { try scene.bob.events().contains { $0.body == "after the \(what)" } }
+        #expect(isHeard, "\(scene.kind)")
     }
 
     @Test(
@@ -263,9 +299,9 @@ import Testing
             try scene.join()
             // The list of rooms names it.
             #expect(try scene.world.kalij("wake").status == 0)
-            try await sleep(for: .seconds(3.2))
+            try await scene.world.sessionEnds()
             try scene.destroy()
-            try await sleep(for: .seconds(1))
+            try await scene.goes("bob")
             let run = try scene.world.kalij.running()
             try await run.event("caught_up")
             try await scene.becomes(scene.kind == .prosody ? "gone" : "absent")
@@ -308,7 +344,7 @@ import Testing
             }
             #expect(isTold, "\(scene.kind): nobody was told")
             #expect(try scene.world.kalij("room", "leave", Self.room).status == 0)
-            try await sleep(for: .milliseconds(500))
+            try await scene.becomes("left")
             let refused = try scene.world.kalij("room", "join", Self.room)
             #expect(refused.status == 65 && refused.errors.contains("--show-address"), "\(scene.kind): \(refused)")
             try scene.join("--show-address")

@@ -1,15 +1,13 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// Rooms on real servers, under kills: judged from the log of another occupant, and from the room's archive.
 @Suite(.serialized) struct RoomKillTests {
-    private static let environment = ProcessInfo.processInfo.environment
-    /// `ROOM_KILLS=500` and `ROOM_LOSSES=250` give the long forms.
-    private static let kills = Int(environment["ROOM_KILLS"] ?? "") ?? 25
-    private static let losses = Int(environment["ROOM_LOSSES"] ?? "") ?? 10
-    private static let servers =
-        environment["ROOM_SERVER"].flatMap { ServerKind(rawValue: $0) }.map { [$0] } ?? ServerKind.allCases
+    /// `Scripts/long room-kills 500` and `Scripts/long room-losses 250` give the long forms.
+    private static let kills = LongForm.amount("room-kills", short: 8)
+    private static let losses = LongForm.amount("room-losses", short: 3)
 
     @Test(
         "case 25: a client is killed again and again within one session: the room sees one join, all messages come once"
@@ -32,7 +30,8 @@ import Testing
         try await atEachServer { kind in
             let talk = try await Talk(kind, resumeSeconds: 2)
             defer { talk.world.close() }
-            for _ in 0..<Self.losses { try await talk.lose() }
+            let end = try await SessionEnd("bob", in: talk.world)
+            for _ in 0..<Self.losses { try await talk.lose(end) }
             try await talk.settle()
             await talk.chat.quit()
         }
@@ -41,7 +40,7 @@ import Testing
     private func atEachServer(_ body: @Sendable @escaping (ServerKind) async throws -> Void) async throws {
         // At the same time: most of the time is waiting.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in Self.servers { group.addTask { try await body(kind) } }
+            for kind in LongForm.servers { group.addTask { try await body(kind) } }
             try await group.waitForAll()
         }
     }
@@ -66,7 +65,6 @@ private actor Talk {
     nonisolated let chat: Chat
     private let kind: ServerKind
     private let random: RandomChoices
-    private let patience: Int
     /// What alice has said, in order.
     private var said: [String] = []
     private var (kills, losses) = (0, 0)
@@ -74,7 +72,6 @@ private actor Talk {
 
     init(_ kind: ServerKind, resumeSeconds: Int) async throws {
         self.kind = kind
-        patience = resumeSeconds
         random = RandomChoices("rooms", part: kind == .prosody ? 0 : 1)
         world = try await World(kind, options: ServerOptions(resumeSeconds: resumeSeconds))
         chat = try await world.peer("bob").chat(
@@ -101,7 +98,7 @@ private actor Talk {
     }
 
     /// The process dies while messages are on their way, and the session ends.
-    func lose() async throws {
+    func lose(_ end: SessionEnd) async throws {
         let run = try world.kalij.running()
         try await run.event("online")
         // A resumed session is in the room already.
@@ -111,7 +108,7 @@ private actor Talk {
         try await sleep(for: random.milliseconds(0...120))
         run.process.signal(SIGKILL)
         run.process.ended()
-        try await sleep(for: .seconds(Double(patience) + 1.2))
+        try await end.wait(for: world.kalij, in: world.laboratory)
         losses += 1
     }
 
@@ -122,8 +119,14 @@ private actor Talk {
         let isShown = try await until(every: 300) {
             try await world.sql("SELECT count(*) FROM room_message") == "0\n"
         }
-        // What comes twice may come a little later.
-        try await sleep(for: .seconds(2))
+        // What comes twice comes before what is said now.
+        try say()
+        let isOver = try await until { try chat.events().contains { $0.isOfAlice && $0.body == said.last } }
+        #expect(isOver, "\(kind)")
+        let isDelivered = try await until(every: 100) {
+            try await world.sql("SELECT count(*) FROM room_message") == "0\n"
+        }
+        #expect(isDelivered, "\(kind)")
         let heard = try chat.events().filter { $0.event == "received" && $0.isOfAlice }.compactMap(\.body)
         let asked = try chat.events().filter { $0.event == "received" && $0.sender == "\(Self.room)/bob" }
             .compactMap(\.body)
