@@ -17,7 +17,7 @@ import Testing
     func live(withVersion2: Bool) async throws {
         try await World.atEachServer(options: ServerOptions(resumeSeconds: 2)) { world in
             // Nothing live comes before 500 messages of the archive were read: only then presence is announced.
-            let (kind, count) = (world.server.kind, Self.long ?? 800)
+            let (kind, count) = (world.server.kind, Self.long ?? 650)
             let (alice, bob) = (EncryptedUser(world.kalij), try EncryptedUser("bob", world))
             let sessions = world.server.sessionReader(account: "alice@localhost")
             try await acquaint(alice, bob, withVersion2)

@@ -9,10 +9,10 @@ import Testing
     private let isLong = LongForm.runs("encryption-under-fire")
 
     /// In kB, of RssAnon.
-    private static let most = 12 * 1024
+    private static let most = 9 * 1024
 
     @Test(
-        "a hostile contact, full sessions, damaged keys, strangers: wake stays within 12 MB of its own, and what an honest contact writes is read",
+        "a hostile contact, full sessions, damaged keys, strangers: wake stays within 9 MB of its own, and what an honest contact writes is read",
         arguments: ServerKind.allCases)
     func waking(_ kind: ServerKind) async throws {
         let stage = try await HostileStage(kind, "under fire")

@@ -96,7 +96,7 @@ import Testing
     func full() async throws {
         let world = try await World()
         defer { world.close() }
-        let limited = { (arguments: String) -> Kalij.Outcome in
+        let limited = { (arguments: String, hasFailed: () async throws -> Bool) -> Kalij.Outcome in
             // No file may be longer than 2 MB: a write beyond fails as on a full disk.
             let script = "trap '' XFSZ; ulimit -f 4096; exec \"$kalij\" --data \"$data\" \(arguments)"
             var launch = world.laboratory.launch("/bin/sh", ["-c", script])
@@ -105,14 +105,17 @@ import Testing
             let running = try Running(launch)
             running.process.closeInput()
             // A download waits for another try.
-            let isDone = await until { !running.isRunning }
-            let status = isDone ? running.process.ended()?.status : running.end(SIGTERM).status
+            _ = try await until(every: 50) {
+                if !running.isRunning { return true }
+                return try await hasFailed()
+            }
+            let status = running.end(SIGTERM).status
             return Kalij.Outcome(status: status ?? -1, output: try running.output, errors: try running.errors)
         }
         let path = world.laboratory.path("film.mp4")
         let handle = try #require(FileHandle(forReadingAtPath: "/dev/urandom"))
         try #require(try handle.read(upToCount: 5 << 20)).write(to: URL(fileURLWithPath: path))
-        let refused = try await limited("send bob@localhost --file \(path) --queue-only")
+        let refused = try await limited("send bob@localhost --file \(path) --queue-only") { false }
         #expect(refused.status == 65 && refused.errors.contains("a limit"), "\(refused.status) \(refused.errors)")
         print("accepting: \(refused.status) \(refused.errors)")
         #expect(try world.files(in: "out") == [])
@@ -123,7 +126,9 @@ import Testing
         #expect(try bob("send", "alice@localhost", "--file", path, "--confirm").status == 0)
         #expect(try world.kalij("wake").status == 0)
         let row = try await world.sql("SELECT message FROM attachment").dropLast()
-        let cut = try await limited("download \(row)")
+        let cut = try await limited("download \(row)") {
+            try await world.sql("SELECT failures > 0 FROM attachment") == "1\n"
+        }
         print("fetching: \(cut.status) \(cut.errors)")
         #expect(cut.status == 75, "\(cut.status) \(cut.errors)")
         let part = try world.files(in: "in")
