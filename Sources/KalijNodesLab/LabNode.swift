@@ -95,7 +95,7 @@ public final class LabNode: Sendable {
         launch.errors = .file(path("log"))
         let started = try Subprocess(launch)
         process.withLock { $0 = started }
-        server.wait(seconds: 20) { self.server.isReady || started.ending() != nil }
+        server.wait { self.server.isReady || started.ending() != nil }
         guard server.isReady else {
             throw LaboratoryError("\(name) has not connected to its XMPP server: \(log.suffix(1000))")
         }
@@ -104,13 +104,13 @@ public final class LabNode: Sendable {
     public var log: String { (try? String(contentsOfFile: path("log"), encoding: .utf8)) ?? "" }
 
     /// Sends a signal and waits for the end.
-    /// - Returns: nil if the process still runs after 20 s.
+    /// - Returns: nil if the process hangs.
     @discardableResult
     public func end(_ signal: Int32) -> Subprocess.Ending? {
         let running = process.withLock { $0 }
         running?.signal(signal)
-        let ending = running?.blockingWait(seconds: 20)
-        server.wait(seconds: 5) { !self.server.isReady }
+        let ending = running?.blockingWait(seconds: LabComponentServer.hangLimit)
+        server.wait { !self.server.isReady }
         return ending
     }
 

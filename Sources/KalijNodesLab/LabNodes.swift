@@ -19,7 +19,7 @@ public struct LabNodes: Sendable {
         nodes = try plan.names.map { try LabNode($0, plan, redis, laboratory) }
         for node in nodes { try node.start() }
         let nodes = nodes
-        guard await waits(20, until: { nodes.allSatisfy { $0.figures("node_link_up")?.values.min() == 1 } }) != nil
+        guard await waits(until: { nodes.allSatisfy { $0.figures("node_link_up")?.values.min() == 1 } }) != nil
         else {
             throw LaboratoryError("the nodes have not connected to Redis: \(nodes.map(\.log))")
         }
@@ -42,8 +42,11 @@ public struct LabNodes: Sendable {
 }
 
 /// Waits for something to become true, and looks at it twenty times a second.
+/// - Parameter seconds: for a demonstration; else the time after which something counts as hung.
 /// - Returns: after how many seconds; nil if it is not true within the time.
-public func waits(_ seconds: Double, until isTrue: () throws -> Bool) async rethrows -> Double? {
+public func waits(
+    _ seconds: Double = LabComponentServer.hangLimit, until isTrue: () throws -> Bool
+) async rethrows -> Double? {
     let began = ContinuousClock.now
     while true {
         let isTrue = try isTrue()

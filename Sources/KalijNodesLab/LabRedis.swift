@@ -1,5 +1,6 @@
 import Glibc
 import KalijLab
+import KalijPushLab
 import Synchronization
 
 /// A real Redis on 127.0.0.1, in a folder of its own: each node has a user that may write its own stream alone.
@@ -38,9 +39,10 @@ public final class LabRedis: Sendable {
         let server = try Tool(name: "redis-server", package: "redis-server").path()
         let started = try Subprocess(laboratory.launch(server, [laboratory.path("redis.conf")]))
         process.withLock { $0 = started }
-        for _ in 0..<100 {
+        let hung = ContinuousClock.now + .seconds(LabComponentServer.hangLimit)
+        while ContinuousClock.now < hung, started.ending() == nil {
             if try await command("PING") == "PONG" { return }
-            // Redis says nothing when it is ready: asked again until it answers, ten seconds at most.
+            // Redis says nothing when it is ready: asked again until it answers.
             try await sleep(for: .milliseconds(100))
         }
         throw LaboratoryError("redis-server does not answer; see \(log)")
@@ -50,7 +52,7 @@ public final class LabRedis: Sendable {
     public func kill() async {
         let running = process.withLock { $0 }
         running?.signal(SIGKILL)
-        _ = await running?.wait(seconds: 20)
+        _ = await running?.wait(seconds: LabComponentServer.hangLimit)
     }
 
     /// Stops answering without ending, or goes on.
@@ -60,7 +62,7 @@ public final class LabRedis: Sendable {
     @discardableResult
     public func command(_ words: String...) async throws -> String {
         let client = try Tool(name: "redis-cli", package: "redis-tools").path()
-        let reply = try? await laboratory.run(client, ["-p", "\(port)"] + words, seconds: 20)
+        let reply = try? await laboratory.run(client, ["-p", "\(port)"] + words, seconds: 120)
         return String((reply ?? "").drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
 

@@ -135,15 +135,18 @@ public final class LabComponentServer: Sendable {
         state.withLock { state in for id in ids { state.sent[id] = nil } }
     }
 
+    /// The seconds after which a wait counts as hung. A busy machine takes long, and that is no fault.
+    public static let hangLimit = 400.0
+
     /// Waits for the answer to something.
-    public func wait(for id: String, seconds: Double = 12) -> Answer? {
+    public func wait(for id: String, seconds: Double = hangLimit) -> Answer? {
         wait(seconds: seconds) { self.answer(id) != nil }
         return answer(id)
     }
 
     /// Waits for something to become true.
     @discardableResult
-    public func wait(seconds: Double, until condition: () -> Bool) -> Bool {
+    public func wait(seconds: Double = hangLimit, until condition: () -> Bool) -> Bool {
         let end = LabAPNs.now() + seconds
         while !condition() {
             if LabAPNs.now() > end { return false }

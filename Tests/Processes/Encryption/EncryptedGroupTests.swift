@@ -38,7 +38,12 @@ import Testing
             // A newcomer reads what comes later.
             try succeeds(alice, "room", "invite", room, "dave@localhost")
             try succeeds(dave, "room", "join", room)
-            try await sleep(for: .seconds(2))
+            for user in [alice, bob, carol] {
+                let isKnown = try await until {
+                    try user.kalij("room", "members", room).output.contains("dave@localhost")
+                }
+                #expect(isKnown, "\(kind): the newcomer is no member")
+            }
             try succeeds(alice, "send", room, "for four", "--confirm")
             try await dave.has("for four", from: room)
             for user in [alice, bob, carol] {
@@ -57,7 +62,8 @@ import Testing
 
             // In an open room nobody knows who listens.
             try succeeds(alice, "room", "config", room, "membersonly=0")
-            try await sleep(for: .seconds(1))
+            let isOpen = try await until { try await world.sql("SELECT info & 1 FROM room") == "0\n" }
+            #expect(isOpen, "\(kind): alice has not heard that the room is open")
             #expect(try alice.kalij("send", room, "for all?", "--confirm").status == 65, "\(kind)")
             try await alice.fails("for all?", because: "rooms for members")
             for user in [alice, bob, carol, dave] { user.end() }

@@ -77,6 +77,7 @@ final class EncryptedUser {
     }
 
     struct Line: CustomStringConvertible {
+        let id: String
         let body: String?
         let from: String
         let state: String?
@@ -91,7 +92,8 @@ final class EncryptedUser {
         try kalij("--json", "history", "--limit", "\(limit)").objects()
             .filter { $0["event"] as? String == "message" }.map { object in
                 Line(
-                    body: object["body"] as? String, from: object["from"] as? String ?? "",
+                    id: object["origin_id"] as? String ?? "", body: object["body"] as? String,
+                    from: object["from"] as? String ?? "",
                     state: object["state"] as? String, error: object["error"] as? String,
                     encryption: object["encryption"] as? [String: Any])
             }
@@ -108,7 +110,7 @@ final class EncryptedUser {
     }
 
     /// Waits for a message.
-    func has(_ body: String, from sender: String, seconds: Double = 20) async throws {
+    func has(_ body: String, from sender: String) async throws {
         let isThere = try await until {
             try messages().contains { $0.body == body && $0.from.hasPrefix(sender) }
         }

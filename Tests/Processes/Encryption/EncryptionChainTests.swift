@@ -1,11 +1,13 @@
 import Foundation
+import Glibc
 import KalijLab
+import TestSupport
 import Testing
 
 /// Many messages of one chain, read in another order than they were written, on both servers.
 @Suite(.serialized) struct EncryptionChainTests {
-    /// `OMEMO_ARCHIVED=3000` gives the long form.
-    private static let long = Int(ProcessInfo.processInfo.environment["OMEMO_ARCHIVED"] ?? "")
+    /// `Scripts/long encryption-chain 3000` gives the long form: so many messages in the archive, with both versions.
+    private static let long = LongForm.amount("encryption-chain")
     /// 1,000 keys of a session are kept.
     private static let mostKept = 990
 
@@ -15,26 +17,19 @@ import Testing
     func live(withVersion2: Bool) async throws {
         try await World.atEachServer(options: ServerOptions(resumeSeconds: 2)) { world in
             // Nothing live comes before 500 messages of the archive were read: only then presence is announced.
-            let (kind, count) = (world.server.kind, Self.long ?? 1000)
+            let (kind, count) = (world.server.kind, Self.long ?? 650)
             let (alice, bob) = (EncryptedUser(world.kalij), try EncryptedUser("bob", world))
+            let sessions = world.server.sessionReader(account: "alice@localhost")
             try await acquaint(alice, bob, withVersion2)
-            alice.end()
+            try await loseSession(alice, sessions)
             _ = try await world.sql(Self.watch)
-            // The session is lost: what waits is in the archive alone.
-            try await sleep(for: .seconds(5))
             let archived = (0..<count).map { "archived \($0)" }
             var began = Date()
             try await write(archived, bob)
             let writing = Date().timeIntervalSince(began)
             began = Date()
             try await alice.begin()
-            // Bob writes until the archive has been read.
-            var live: [String] = []
-            while try !isCaughtUp(alice), live.count < 2000 {
-                try await sleep(for: .milliseconds(20))
-                live.append("live \(live.count)")
-                try say(live[live.count - 1], bob)
-            }
+            let live = try await writeMeanwhile(bob, alice, world)
             let reading = Date().timeIntervalSince(began)
             try await all(["hello", "and hello"] + archived + live, alice, kind)
             let seconds = Date().timeIntervalSince(began)
@@ -53,15 +48,17 @@ import Testing
         arguments: [false, true])
     func older(withVersion2: Bool) async throws {
         try await World.atEachServer(options: ServerOptions(resumeSeconds: 2)) { world in
-            let (kind, count) = (world.server.kind, min(Self.long ?? 300, Self.mostKept))
+            let (kind, count) = (world.server.kind, min(Self.long ?? 120, Self.mostKept))
             let (alice, bob) = (EncryptedUser(world.kalij), try EncryptedUser("bob", world))
+            let sessions = world.server.sessionReader(account: "alice@localhost")
             try await acquaint(alice, bob, withVersion2)
-            alice.end()
-            try await sleep(for: .seconds(5))
+            try await loseSession(alice, sessions)
             let archived = (0..<count).map { "archived \($0)" }
             try await write(archived, bob)
-            // As if the account had been added now, with no days of history: keys are older only here.
-            try await sleep(for: .seconds(2))
+            try await archive(has: archived, of: bob, world)
+            // As if the account had been added now, with no days of history: keys are older only here. The stamps of archives are whole
+            // seconds: a later one begins.
+            try await sleep(for: .seconds(1.1))
             let now = Int(Date().timeIntervalSince1970 * 1000)
             _ = try await world.sql("DELETE FROM archive_range; UPDATE catchup SET since = \(now);")
             try await alice.ready()
@@ -115,6 +112,35 @@ import Testing
         }
     }
 
+    // MARK: Sessions
+
+    /// Ends alice's process, and waits until the server has forgotten her session: what comes then is in the archive alone.
+    /// - Parameter sessions: began before the process.
+    private func loseSession(_ alice: EncryptedUser, _ sessions: any SessionLogReader) async throws {
+        alice.end()
+        var (sessions, seen) = (sessions, [SessionEvent]())
+        let isLost = await until(every: 50) {
+            seen += sessions.newEvents().map(\.event)
+            // Earlier sessions of the account may end meanwhile.
+            let begin = seen.lastIndex { if case .resumed = $0 { true } else { $0 == .bound } } ?? 0
+            guard let end = seen[begin...].firstIndex(of: .hibernated) else { return false }
+            return seen[end...].contains(.lost(.expired))
+        }
+        try #require(isLost, "\(seen)")
+    }
+
+    /// Waits until alice's archive has these texts of bob's: a busy server archives late.
+    private func archive(has texts: [String], of bob: EncryptedUser, _ world: World) async throws {
+        let ids = Set(try bob.messages().filter { texts.contains($0.body ?? "") }.map(\.id))
+        var missing = ids
+        let isThere = try await until(every: 200) {
+            let archive = try await world.peer("alice").archive()
+            missing = ids.subtracting(archive.compactMap { $0.originID ?? $0.id })
+            return missing.isEmpty
+        }
+        #expect(isThere && ids.count == texts.count, "\(world.server.kind): \(missing.count) of \(ids.count) missing")
+    }
+
     // MARK: Writing
 
     /// A chain of bob's for alice: she has answered, so that bob's messages are no key exchanges any more.
@@ -148,6 +174,30 @@ import Testing
         let counts = Dictionary(states.map { ($0, 1) }, uniquingKeysWith: +)
         #expect(isDone, "\(counts)")
     }
+
+    /// Bob writes until alice has read her archive. In the middle of her reading her process stops until the server has a few
+    /// messages for her: these come live, however fast she reads.
+    private func writeMeanwhile(_ bob: EncryptedUser, _ alice: EncryptedUser, _ world: World) async throws -> [String] {
+        var live: [String] = []
+        func write() throws {
+            live.append("live \(live.count)")
+            try say(live[live.count - 1], bob)
+        }
+        var hasStopped = false
+        while try !isCaughtUp(alice), live.count < 2000 {
+            try write()
+            guard !hasStopped, try await world.sql(Self.phase) == "after-presence\n" else { continue }
+            hasStopped = true
+            alice.run?.process.signal(SIGSTOP)
+            for _ in 0..<3 { try write() }
+            let last = live[live.count - 1]
+            try await bob.run?.event("state") { $0["body"] as? String == last && $0["state"] as? String == "acked" }
+            alice.run?.process.signal(SIGCONT)
+        }
+        return live
+    }
+
+    private static let phase = "SELECT phase FROM catchup WHERE archive = ''"
 
     // MARK: Reading
 

@@ -1,28 +1,29 @@
 import Foundation
 import Glibc
 import KalijLab
+import TestSupport
 import Testing
 
 /// Users of `kalij` under kills, with somebody who uses a different implementation, python-omemo.
 @Suite(.serialized) struct EncryptionPeerKillTests {
-    /// `OMEMO_KILLS=500` gives the long form.
-    private let kills = Int(ProcessInfo.processInfo.environment["OMEMO_KILLS"] ?? "")
+    /// `Scripts/long encryption-peer-kills 500` gives the long form: so many kills at each server, with each version.
+    private let kills = LongForm.amount("encryption-peer-kills", short: 6)
 
     @Test(
         "`run`, `wake` and `send` are killed while alice's two devices and bob's two of python-omemo write: each device has each text once, readable, and no key is used twice"
     )
     func killed() async throws {
-        try await World.atEachServer { world in try await run(world, [.old, .old], kills: kills ?? 10) }
+        try await World.atEachServer { world in try await run(world, [.old, .old]) }
     }
 
     @Test(
         "the same with OMEMO 2, and devices of bob's that read 2, both, and 0.3: each has each text of its version once"
     )
     func killedWithVersion2() async throws {
-        try await World.atEachServer { world in try await run(world, [.new, .both, .old], kills: kills ?? 6) }
+        try await World.atEachServer { world in try await run(world, [.new, .both, .old]) }
     }
 
-    private func run(_ world: World, _ formats: [OMEMOPeer.Formats], kills: Int) async throws {
+    private func run(_ world: World, _ formats: [OMEMOPeer.Formats]) async throws {
         let kind = world.server.kind
         let random = RandomChoices("encrypted with python-omemo, killed", part: kind == .prosody ? 0 : 1)
         let bob = "bob@localhost"
@@ -41,11 +42,11 @@ import Testing
         for (place, user) in users.enumerated() {
             talk.texts.append("hello of device \(place)")
             #expect(try user.kalij("send", bob, talk.texts[talk.texts.count - 1], "--confirm").status == 0)
-            try await talk.arrived(60)
+            try await talk.arrived()
         }
         for place in peers.indices {
             try talk.write(place, "hello of peer \(place)")
-            try await talk.arrived(60)
+            try await talk.arrived()
         }
         var killed: [String: Int] = [:]
         for number in 0..<kills {
@@ -62,8 +63,14 @@ import Testing
             try peer.kill()
             try peer.begin()
         }
-        try await talk.arrived(Double(120 + kills))
-        try await sleep(for: .seconds(2))
+        try await talk.arrived()
+        // What comes twice comes before these.
+        for (place, user) in users.enumerated() {
+            talk.texts.append("last of device \(place)")
+            #expect(try user.kalij("send", bob, talk.texts[talk.texts.count - 1], "--queue-only").status == 0)
+        }
+        for place in peers.indices { try talk.write(place, "last of peer \(place)") }
+        try await talk.arrived()
         try talk.check()
         let archives = try await [world.peer("alice").archive(), world.peer("bob").archive()]
         let keys = try ArchivedKeys(archives.flatMap { $0 })
@@ -140,14 +147,14 @@ private final class Talk {
         }
     }
 
-    func arrived(_ seconds: Double) async throws {
-        let isDone = try await until(every: 500) {
+    func arrived() async throws {
+        let isDone = try await until(every: 200) {
             for peer in peers { try peer.goOn() }
             return try missing().isEmpty
         }
         let still = try missing()
         let faults = peers.compactMap(\.fault)
-        #expect(isDone, "\(kind): \(still.count) have not arrived within \(seconds) s: \(still.prefix(20)); \(faults)")
+        #expect(isDone, "\(kind): \(still.count) have not arrived: \(still.prefix(20)); \(faults)")
     }
 
     /// Each device has each text once, readable.

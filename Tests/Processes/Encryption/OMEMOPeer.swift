@@ -124,10 +124,12 @@ final class OMEMOPeer {
 
     /// Waits for a text, and gives the report.
     @discardableResult
-    func has(_ body: String, seconds: Double = 30) async throws -> [String: Any] {
-        func found() -> [String: Any]? { reports("message").first { $0["body"] as? String == body } }
-        for _ in 0..<Int(seconds * 10) where found() == nil { try await sleep(for: .milliseconds(100)) }
-        let report = found()
+    func has(_ body: String) async throws -> [String: Any] {
+        var report: [String: Any]?
+        _ = await until(every: 100) {
+            report = reports("message").first { $0["body"] as? String == body }
+            return report != nil
+        }
         #expect(report?["encrypted"] as? Bool == true, "\(body): \(bodies), \(troubles)")
         return report ?? [:]
     }

@@ -93,7 +93,7 @@ struct SentFiles {
                 let path = world.laboratory.path("got-\(UUID().uuidString)")
                 try await world.laboratory.run(
                     "/usr/bin/curl",
-                    ["-sS", "--fail", "--cacert", world.server.certificateAuthority, "-m", "30", "-o", path, url])
+                    ["-sS", "--fail", "--cacert", world.server.certificateAuthority, "-o", path, url])
                 found[try Self.sum(of: path), default: 0] += 1
             }
         }

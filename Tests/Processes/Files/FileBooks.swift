@@ -15,6 +15,9 @@ struct FileBooks {
     /// How many files on the server's disk are not whole.
     private(set) var torsos = 0
 
+    /// A text that says that everything before has come.
+    static let marker = "that was all"
+
     /// - Parameters:
     ///   - world: whose `kalij` is the sender's.
     ///   - receivers: by their addresses.
@@ -36,6 +39,7 @@ struct FileBooks {
         return try kalij("--json", "history", sender, "--limit", "100000").objects()
             .filter { $0["event"] as? String == "message" }
             .map { Line(id: $0["origin_id"] as? String ?? "?", body: $0["body"] as? String ?? "?") }
+            .filter { $0.body != Self.marker }
     }
 
     private func files(to user: String) -> [KilledFile] { files.filter { $0.to == user } }
@@ -153,7 +157,7 @@ struct FileBooks {
         for start in stride(from: 0, to: paths.count, by: 500) {
             let portion = Array(paths[start..<min(start + 500, paths.count)])
             let output = try await laboratory.run(
-                "/bin/sh", ["-c", "sha256sum \"$@\" 2>/dev/null; true", "sh"] + portion, seconds: 300)
+                "/bin/sh", ["-c", "sha256sum \"$@\" 2>/dev/null; true", "sh"] + portion)
             for line in output.split(separator: "\n") { hashes[String(line.dropFirst(66))] = String(line.prefix(64)) }
         }
         return hashes

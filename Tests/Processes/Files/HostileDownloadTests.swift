@@ -24,9 +24,7 @@ import Testing
                 try stage.check(files[number].url, besides: parts)
             }
         }
-        let seconds = Date().timeIntervalSince(start)
-        print("\(kind): \(files.count) hostile files in \(seconds) s")
-        #expect(seconds < 3 * Double(files.count) + 5)
+        print("\(kind): \(files.count) hostile files in \(Date().timeIntervalSince(start)) s")
         let requests = try stage.network.requests()
         #expect(!requests.contains("\"cookie\"") && !requests.contains("\"authorization\""))
     }
@@ -48,9 +46,9 @@ private final class HostileDownloads {
     func share(_ files: [HostileFile]) async throws {
         try await world.peer("bob").send(raw: files.indices.map { files[$0].stanza("m\($0)") }.joined())
         let count = files.count { if case .nothing = $0.outcome { false } else { true } }
-        for _ in 0..<5 {
-            #expect(try network.kalij("wake").status == 0)
-            if try await network.sql("SELECT count(*) FROM attachment", world) == "\(count)\n" { break }
+        _ = try await until {
+            #expect(try network.kalij("wake", "--budget", "300").status == 0)
+            return try await network.sql("SELECT count(*) FROM attachment", world) == "\(count)\n"
         }
         #expect(try await network.sql("SELECT count(*) FROM attachment WHERE state = 'offered'", world) == "\(count)\n")
         others = network.files(world).others.union(["hostile-data/files", "hostile-data/files/in"])

@@ -175,8 +175,11 @@ final class KilledUploads {
         #expect(isEmpty, "\(name): \(left)")
         var books = FileBooks(world, files, receivers)
         let hasCome = try await until(every: 500) { try await books.hasCome() }
-        // What comes twice may come a little later.
-        try await sleep(for: .seconds(1))
+        // What comes twice comes before this.
+        for user in receivers.keys {
+            #expect(try world.kalij("send", user, FileBooks.marker, "--confirm").status == 0)
+            try await receivers[user]?.has(FileBooks.marker, from: "alice@localhost")
+        }
         let problems = try await books.problems()
         let sealed = hits["sealed"]?.count ?? 0
         print(

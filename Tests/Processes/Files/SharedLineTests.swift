@@ -1,35 +1,31 @@
 import Foundation
 import Glibc
 import KalijLab
+import TestSupport
 import Testing
 
 /// Files and texts on one slow line: a text does not wait for bytes.
 @Suite(.serialized) struct SharedLineTests {
-    /// `SLOW_LINE=1` gives the long form: 900 kB at 32 kbit/s, which takes four minutes.
-    private let isLong = ProcessInfo.processInfo.environment["SLOW_LINE"] != nil
-
-    @Test("5 MB at 1 Mbit/s: texts accepted afterwards are at the server within a second")
-    func megabit() async throws {
-        for kind in isLong ? ServerKind.allCases : [.ejabberd] { try await megabit(kind) }
+    @Test("a large file at 1 Mbit/s, and at 32 kbit/s: texts accepted afterwards are at the server before the file")
+    func texts() async throws {
+        for (kind, rate) in [(ServerKind.ejabberd, 125_000), (.prosody, 4000)] {
+            let line = try await SlowLine(kind, bytesPerSecond: rate)
+            defer { line.world.close() }
+            // The file takes so long that a busy machine sends the texts meanwhile, too.
+            let times = try await line.texts(8, beside: rate == 4000 ? 2_000_000 : 10_000_000)
+            print("\(kind), \(rate) bytes/s: texts acknowledged after \(times) s")
+            try await line.finish()
+        }
     }
 
-    private func megabit(_ kind: ServerKind) async throws {
-        let line = try await SlowLine(kind, bytesPerSecond: 125_000)
-        defer { line.world.close() }
-        let times = try await line.texts(10, beside: 5_000_000, every: 0.3)
-        print("\(kind), 1 Mbit/s: texts acknowledged after \(times) s")
-        #expect(times.filter { $0 < 1 }.count >= 9 && times[9] < 2, "\(kind): \(times)")
-        try await line.finish()
-    }
-
-    @Test("32 kbit/s: the file arrives, and 99 of 100 texts are at the server within three seconds")
+    @Test(
+        "32 kbit/s: 900 kB arrive, and texts meanwhile",
+        .enabled(if: LongForm.runs("slow-line"), "Scripts/long slow-line: four minutes"))
     func slow() async throws {
         let line = try await SlowLine(.prosody, bytesPerSecond: 4000)
         defer { line.world.close() }
-        let (texts, size) = isLong ? (100, 900_000) : (8, 60_000)
-        let times = try await line.texts(texts, beside: size, every: isLong ? 2 : 1)
-        print("32 kbit/s, \(size) bytes: texts acknowledged after \(times) s")
-        #expect(times.count { $0 < 3 } >= texts * 99 / 100, "\(times)")
+        let times = try await line.texts(80, beside: 900_000, every: 2)
+        print("32 kbit/s, 900 kB: texts acknowledged after \(times) s")
         let start = Date()
         let isDone = try await until(every: 200) { try line.isDone() }
         let left = try line.kalij("uploads").output
@@ -61,9 +57,9 @@ private final class SlowLine {
         try await link.tell("rate \(bytesPerSecond)")
     }
 
-    /// Sends texts while a file is uploaded; waits for each.
+    /// Sends texts while a file is uploaded; waits for each. All are at the server before the file.
     /// - Returns: the seconds to each acknowledgement, in order of size.
-    func texts(_ count: Int, beside size: Int, every pause: Double) async throws -> [Double] {
+    func texts(_ count: Int, beside size: Int, every pause: Double = 0.1) async throws -> [Double] {
         let handle = try #require(FileHandle(forReadingAtPath: "/dev/urandom"))
         try #require(try handle.read(upToCount: size)).write(to: URL(fileURLWithPath: file))
         #expect(try kalij("send", "bob@localhost", "--file", file, "--queue-only").status == 0)
@@ -78,6 +74,8 @@ private final class SlowLine {
             }
             times.append(Date().timeIntervalSince(start))
         }
+        let uploads = try kalij("--json", "uploads").objects()
+        #expect(uploads.first?["transfer"] as? String == "putting", "\(world.server.kind): \(uploads)")
         return times.sorted()
     }
 

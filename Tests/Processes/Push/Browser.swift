@@ -72,8 +72,8 @@ final class Browser {
     }
 
     /// Waits until an expression is true.
-    func wait(_ seconds: Double, until expression: String) throws -> Bool {
-        let end = Date().addingTimeInterval(seconds)
+    func wait(until expression: String) throws -> Bool {
+        let end = Date().addingTimeInterval(hangLimit)
         while try value(expression) as? Bool != true {
             if Date() > end { return false }
             usleep(50_000)
@@ -122,7 +122,9 @@ final class Browser {
                 return try JSONSerialization.jsonObject(with: message) as? [String: Any] ?? [:]
             }
             var wanted = pollfd(fd: events, events: Int16(POLLIN), revents: 0)
-            guard poll(&wanted, 1, 20_000) == 1 else { throw Failure(description: "\(method): no answer for 20 s") }
+            guard poll(&wanted, 1, Int32(hangLimit * 1000)) == 1 else {
+                throw Failure(description: "\(method): no answer")
+            }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = read(events, &buffer, buffer.count)
             input += buffer.prefix(max(0, count))

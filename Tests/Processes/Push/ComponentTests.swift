@@ -5,13 +5,9 @@ import Testing
 
 @Suite("A component that the XMPP server does not let in", .serialized)
 struct ComponentTests {
-    private func wait(_ seconds: Double, _ condition: () async throws -> Bool) async throws -> Bool {
-        let end = Date().addingTimeInterval(seconds)
-        while Date() < end {
-            if (try? await condition()) == true { return true }
-            try await sleep(for: .milliseconds(50))
-        }
-        return try await condition()
+    /// The page may not be there yet.
+    private func isReady(_ stage: PushStage) async -> Bool {
+        await until(every: 50) { (try? await stage.page("/readyz").status) == 200 }
     }
 
     @Test(
@@ -32,7 +28,7 @@ struct ComponentTests {
         try first.writeSettings()
         try first.start()
         let refusal = "does not accept the component's key"
-        #expect(try await wait(10) { first.log.contains("<4>not connected to the XMPP server: the server \(refusal)") })
+        #expect(await until { first.log.contains("<4>not connected to the XMPP server: the server \(refusal)") })
         let problem = try await first.page("/readyz")
         #expect(problem.status == 503)
         #expect(problem.text.contains(refusal))
@@ -44,18 +40,18 @@ struct ComponentTests {
         first.settings["component"] = right
         try first.writeSettings()
         first.hangUp()
-        #expect(try await wait(10) { try await first.page("/readyz").status == 200 })
+        #expect(await isReady(first))
 
         let second = try PushStage(folder: laboratory.path("second"), port: port)
         try second.start()
         if kind == .prosody {
             let conflict = "another component is connected under this name"
-            #expect(try await wait(10) { second.log.contains(conflict) })
+            #expect(await until { second.log.contains(conflict) })
             #expect(try await second.page("/readyz").text.contains(conflict))
             #expect(try await first.page("/readyz").status == 200)
             first.kill()
         }
-        #expect(try await wait(10) { try await second.page("/readyz").status == 200 })
+        #expect(await isReady(second))
         #expect(second.terminate() == .exited(0))
     }
 }

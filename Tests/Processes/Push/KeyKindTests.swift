@@ -132,7 +132,7 @@ struct KeyKindTests {
             let check = try scene.stage.check()
             #expect(check.status == 0, "\(check.words)")
             try scene.stage.start()
-            #expect(xmpp.wait(seconds: 10) { xmpp.isReady }, "\(scene.stage.log)")
+            #expect(xmpp.wait { xmpp.isReady }, "\(scene.stage.log)")
             let answer = xmpp.wait(for: xmpp.publish(String(repeating: "ab", count: 32), module: "m"))
             #expect(answer?.type == "result", "\(scene.stage.log)")
             #expect(scene.taken() == 1)

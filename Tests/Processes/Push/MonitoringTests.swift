@@ -13,7 +13,7 @@ struct MonitoringTests {
         defer { xmpp.stop() }
         let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
         try stage.start()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
         let token = String(repeating: "cd", count: 32)
         #expect(xmpp.wait(for: xmpp.publish(token, module: "apple"))?.type == "result")
         #expect(xmpp.wait(for: xmpp.publish(token, module: "apple"))?.type == "result")
@@ -43,9 +43,12 @@ struct MonitoringTests {
         #expect(!page.contains("src=") && !page.contains("href=") && !page.contains("@import"))
 
         xmpp.stop()
-        try await sleep(for: .milliseconds(500))
-        let problem = try await stage.page("/readyz")
-        #expect(problem.status == 503)
+        var problem = (status: 200, text: "")
+        let isKnown = try await until {
+            problem = try await stage.page("/readyz")
+            return problem.status == 503
+        }
+        #expect(isKnown)
         #expect(problem.text.contains("component: not connected"))
     }
 
@@ -57,7 +60,7 @@ struct MonitoringTests {
         defer { xmpp.stop() }
         let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
         try stage.start()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
         #expect(try await stage.page("/healthz").status == 200)
         // 64 are served. The descriptors end with the shell.
         let open = "exec {end}<>/dev/tcp/127.0.0.1/\(stage.httpPort)"
@@ -74,7 +77,7 @@ struct MonitoringTests {
         defer { xmpp.stop() }
         let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
         try stage.start()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
         let modules = try #require(stage.settings["pushModules"] as? [String: [String: Any]])
         func title(_ title: String) throws -> [String: [String: Any]] {
             var changed = modules
@@ -93,12 +96,12 @@ struct MonitoringTests {
         try stage.writeSettings()
         stage.hangUp()
         let refused = "the new configuration cannot be used, the old one stays: \(stage.folder)/settings.json: "
-        #expect(xmpp.wait(seconds: 5) { stage.log.contains(refused + "pushModules.second.type") })
+        #expect(xmpp.wait { stage.log.contains(refused + "pushModules.second.type") })
         #expect(push("a")?.contains("New Message") == true)
         stage.settings["pushModules"] = try title("Another")
         try stage.writeSettings()
         stage.hangUp()
-        #expect(xmpp.wait(seconds: 5) { stage.log.contains("configuration read again") })
+        #expect(xmpp.wait { stage.log.contains("configuration read again") })
         #expect(push("b")?.contains("Another") == true)
         #expect(xmpp.connections == 1)
         let port = try freePort()
@@ -107,7 +110,7 @@ struct MonitoringTests {
         try stage.writeSettings()
         stage.hangUp()
         let moved = "the settings have changed; connecting to 127.0.0.1:\(port)"
-        #expect(xmpp.wait(seconds: 5) { stage.log.contains(moved) })
+        #expect(xmpp.wait { stage.log.contains(moved) })
     }
 
     @Test("a port of another process: 75, and the system's reason")
@@ -118,7 +121,7 @@ struct MonitoringTests {
         defer { xmpp.stop() }
         let first = try PushStage(folder: folder.path + "/first", port: xmpp.port)
         try first.start()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
         let more: [String: Any] = ["http": ["port": first.httpPort]]
         let second = try PushStage(folder: folder.path + "/second", port: xmpp.port, more: more)
         let outcome = try second.run("serve")

@@ -83,7 +83,7 @@ final class NodesLoad {
     private func answers() -> Result {
         var result = Result()
         for node in nodes {
-            node.server.wait(seconds: 10) { node.server.unanswered == 0 }
+            node.server.wait { node.server.unanswered == 0 }
             result.unanswered += node.server.unanswered
             for answer in node.server.takeAnswers() { result.add(answer) }
             node.server.forgetAnswers()

@@ -1,15 +1,16 @@
 import Foundation
 import KalijLab
 import KalijPushLab
+import TestSupport
 import Testing
 
 @Suite("The operator's page", .serialized)
 struct OperatorPageTests {
-    /// Screenshots are kept in the folder of KALIJ_SCREENSHOTS, for people to look at.
+    /// Pictures are kept in a folder for people to look at: `Scripts/long operator-page screenshots=FOLDER`.
     private func keep(_ picture: Data, _ name: String) throws {
         // A PNG file of more than an empty page.
         #expect(picture.starts(with: [0x89, 0x50, 0x4e, 0x47]) && picture.count > 10_000, "\(name)")
-        guard let folder = ProcessInfo.processInfo.environment["KALIJ_SCREENSHOTS"] else { return }
+        guard let folder = LongForm.choice("screenshots") else { return }
         try picture.write(to: URL(fileURLWithPath: "\(folder)/\(name).png"))
     }
 
@@ -34,20 +35,22 @@ struct OperatorPageTests {
         defer { xmpp.stop() }
         let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
         try stage.start()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
         publish(0, xmpp, stage)
 
         let browser = try Browser(folder: folder.path + "/chromium")
         try browser.resize(390, 844, isMobile: true)
         let address = "http://127.0.0.1:\(stage.httpPort)/"
         try browser.open(address)
-        #expect(try browser.wait(5, until: "document.getElementById('state')?.textContent === 'all is well'"))
+        #expect(try browser.wait(until: "document.getElementById('state')?.textContent === 'all is well'"))
         for round in 1...2 {
             publish(round, xmpp, stage)
-            usleep(2_000_000)
+            // The page has asked once more.
+            #expect(try browser.wait(until: "document.body.innerText.includes('own stanza\\t\(round + 1)')"))
         }
-        // A busy machine is asked a little longer.
-        #expect(try browser.wait(20, until: "document.body.innerText.includes('own stanza\\t3')"))
+        let line = "document.querySelector('#pushes polyline')"
+        let isDrawn = line + "?.getAttribute('points')?.split(' ')?.length >= 2"
+        #expect(try browser.wait(until: isDrawn))
         let text = try #require(try browser.value("document.body.innerText") as? String)
         for words in [
             "all is well", "delivered", "queued", "covered by", "dead", "apple", "healthy",
@@ -57,8 +60,6 @@ struct OperatorPageTests {
             #expect(text.contains(words), "\(words) is not in: \(text)")
         }
         #expect(try browser.value("document.querySelectorAll('#pushes polyline').length >= 3") as? Bool == true)
-        let isDrawn = "document.querySelector('#pushes polyline').getAttribute('points').split(' ').length >= 2"
-        #expect(try browser.value(isDrawn) as? Bool == true)
 
         for (width, name) in [(390, "phone"), (320, "small phone"), (1280, "desktop")] {
             try browser.resize(width, 844, isMobile: width < 1_000)
@@ -79,13 +80,13 @@ struct OperatorPageTests {
 
         xmpp.stop()
         let state = "document.getElementById('state').textContent === "
-        #expect(try browser.wait(5, until: state + "'not connected to the XMPP server'"))
-        #expect(try browser.wait(5, until: "document.body.innerText.includes('component: not connected')"))
+        #expect(try browser.wait(until: state + "'not connected to the XMPP server'"))
+        #expect(try browser.wait(until: "document.body.innerText.includes('component: not connected')"))
         try browser.resize(390, 844, isMobile: true)
         try keep(try browser.screenshot(), "phone with a problem")
         stage.kill()
         let stale = "document.body.className === 'stale' && document.getElementById('state').textContent"
-        #expect(try browser.wait(10, until: stale + ".startsWith('the server does not answer; the figures are')"))
+        #expect(try browser.wait(until: stale + ".startsWith('the server does not answer; the figures are')"))
         try keep(try browser.screenshot(), "phone with old figures")
     }
 }

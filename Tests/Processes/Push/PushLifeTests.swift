@@ -19,7 +19,7 @@ struct PushLifeTests {
         folder.remove()
     }
 
-    private func stage(window: String? = "20s", more: [String: Any] = [:]) throws -> PushStage {
+    private func stage(window: String? = "1h", more: [String: Any] = [:]) throws -> PushStage {
         try PushStage(folder: folder.path + "/stage", port: xmpp.port, more: more, window: window)
     }
 
@@ -30,7 +30,7 @@ struct PushLifeTests {
         defer { close() }
         let stage = try stage()
         try stage.start()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
         let second = try stage.run("serve")
         #expect(second.status == 75)
         #expect(second.words.contains("another process uses \(stage.folder)/push.db"), "\(second.words)")
@@ -40,9 +40,9 @@ struct PushLifeTests {
         #expect(xmpp.connections == 1)
         // The lock of a killed process is nobody's.
         stage.kill()
-        xmpp.wait(seconds: 5) { !xmpp.isReady }
+        xmpp.wait { !xmpp.isReady }
         try stage.start()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
     }
 
     @Test("another secret than the database was made with: an alarm at the start, and none at the next")
@@ -55,9 +55,9 @@ struct PushLifeTests {
         func start() throws -> String {
             unlink(stage.folder + "/log")
             try stage.start()
-            #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+            #expect(xmpp.wait { xmpp.isReady })
             #expect(stage.terminate() == .exited(0))
-            xmpp.wait(seconds: 5) { !xmpp.isReady }
+            xmpp.wait { !xmpp.isReady }
             return stage.log
         }
         #expect(try !start().contains("the secret"))
@@ -79,22 +79,22 @@ struct PushLifeTests {
     @Test("SIGTERM: waiting pushes go out, later publishes are answered wait, every publish has one answer, 0")
     func end() throws {
         defer { close() }
-        let stage = try stage(window: "60s")
+        let stage = try stage()
         try stage.start()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
         for number in 1...20 {
             for _ in 1...2 {
                 #expect(xmpp.wait(for: xmpp.publish(token(number), module: "apple"))?.type == "result")
             }
         }
         #expect((1...20).allSatisfy { stage.apns.requests(for: token($0)) == 1 })
-        // A provider that takes a second, so that the end is not at once.
-        stage.apns.script(all: .later(1, .respond(status: 200)))
+        // A provider that takes a while, so that the end is not at once.
+        stage.apns.script(all: .later(3, .respond(status: 200)))
         stage.askToEnd()
-        #expect(xmpp.wait(seconds: 5) { stage.log.contains("ending, ") })
+        #expect(xmpp.wait { stage.log.contains("ending, ") })
         let late = (21...40).map { xmpp.publish(token($0), module: "apple") }
         #expect(stage.terminate() == .exited(0))
-        #expect(xmpp.wait(seconds: 5) { xmpp.unanswered == 0 })
+        #expect(xmpp.wait { xmpp.unanswered == 0 })
         for id in late { #expect(xmpp.answer(id)?.type == "wait") }
         #expect((1...20).allSatisfy { stage.apns.requests(for: token($0)) == 2 })
         #expect((21...40).allSatisfy { stage.apns.requests(for: token($0)) == 0 })
@@ -102,7 +102,7 @@ struct PushLifeTests {
         // Nothing is left for the next start.
         unlink(stage.folder + "/log")
         try stage.start()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
         #expect(!stage.log.contains("queued pushes from before"))
     }
 
@@ -154,22 +154,24 @@ struct PushLifeTests {
         defer { close() }
         let stage = try stage()
         try stage.start()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
         #expect(stage.terminate() == .exited(0))
         var shell = Launch(executable: try Tool(name: "sqlite3", package: "sqlite3").path())
-        shell.arguments = [stage.folder + "/push.db", "BEGIN EXCLUSIVE", ".shell touch \(stage.folder)/held; sleep 60"]
+        shell.arguments = [
+            stage.folder + "/push.db", "BEGIN EXCLUSIVE", ".shell touch \(stage.folder)/held; sleep 3600",
+        ]
         let holder = try Subprocess(shell)
         defer {
             _ = kill(-holder.pid, SIGKILL)
             holder.ended()
         }
-        #expect(xmpp.wait(seconds: 10) { access(stage.folder + "/held", F_OK) == 0 })
+        #expect(xmpp.wait { access(stage.folder + "/held", F_OK) == 0 })
         let refused = try stage.run("serve")
         #expect(refused.status == 75)
         #expect(refused.words.contains("push.db"), "\(refused.words)")
         _ = kill(-holder.pid, SIGKILL)
         holder.ended()
         try stage.start()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
     }
 }

@@ -20,10 +20,10 @@ struct PushLogTests {
         defer { for end in ends { Glibc.close(end) } }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         try stage.start(errors: .descriptor(ends[1]))
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
         // A pipe holds 64 KiB.
         for number in 0..<4_000 { xmpp.publish("token\(number)") }
-        #expect(xmpp.wait(seconds: 10) { xmpp.unanswered == 0 })
+        #expect(xmpp.wait { xmpp.unanswered == 0 })
         #expect(xmpp.answered == 4_000)
         var buffer = [UInt8](repeating: 0, count: 65_536)
         try #require(read(ends[0], &buffer, buffer.count) > 0)
@@ -43,7 +43,7 @@ struct PushLogTests {
         defer { xmpp.stop() }
         let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
         try stage.startWithoutStreams()
-        #expect(xmpp.wait(seconds: 10) { xmpp.isReady })
+        #expect(xmpp.wait { xmpp.isReady })
         let pid = try #require(stage.pid)
         for descriptor in 0...2 {
             let target = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\(descriptor)")

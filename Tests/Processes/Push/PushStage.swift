@@ -16,12 +16,11 @@ final class PushStage {
     var settings: [String: Any]
     private let executable: String
     private var process: Subprocess?
-    private var startedAt = Date.distantPast
 
     /// - Parameters:
     ///   - port: of the XMPP server's component port.
     ///   - window: between two pushes to a token; nil for no limit.
-    init(folder: String, port: Int, more: [String: Any] = [:], window: String? = "20s") throws {
+    init(folder: String, port: Int, more: [String: Any] = [:], window: String? = "1h") throws {
         executable = try Self.command()
         self.folder = folder
         httpPort = try freePort()
@@ -112,14 +111,15 @@ final class PushStage {
         defer { unlink(output) }
         var launch = Launch(executable: try Tool(name: "curl", package: "curl").path())
         launch.arguments = [
-            "--silent", "--max-time", "10", "--write-out", "\n%{http_code}", "http://127.0.0.1:\(httpPort)\(path)",
+            "--silent", "--max-time", "\(Int(hangLimit))", "--write-out", "\n%{http_code}",
+            "http://127.0.0.1:\(httpPort)\(path)",
         ]
         launch.output = .file(output)
-        var ending = try await Subprocess(launch).wait(seconds: 20)
-        // 7: nobody listens. On a busy machine a server that was just started takes seconds.
-        while ending == .exited(7), startedAt.timeIntervalSinceNow > -20 {
-            try await sleep(for: .milliseconds(200))
-            ending = try await Subprocess(launch).wait(seconds: 20)
+        var ending: Subprocess.Ending?
+        _ = try await until(every: 100) {
+            ending = try await Subprocess(launch).wait(seconds: hangLimit)
+            // 7: nobody listens. A server that was just started does later.
+            return ending != .exited(7) || process?.ending() != nil
         }
         guard ending == .exited(0) else { throw LaboratoryError("\(path): curl, \(ending.map { "\($0)" } ?? "late")") }
         let text = try String(contentsOfFile: output, encoding: .utf8)
@@ -147,7 +147,6 @@ final class PushStage {
     func start(errors: Launch.Stream? = nil) throws {
         var launch = launch("serve")
         launch.errors = errors ?? .file(folder + "/log")
-        startedAt = Date()
         process = try Subprocess(launch)
     }
 
@@ -187,7 +186,6 @@ final class PushStage {
         var launch = launch("serve")
         launch.arguments = ["-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", executable] + launch.arguments
         launch.executable = "/bin/sh"
-        startedAt = Date()
         process = try Subprocess(launch)
     }
 
