@@ -125,6 +125,7 @@ import Testing
                     "--listen-address=127.0.0.1",
                     "--bind-interfaces", "--address=/example.test/", "--pid-file=\(laboratory.path("dns.pid"))",
                 ]))
+        defer { _ = dns.end(SIGKILL) }
         #expect(try await until { try dns.errors.contains("started") })
         let outcome = try kalij(
             "login", "alice@nowhere.example.test",

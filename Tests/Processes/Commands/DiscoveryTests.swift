@@ -66,7 +66,9 @@ import Testing
             for name in ["kalij", "mailbox"] {
                 var launch = Launch(executable: "/usr/bin/sqlite3")
                 launch.arguments = ["-batch", world.kalij.data + "/\(name).db", "BEGIN IMMEDIATE; COMMIT"]
-                guard try Running(launch).process.ended() == .exited(0) else {
+                let writing = try Running(launch)
+                writing.process.ended()
+                guard try writing.errors.isEmpty else {
                     kill(run.pid, SIGCONT)
                     return false
                 }

@@ -157,7 +157,10 @@ import Testing
         _ = run.end(SIGKILL)
         // A request to a session that is not there is refused, and before a later one.
         let waiting = try bob.begun(["iq", session, Self.disco, "--wait", "600"])
-        #expect(try await until { try bob("pending").output.contains(session) })
+        #expect(
+            try await until {
+                try bob("--json", "pending").objects().contains { $0["responder"] as? String == session }
+            })
         #expect(try bob("iq", "alice@localhost/nowhere", Self.disco).status == 1)
         #expect(waiting.isRunning, "the server keeps the session")
         _ = waiting.end(SIGKILL)

@@ -93,7 +93,7 @@ import Testing
         defer { disk.world.close() }
         try await disk.fill()
         try await disk.world.send(["meanwhile"])
-        let wake = try disk.begun(["--json", "wake", "--budget", "20"])
+        let wake = try disk.begun(["--json", "wake", "--budget", "6"])
         #expect(wake.process.ended()?.status == 75)
         #expect(try wake.events().last?["kind"] as? String == "reopen")
         try await disk.makeRoom()
