@@ -27,8 +27,8 @@ import Testing
         launch.errors = .file(laboratory.path("demo.err"))
         let demo = try Subprocess(launch)
         // Server, independent client and kalij run are all there once messages flow.
-        #expect(try await until { processes(mentioning: folder).contains { isRunning($0, "peer.py") } })
-        #expect(try await until { processes(mentioning: folder).count >= 4 })
+        #expect(await until { processes(mentioning: folder).contains { isRunning($0, "peer.py") } })
+        #expect(await until { processes(mentioning: folder).count >= 4 })
         demo.signal(signal)
         let ending = demo.ended()
         #expect(ending == (signal == SIGKILL ? .killed(SIGKILL) : .exited(130)))

@@ -48,7 +48,7 @@ import Testing
         let process = try Subprocess(launch)
         close(ends.writing)
         // The messages are more than a pipe holds.
-        let isFull = try await until {
+        let isFull = await until {
             var count: Int32 = 0
             return ioctl(ends.reading, UInt(FIONREAD), &count) == 0 && count >= 60_000
         }
