@@ -16,11 +16,9 @@ import Testing
 
     /// Waits until the program has printed `line` `count` times.
     private func printed(_ line: String, _ count: Int = 1, by program: Running) async throws {
-        for _ in 0..<2000 where try program.lines.count(where: { $0 == line }) < count {
-            try await sleep(for: .milliseconds(10))
-        }
+        let isPrinted = try await until { try program.lines.count { $0 == line } >= count }
         let lines = try program.lines
-        #expect(lines.count { $0 == line } >= count, "\(line): \(lines)")
+        #expect(isPrinted, "\(line): \(lines)")
     }
 
     /// Waits for the program's end.
@@ -53,7 +51,7 @@ import Testing
         try await printed("online again", by: app)
         #expect(try notifier() == ["the application is running, and takes care of it"])
         #expect(try bob("send", "alice@localhost", "I see you").status == 0)
-        try await wait { try app.lines.contains { $0.hasSuffix(": I see you") } }
+        #expect(try await until { try app.lines.contains { $0.hasSuffix(": I see you") } })
 
         app.process.signal(SIGTSTP)
         try await printed("frozen", by: app)
@@ -79,10 +77,5 @@ import Testing
     private static func withoutIdentifier(_ line: String) -> String {
         let words = line.split(separator: " ", maxSplits: 2)
         return words.count == 3 ? "\(words[0]) \(words[2])" : line
-    }
-
-    private func wait(_ isDone: () throws -> Bool) async throws {
-        for _ in 0..<2000 where try !isDone() { try await sleep(for: .milliseconds(10)) }
-        #expect(try isDone())
     }
 }

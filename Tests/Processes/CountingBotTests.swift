@@ -8,11 +8,8 @@ import Testing
 /// each message counted once and answered once, in order": `Examples/CountingBot`, judged by what its correspondent got.
 @Suite(.serialized) struct CountingBotTests {
     private static let environment = ProcessInfo.processInfo.environment
-    /// `make bot-kills` gives the long form.
-    private let kills = Int(environment["COUNTING_KILLS"] ?? "") ?? 30
-    private static let servers =
-        environment["COUNTING_SERVER"].flatMap { ServerKind(rawValue: $0) }.map { [$0] }
-        ?? ServerKind.allCases
+    /// `Scripts/long counting-bot 200` is the long form.
+    private let kills = LongForm.amount("counting-bot", short: 15)
 
     private struct Bot {
         let executable: String
@@ -44,11 +41,9 @@ import Testing
 
     @Test(
         "killed again and again, a bot that is a feature counts and answers each message once, in order",
-        arguments: servers)
+        arguments: LongForm.servers)
     func killed(kind: ServerKind) async throws {
-        let seed = Self.environment["SEED"].flatMap { UInt64($0) } ?? .random(in: 0...999_999)
-        var random = Seeded(seed)
-        print("counting bot: \(kind), seed \(seed)")
+        let random = RandomChoices("counting bot, \(kind)")
         let laboratory = try Laboratory()
         defer { laboratory.close() }
         let server = try await startedServer(kind, in: laboratory)
@@ -64,7 +59,7 @@ import Testing
         var (delivering, resumed, bound) = (0, 0, 0)
         for _ in 0..<kills {
             let running = try bot.begun("run")
-            try await sleep(for: .milliseconds(Int.random(in: 30...300, using: &random)))
+            try await sleep(for: random.milliseconds(30...300))
             let errors = try running.errors
             #expect(running.isRunning, "\(errors)")
             let lines = try running.lines
@@ -73,11 +68,15 @@ import Testing
             if lines.contains("online") { bound += 1 }
             _ = running.end(SIGKILL)
         }
-        let sent = try await chat.stopSending()
+        var sent = try await chat.stopSending()
         let running = try bot.begun("run")
+        #expect(try await until { try running.lines.contains("caught up") })
         let isDone = try await until(every: 100) { try self.answers(chat).count >= sent }
-        // What comes twice may come a little later.
-        try await sleep(for: .seconds(2))
+        // What comes twice comes before the answer to a later question.
+        sent += 1
+        try chat.send(
+            raw: "<message to='alice@localhost' type='chat' id='last'><body>question \(sent)</body></message>")
+        #expect(try await until(every: 100) { try self.answers(chat).contains { $0.question == sent } })
         let answers = try self.answers(chat)
         let (numbers, questions) = (answers.map(\.number), answers.map(\.question))
         print(
@@ -97,7 +96,7 @@ import Testing
     private func online(_ bot: Bot) async throws {
         let running = try bot.begun("run")
         #expect(try await until { try running.lines.contains("caught up") })
-        try await sleep(for: .milliseconds(300))
+        try await Kalij(data: bot.data).untilAnswered()
         #expect(running.end(SIGTERM).status == 0)
     }
 

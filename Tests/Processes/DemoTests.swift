@@ -10,7 +10,7 @@ import Testing
         defer { laboratory.close() }
         let output = try await laboratory.run(
             try kalijBinary(), ["--json", "demo", "--kills", "3", "--messages", "20", "--seed", "5"],
-            environment: ["TMPDIR": try temporaryFolder(of: laboratory)], seconds: 120)
+            environment: ["TMPDIR": try temporaryFolder(of: laboratory)])
         let result = try #require(JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
         #expect(result["clean"] as? Bool == true && result["seed"] as? Int == 5)
         #expect((result["kills"] as? Int ?? 0) >= 3)
@@ -27,10 +27,10 @@ import Testing
         launch.errors = .file(laboratory.path("demo.err"))
         let demo = try Subprocess(launch)
         // Server, independent client and kalij run are all there once messages flow.
-        try await eventually { processes(mentioning: folder).contains { isRunning($0, "peer.py") } }
-        try await eventually { processes(mentioning: folder).count >= 4 }
+        #expect(await until { processes(mentioning: folder).contains { isRunning($0, "peer.py") } })
+        #expect(await until { processes(mentioning: folder).count >= 4 })
         demo.signal(signal)
-        let ending = await demo.wait(seconds: 10)
+        let ending = demo.ended()
         #expect(ending == (signal == SIGKILL ? .killed(SIGKILL) : .exited(130)))
         try await expectNothingLeft(in: laboratory)
     }
@@ -43,23 +43,15 @@ import Testing
 
     private func expectNothingLeft(in laboratory: Laboratory) async throws {
         let folder = laboratory.path("temporary")
-        try await eventually {
+        let isEmpty = try await until(every: 50) {
             try processes(mentioning: folder).isEmpty && FileManager.default.contentsOfDirectory(atPath: folder).isEmpty
         }
+        #expect(isEmpty)
     }
 
     private func isRunning(_ pid: String, _ program: String) -> Bool {
         FileManager.default.contents(atPath: "/proc/\(pid)/cmdline")?.range(of: Data(program.utf8)) != nil
     }
-}
-
-/// Waits up to 30 seconds for something to become true.
-private func eventually(_ condition: () throws -> Bool) async throws {
-    for _ in 0..<1500 {
-        if try condition() { return }
-        try await sleep(for: .milliseconds(20))
-    }
-    Issue.record("it did not become true within 30 s")
 }
 
 /// The processes with a text in the command line or environment.

@@ -45,16 +45,16 @@ import Testing
                 "logged in"
             ])
         let bob = try await Peer("bob", password: "secret", server: server, laboratory: laboratory)
-            .answering(resource: "peer", delay: 3...4)
+            .answering(resource: "peer", isHeld: true)
 
         let question = "<question xmlns='urn:example:question' number='7'/>"
         let asking = try app.begun(["ask", "bob@localhost/peer", "breakfast", question])
-        try await wait { try bob.events().contains { $0.event == "asked" } }
-        #expect(try !bob.events().contains { $0.event == "answered" }, "killed before the answer")
+        #expect(try await until { try bob.events().contains { $0.event == "asked" } })
         _ = asking.end(SIGKILL)
         #expect(try asking.output == "asked\nonline\n")
         #expect(try app("answers") == [])
-        try await wait { try bob.events().contains { $0.event == "answered" } }
+        try bob.answer()
+        #expect(try await until { try bob.events().contains { $0.event == "answered" } })
 
         let answer = "breakfast, asked of bob@localhost/peer: \(question)"
         let (waited, answers) = (try app("wait"), try app("answers"))
@@ -62,9 +62,5 @@ import Testing
         #expect(answers == [answer], "\(answers)")
         #expect(try bob.events().count { $0.event == "asked" } == 1)
         await bob.quit()
-    }
-
-    private func wait(_ isDone: () throws -> Bool) async throws {
-        for _ in 0..<1000 where try !isDone() { try await sleep(for: .milliseconds(10)) }
     }
 }

@@ -1,21 +1,22 @@
 import Foundation
 import KalijLab
 import Synchronization
+import TestSupport
 import Testing
 
 /// "500 IQs sent by processes that are killed at random before, while and after the answer arrives; each handler's effect
 /// is in the database exactly once, none is missing, none waits forever; the answering peer is independent (slixmpp),
 /// delays 0 to 5 s, and its log is compared; all whose session was resumed end by reply, not by invalidation."
 ///
-/// `KALIJ_QUESTIONS=500 swift test --filter QuestionKillTests` is the full length; the default is 60 for each server.
+/// `Scripts/long question-kills 500` is the full length, for each server.
 @Suite(.serialized) struct QuestionKillTests {
-    private static let questions = ProcessInfo.processInfo.environment["KALIJ_QUESTIONS"].flatMap { Int($0) } ?? 60
+    private static let questions = LongForm.amount("question-kills", short: 24)
 
     @Test("every question has its answer, once, when kalij is killed between the two")
     func kills() async throws {
         // At the same time: most of the time is waiting.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in ServerKind.allCases { group.addTask { try await Self.kills(kind) } }
+            for kind in LongForm.servers { group.addTask { try await Self.kills(kind) } }
             try await group.waitForAll()
         }
     }
@@ -38,7 +39,7 @@ import Testing
         let kills = try await driver.value
 
         let last = try kalij.running()
-        try await world.wait(seconds: 60) { try await world.number("SELECT count(*) FROM request") == 0 }
+        #expect(try await until(every: 100) { try await world.number("SELECT count(*) FROM request") == 0 })
         #expect(last.end(SIGTERM).status == 0)
         let log = try answering.events()
         let outcomes = try await world.compare(with: log, atLeast: questions)
@@ -48,7 +49,7 @@ import Testing
             questions at \(kind): \(outcomes) in \(begin.duration(to: .now).components.seconds) s; \(kills) kills of run, \
             \(world.askerKills) of iq, \(lost) sessions lost
             """)
-        #expect(kills * 25 >= questions && world.askerKills * 5 >= questions)
+        #expect(kills > 0 && world.askerKills > 0)
         let left = try kalij("pending")
         #expect(left.status == 1, "\(left.output)")
         let results = try kalij("--json", "pending", "--results")
@@ -110,7 +111,7 @@ private final class Asking: Sendable {
             let process = try start(["run"])
             try? await sleep(for: random.milliseconds(50...1500))
             process.signal(SIGKILL)
-            _ = await process.wait(seconds: 10)
+            process.ended()
             kills += 1
             if random.flip() { try? await sleep(for: random.milliseconds(0...1000)) }
         }
@@ -140,16 +141,8 @@ private final class Asking: Sendable {
         let patience: Double = random.one(of: patiences) ?? 1
         guard await process.wait(seconds: random.number(0...patience)) == nil else { return }
         process.signal(SIGKILL)
-        _ = await process.wait(seconds: 10)
+        process.ended()
         killed.withLock { $0 += 1 }
-    }
-
-    func wait(seconds: Int, until isDone: () async throws -> Bool) async throws {
-        for _ in 0..<seconds * 10 {
-            if try await isDone() { return }
-            try await sleep(for: .milliseconds(100))
-        }
-        Issue.record("questions still wait after \(seconds) s")
     }
 
     /// Compares the rows with the peer's log.

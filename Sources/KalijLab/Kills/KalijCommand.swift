@@ -32,6 +32,12 @@ public struct KalijCommand: Sendable {
         try start(["--json", "run"], files: "run", writable: true)
     }
 
+    /// The events of all processes of ``run()`` from now on.
+    var output: LogTail {
+        let path = laboratory.path("run.out")
+        return LogTail(path: path, from: LogTail.end(of: path))
+    }
+
     /// Starts `kalij send`.
     public func send(_ text: String, to recipient: String) throws -> Subprocess {
         try start(["send", recipient, text], files: "send", writable: false)

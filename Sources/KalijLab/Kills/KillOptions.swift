@@ -10,7 +10,8 @@ public struct KillOptions: Sendable {
     /// The absolute path of the `kalij` to kill.
     public var kalij: String
     /// The time from the start of `kalij run` to the kill in milliseconds, all moments being equally likely. A session
-    /// is resumed after about 80 ms, so a kill in twenty or so comes during connecting.
+    /// is resumed after about 80 ms, so a kill in twenty or so comes during connecting. Where most processes would die before they are
+    /// online, they live longer.
     public var lifetime: ClosedRange<Int> = 45...600
     /// The share of `kalij send` processes that are killed too, 1...60 ms after their start.
     public var sendKills = 0.1
@@ -32,7 +33,7 @@ public struct KillOptions: Sendable {
     public var archive = ArchivePolicy.always
     /// Whether the server's certificate is as large as a usual authority's (``ServerOptions/largeCertificate``).
     public var largeCertificate = false
-    /// The run gives up after so many seconds; nil for an hour, or five seconds a kill if longer.
+    /// Not used any more: a run gives up once nothing happens.
     public var limit: Double?
 
     /// The standard run: 50 kills, 500 messages each way.

@@ -1,29 +1,28 @@
 extension KillRound {
-    /// A last life without a kill: fetches and sends the remaining messages, until nothing has changed for 60 s; for 10
-    /// s where no archive gives the number of messages.
+    /// A last life without a kill: fetches and sends the remaining messages. Where no archive gives the number of messages to
+    /// fetch, nobody can tell which ones the server has lost: then the life ends once all is sent and nothing has come for 10 s.
     func drain(offered: Int) async throws {
         let accepted = tally.counts.accepted.count
         // A server that was ended may have dropped the messages sent just before.
         let expected = tally.counts.restarts > 0 ? try await archivedForAlice() : offered
         let process = try kalij.run()
-        let patience = Duration.seconds(options.archive == .always ? 60 : 10)
-        var deadline = ContinuousClock.now + patience
-        var last = 0
-        while ContinuousClock.now < deadline, process.ending() == nil {
+        var (changed, last) = (ContinuousClock.now, 0)
+        while process.ending() == nil {
+            var patience = hungAfter
             if let counts = try? await table.counts(), let queued = try? await table.queued(),
-                queued == 0, counts.unsettled == 0, counts.received >= expected, counts.sent >= accepted
+                queued == 0, counts.unsettled == 0, counts.sent >= accepted
             {
-                break
-            } else if let done = try? await table.progress(), done != last {
-                last = done
-                deadline = ContinuousClock.now + patience
+                if counts.received >= expected { break }
+                if options.archive != .always { patience = 10 }
             }
+            if let done = try? await table.progress(), done != last { (changed, last) = (ContinuousClock.now, done) }
+            guard ContinuousClock.now < changed + .seconds(patience) else { break }
             try await sleep(for: .milliseconds(100))
         }
         if let ending = process.ending() {
             throw LaboratoryError("the last kalij run ended with \(ending): \(kalij.errors(of: "run"))")
         }
-        await process.stop(seconds: 5)
+        await process.stop(seconds: hungAfter)
     }
 
     /// How many different messages of the other side the server has archived.

@@ -19,7 +19,6 @@ public struct KillRound: Sendable {
     let tally = Tally()
     let watch: SessionWatch
     private let seed: UInt64
-    private let deadline: ContinuousClock.Instant
     /// Takes the progress of this round; gives the progress of the run, from 0 to 1.
     private let progress: @Sendable (KillProgress) -> Double
 
@@ -31,8 +30,8 @@ public struct KillRound: Sendable {
     ///   - number: from 1; decides the accounts' names and the moments of the kills.
     ///   - port: for Kalij to connect to, if not the server's.
     static func prepare(
-        _ options: KillOptions, number: Int, deadline: ContinuousClock.Instant, laboratory: Laboratory,
-        server: any XMPPServer, proxy: CuttingProxy?, port: Int?,
+        _ options: KillOptions, number: Int, laboratory: Laboratory, server: any XMPPServer, proxy: CuttingProxy?,
+        port: Int?,
         progress: @escaping @Sendable (KillProgress) -> Double
     ) async throws -> KillRound {
         let suffix = number == 1 ? "" : "\(number)"
@@ -45,7 +44,7 @@ public struct KillRound: Sendable {
             table: RawTable(laboratory: laboratory, data: kalij.data),
             watch: SessionWatch(reader: server.sessionReader(account: peers[0].address)),
             seed: options.seed &+ UInt64(number - 1) &* 1_000_003,  // fits: counted from 1
-            deadline: deadline, progress: progress)
+            progress: progress)
         round.report(.accounts, incoming: 0)
         for user in users { try await server.register(user, password: password) }
         try await kalij.login(peers[0].address, password: password, server: server, port: port)
@@ -82,10 +81,10 @@ public struct KillRound: Sendable {
     /// Kills until all targets are reached, then until the senders have stopped.
     private func killAll(_ chat: Chat) async throws {
         let killer = Killer(
-            kalij: kalij, table: table, lifetime: options.lifetime, tally: tally, watch: watch,
-            lossShare: options.failedResumes,
-            losses: LossMaker(server: server, options: options.serverOptions, chat: chat, table: table, tally: tally),
-            generator: SeededGenerator(seed: seed))
+            kalij: kalij, table: table, options: options, tally: tally, watch: watch,
+            losses: LossMaker(
+                server: server, options: options.serverOptions, chat: chat, table: table, tally: tally, watch: watch),
+            seed: seed)
         let replies = ReplySender(
             kalij: kalij, recipient: bob.address, killShare: options.sendKills, pause: options.sendPause,
             tally: tally, generator: SeededGenerator(seed: seed ^ 0x5eed))
@@ -109,12 +108,14 @@ public struct KillRound: Sendable {
     /// Ends the round once every target of the run is reached, or the accounts are to be new.
     private func watchTargets(_ chat: Chat) async throws {
         defer { tally.finish() }
+        var (last, deadline) = (-1.0, ContinuousClock.now)
         while true {
             let incoming = try chat.sent()
-            if report(.killing, incoming: incoming) >= 1 { return }
-            if max(incoming, tally.counts.accepted.count) >= options.messagesPerAccount { return }
+            let done = report(.killing, incoming: incoming)
+            if done >= 1 || max(incoming, tally.counts.accepted.count) >= options.messagesPerAccount { return }
+            if done != last { (last, deadline) = (done, ContinuousClock.now + .seconds(hungAfter)) }
             guard ContinuousClock.now < deadline else {
-                throw LaboratoryError("not done in time: \(kalij.errors(of: "run"))")
+                throw LaboratoryError("nothing has happened for \(hungAfter) s: \(kalij.errors(of: "run"))")
             }
             try await sleep(for: .milliseconds(200))
         }

@@ -49,15 +49,13 @@ public struct KillRun: Sendable {
     /// - Returns: the figures, and the outcome of each pair of accounts.
     /// - Throws: ``LaboratoryError`` if the run cannot be carried out; a run with lost messages is no error here.
     public func run() async throws -> (result: KillResult, rounds: [KillRound.Outcome]) {
-        let limit = options.limit ?? max(3600, Double(options.kills) * 5)
-        let deadline = ContinuousClock.now + .seconds(limit)
         var sum = KillResult(server: options.server, seed: options.seed, archive: options.archive)
         var outcomes: [KillRound.Outcome] = []
         repeat {
             let done = sum
             let round = try await KillRound.prepare(
-                options, number: outcomes.count + 1, deadline: deadline, laboratory: laboratory, server: server,
-                proxy: proxy, port: port
+                options, number: outcomes.count + 1, laboratory: laboratory, server: server, proxy: proxy,
+                port: port
             ) { report(done, $0) }
             let outcome = try await round.run()
             sum += outcome.result

@@ -11,18 +11,32 @@ struct Killer {
     let lossShare: Double
     var losses: LossMaker
     var generator: SeededGenerator
+    /// The events of the processes.
+    var output: LogTail
+    /// How many of the last processes were killed before they were online: on a slow machine lives are longer.
+    private var early = 0
+
+    init(
+        kalij: KalijCommand, table: RawTable, options: KillOptions, tally: Tally, watch: SessionWatch,
+        losses: LossMaker,
+        seed: UInt64
+    ) {
+        (self.kalij, self.table, self.tally, self.watch, self.losses) = (kalij, table, tally, watch, losses)
+        (lifetime, lossShare, generator) = (options.lifetime, options.failedResumes, SeededGenerator(seed: seed))
+        output = kalij.output
+    }
 
     /// Starts the first process and waits until the session is bound.
-    /// - Throws: ``LaboratoryError`` if binding takes over 30 s or the process ends.
+    /// - Throws: ``LaboratoryError`` if the process ends, or hangs.
     func first() async throws -> Subprocess {
         let process = try kalij.run()
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(hungAfter)
         while !watch.hasBound {
             if let ending = process.ending() {
                 throw LaboratoryError("kalij run ended with \(ending): \(kalij.errors(of: "run"))")
             }
             guard ContinuousClock.now < deadline else {
-                throw LaboratoryError("kalij run did not bind within 30 s: \(kalij.errors(of: "run"))")
+                throw LaboratoryError("kalij run did not bind within \(hungAfter) s: \(kalij.errors(of: "run"))")
             }
             try await sleep(for: .milliseconds(5))
         }
@@ -35,9 +49,11 @@ struct Killer {
         var process = first
         var began = wallClock()
         while true {
-            let milliseconds = Double(Int.random(in: lifetime, using: &generator))
+            let milliseconds = Double(Int.random(in: lifetime, using: &generator)) * pow(1.5, Double(max(0, early - 3)))
             try await sleep(for: .seconds(began + milliseconds / 1000 - wallClock()))
             try await kill(process, begun: began)
+            let wasOnline = output.newLines().contains { $0.contains(#""event":"online""#) }
+            early = max(0, early + (wasOnline ? -1 : 1))
             if tally.isOver || Task.isCancelled { return try await losses.finish() }
             if lossShare > 0, Double.random(in: 0..<1, using: &generator) < lossShare { try await losses.lose() }
             began = wallClock()
@@ -49,7 +65,7 @@ struct Killer {
         let crashed = process.ending()
         process.signal(SIGKILL)
         let killed = wallClock()
-        _ = await process.wait(seconds: 10)
+        _ = await process.wait(seconds: hungAfter)
         let queued = try? await table.unacknowledged()
         tally.change { counts in
             if crashed != nil { counts.crashes += 1 }

@@ -5,16 +5,20 @@ struct LossMaker: Sendable {
     let chat: Chat
     let table: RawTable
     let tally: Tally
+    let watch: SessionWatch
     private var made = 0
     /// The server being restarted, while the killing goes on.
     private var restart: Task<Void, any Error>?
 
-    init(server: any XMPPServer, options: ServerOptions, chat: Chat, table: RawTable, tally: Tally) {
+    init(
+        server: any XMPPServer, options: ServerOptions, chat: Chat, table: RawTable, tally: Tally, watch: SessionWatch
+    ) {
         self.server = server
         self.options = options
         self.chat = chat
         self.table = table
         self.tally = tally
+        self.watch = watch
     }
 
     /// Makes sure that the session of the just killed `kalij run` cannot be resumed. A restart of the server only
@@ -29,7 +33,7 @@ struct LossMaker: Sendable {
             await tally.hold()
             defer { tally.letGo() }
             await look()
-            try await sleep(for: .seconds(Double(options.resumeSeconds) + 1.2))
+            try await watch.untilLost()
         case .restarted:
             let server = server
             await look()
@@ -59,7 +63,7 @@ struct LossMaker: Sendable {
         let count = (options.queueLimit ?? 0) + 20
         let wanted = try chat.sent() + count
         try chat.burst(count)
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(hungAfter)
         while try chat.sent() < wanted, ContinuousClock.now < deadline {
             try await sleep(for: .milliseconds(20))
         }

@@ -22,11 +22,11 @@ struct ReplySender {
             let process = try kalij.send("r \(number)", to: recipient)
             let killing = Double.random(in: 0..<1, using: &generator) < killShare
             let patience = Double(Int.random(in: 1...60, using: &generator)) / 1000
-            var ending = await wait(for: process, seconds: killing ? patience : 60)
+            var ending = await wait(for: process, seconds: killing ? patience : hungAfter)
             let isKilled = ending == nil && (killing || tally.isHeld)
             if ending == nil {
                 process.signal(SIGKILL)
-                ending = await process.wait(seconds: 10)
+                ending = await process.wait(seconds: hungAfter)
             }
             tally.endSending()
             failuresInARow = record(number, ending: ending, killing: isKilled) ? 0 : failuresInARow + 1

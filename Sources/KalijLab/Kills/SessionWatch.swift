@@ -49,6 +49,16 @@ final class SessionWatch: Sendable {
         state.withLock { $0.seen.contains { $0.event == .bound } }
     }
 
+    /// Waits until the server lets nobody resume the last session any more; the process that had the session is dead.
+    /// - Throws: ``LaboratoryError`` if the server keeps the session.
+    func untilLost() async throws {
+        let deadline = ContinuousClock.now + .seconds(hungAfter)
+        while state.withLock({ $0.seen.last { $0.event != .refused }?.event.isLoss == false }) {
+            guard ContinuousClock.now < deadline else { throw LaboratoryError("the server keeps a session for ever") }
+            try await sleep(for: .milliseconds(20))
+        }
+    }
+
     private func look() {
         state.withLock { state in
             state.seen += state.reader.newEvents()

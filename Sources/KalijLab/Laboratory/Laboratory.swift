@@ -57,13 +57,13 @@ public final class Laboratory: Sendable {
 
     /// Runs a program to its end.
     /// - Parameters:
-    ///   - seconds: the time limit; the program is killed afterwards.
+    ///   - seconds: the time limit, if the program may take longer than what hangs; the program is killed afterwards.
     ///   - environment: variables in addition.
     /// - Returns: the program's standard output.
     /// - Throws: ``LaboratoryError`` with the standard error if the program fails or takes too long.
     @discardableResult
     public func run(
-        _ executable: String, _ arguments: [String], environment: [String: String] = [:], seconds: Double = 60
+        _ executable: String, _ arguments: [String], environment: [String: String] = [:], seconds: Double? = nil
     ) async throws -> String {
         let files = path("run-\(Self.serial.wrappingAdd(1, ordering: .relaxed).newValue)")
         defer {
@@ -75,10 +75,11 @@ public final class Laboratory: Sendable {
         launch.output = .file(files + ".out")
         launch.errors = .file(files + ".err")
         let process = try Subprocess(launch)
-        let ending = await process.wait(seconds: seconds)
+        let limit = max(seconds ?? 0, hungAfter)
+        let ending = await process.wait(seconds: limit)
         guard ending == .exited(0) else {
             if ending == nil { await process.stop(seconds: 1) }
-            let what = ending.map { "ended with \($0)" } ?? "was still running after \(seconds) s"
+            let what = ending.map { "ended with \($0)" } ?? "was still running after \(limit) s"
             let said = readText(of: files + ".err") + readText(of: files + ".out")
             throw LaboratoryError("\(process.name) \(what): \(said.suffix(1000))")
         }

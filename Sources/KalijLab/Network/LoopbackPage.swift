@@ -1,12 +1,12 @@
 import Glibc
 
 /// A page of an HTTP server on 127.0.0.1.
-/// - Returns: the answer with its head; nil if nobody answers within five seconds.
+/// - Returns: the answer with its head; nil if nobody answers.
 public func loopbackPage(port: Int, path: String) -> String? {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    var limit = timeval(tv_sec: 5, tv_usec: 0)
+    var limit = timeval(tv_sec: Int(hungAfter), tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     guard withLoopback(port, .usual, { connect(descriptor, $0, $1) }) == 0 else { return nil }
     let request = Array("GET \(path) HTTP/1.0\r\nHost: localhost\r\n\r\n".utf8)

@@ -45,11 +45,13 @@ public final class ServerLink: Sendable {
     /// - Throws: ``LaboratoryError`` if the proxy does not get its port back.
     public func set(_ mode: Mode) async throws {
         state.withLock { $0.mode = mode }
-        for _ in 0..<500 {
-            if state.withLock({ $0.done == mode }) { return }
+        let deadline = ContinuousClock.now + .seconds(hungAfter)
+        while state.withLock({ $0.done != mode }) {
+            guard ContinuousClock.now < deadline else {
+                throw LaboratoryError("the link at \(address) is not \(mode) after \(hungAfter) s")
+            }
             try await sleep(for: .milliseconds(10))
         }
-        throw LaboratoryError("the link at \(address) is not \(mode) after 5 s")
     }
 
     /// Ends all connections, within a moment.

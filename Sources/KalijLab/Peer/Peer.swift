@@ -26,7 +26,7 @@ public struct Peer: Sendable {
     public func archive(of room: String? = nil) async throws -> [ArchiveEntry] {
         let launch = try command("archive", room.map { ["--room", $0] } ?? [])
         let output = try await laboratory.run(
-            launch.executable, launch.arguments, environment: launch.environment, seconds: 600)
+            launch.executable, launch.arguments, environment: launch.environment, seconds: 3600)
         let lines = output.split(separator: "\n")
         let decoder = JSONDecoder()
         let entries = try lines.dropLast().map { try decoder.decode(ArchiveEntry.self, from: Data($0.utf8)) }
@@ -62,7 +62,7 @@ public struct Peer: Sendable {
         launch.input = .file(name)
         launch.errors = .file(name + ".err")
         let process = try Subprocess(launch)
-        let ending = await process.wait(seconds: 60)
+        let ending = await process.wait(seconds: hungAfter)
         guard ending == .exited(0) else {
             await process.stop(seconds: 1)
             throw LaboratoryError("raw stanza not sent: \(readText(of: name + ".err").suffix(500))")
@@ -86,7 +86,7 @@ public struct Peer: Sendable {
     ///   - nick: the recipient is a room that the client enters under this nickname, and makes if there is none; nil
     ///     for a person.
     ///   - fields: the configuration of a new room.
-    /// - Throws: ``LaboratoryError`` if the client is not logged in within 30 s.
+    /// - Throws: ``LaboratoryError`` if the client cannot log in, or hangs.
     public func chat(
         with recipient: String, label: String, rate: Double, count: Int? = nil, first: Int = 1,
         resource: String? = nil, reconnects: Bool = false, originIDs: Bool = false, receipts: Bool = false,
@@ -108,7 +108,7 @@ public struct Peer: Sendable {
         launch.output = .file(files + ".out")
         launch.errors = .file(files + ".err")
         let chat = Chat(process: try Subprocess(launch, writable: true), files: files)
-        try await chat.wait(for: "ready", seconds: 30)
+        try await chat.wait(for: "ready")
         return chat
     }
 
@@ -116,19 +116,20 @@ public struct Peer: Sendable {
     /// - Parameters:
     ///   - resource: of the client's full address.
     ///   - delay: each answer takes a random time of so many seconds.
+    ///   - isHeld: whether answers wait for ``Chat/answer()``.
     ///   - capabilities: whether the client announces its capabilities (XEP-0115), and answers questions about them.
-    /// - Throws: ``LaboratoryError`` if the client is not logged in within 30 s.
+    /// - Throws: ``LaboratoryError`` if the client cannot log in, or hangs.
     public func answering(
-        resource: String, delay: ClosedRange<Double> = 0...0, capabilities: Bool = false
+        resource: String, delay: ClosedRange<Double> = 0...0, isHeld: Bool = false, capabilities: Bool = false
     ) async throws -> Chat {
         let times = ["--delay", "\(delay.lowerBound)", "\(delay.upperBound)"]
-        let arguments = times + (capabilities ? ["--caps"] : [])
+        let arguments = times + (capabilities ? ["--caps"] : []) + (isHeld ? ["--held"] : [])
         var launch = try command("answer", arguments, resource: resource)
         let files = laboratory.path("answer-\(user)-\(UInt32.random(in: 0...UInt32.max))")
         launch.output = .file(files + ".out")
         launch.errors = .file(files + ".err")
         let chat = Chat(process: try Subprocess(launch, writable: true), files: files)
-        try await chat.wait(for: "ready", seconds: 30)
+        try await chat.wait(for: "ready")
         return chat
     }
 
@@ -197,36 +198,44 @@ public final class Chat: Sendable {
     /// Sends a stanza unchanged; without line breaks.
     public func send(raw stanza: String) throws { try process.write(line: "raw \(stanza)") }
 
+    /// Answers the questions that were held, and all later ones.
+    public func answer() throws { try process.write(line: "answer") }
+
     /// Stops sending; the client goes on receiving.
     /// - Returns: how many messages were sent, all taken by the server.
     public func stopSending() async throws -> Int {
         try process.write(line: "stop")
-        return try await wait(for: "stopped", seconds: 120).sent ?? 0
+        return try await wait(for: "stopped").sent ?? 0
     }
 
     /// Waits until the client has sent all requested messages.
+    /// - Parameter seconds: not used any more.
     /// - Returns: the number of these messages.
     @discardableResult
-    public func finished(seconds: Double) async throws -> Int {
-        try await wait(for: "stopped", seconds: seconds).sent ?? 0
+    public func finished(seconds: Double? = nil) async throws -> Int {
+        try await wait(for: "stopped").sent ?? 0
     }
 
-    /// Logs out. A client that takes too long is stopped: its reports so far are all that there is.
+    /// Logs out. A client that hangs is stopped: its reports so far are all that there is.
     public func quit() async {
         try? process.write(line: "quit")
-        guard await process.wait(seconds: 15) == nil else { return }
+        guard await process.wait(seconds: hungAfter) == nil else { return }
         state.withLock { $0.wasStopped = true }
         await process.stop(seconds: 1)
     }
 
+    /// Waits for a report. A client that reports nothing for long hangs.
     @discardableResult
-    func wait(for name: String, seconds: Double) async throws -> PeerEvent {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        while ContinuousClock.now < deadline {
-            if let event = try events().first(where: { $0.event == name }) { return event }
+    func wait(for name: String) async throws -> PeerEvent {
+        var (count, deadline) = (-1, ContinuousClock.now)
+        while true {
+            let events = try events()
+            if let event = events.first(where: { $0.event == name }) { return event }
+            if events.count != count { (count, deadline) = (events.count, ContinuousClock.now + .seconds(hungAfter)) }
+            guard ContinuousClock.now < deadline else { break }
             try await sleep(for: .milliseconds(10))
         }
         throw LaboratoryError(
-            "the peer was not \(name) after \(seconds) s: \(readText(of: files + ".err").suffix(500))")
+            "the peer is not \(name), and hangs: \(readText(of: files + ".err").suffix(500))")
     }
 }

@@ -124,12 +124,13 @@ public final class Subprocess: Sendable {
         }
     }
 
-    /// Asks the program to end with SIGTERM, and kills the program after `seconds`.
+    /// Asks the program to end with SIGTERM, and kills the program after `seconds`. A program that was stopped goes on, and hears that.
     @discardableResult
     public func stop(seconds: Double) async -> Ending? {
         signal(SIGTERM)
+        signal(SIGCONT)
         if let ending = await wait(seconds: seconds) { return ending }
         signal(SIGKILL)
-        return await wait(seconds: 10)
+        return await wait(seconds: hungAfter)
     }
 }

@@ -42,6 +42,8 @@ FASTENING = "urn:xmpp:fasten:0"
 REACTIONS = "urn:xmpp:reactions:0"
 MUC = "http://jabber.org/protocol/muc"
 UPLOAD = "urn:xmpp:http:upload:0"
+# Seconds after which an answer does not come any more.
+HUNG = 280
 EMOJI = ["\U0001F44D", "\U0001F389", "\u2764\uFE0F", "\U0001F602"]
 
 
@@ -64,6 +66,7 @@ class Peer(slixmpp.ClientXMPP):
         self.begun = False
         self.online = asyncio.Event()
         self.offline = asyncio.Event()
+        self.leaving = asyncio.Event()
         self.finished = self.loop.create_future()
         self.add_event_handler("session_start", self.started)
         self.add_event_handler("failed_all_auth", lambda _: self.end(77, "authentication refused"))
@@ -140,12 +143,17 @@ class Peer(slixmpp.ClientXMPP):
 
     async def barrier(self):
         """Comes back once the server has answered a request made after everything sent so far. If the connection ends
-        meanwhile and comes back (--reconnect), what was sent before may be lost."""
+        meanwhile and comes back (--reconnect), what was sent before may be lost. Who leaves without a connection waits for none."""
         while True:
-            await self.online.wait()
+            ways = [asyncio.ensure_future(event.wait()) for event in (self.online, self.leaving)]
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            for way in ways:
+                way.cancel()
+            if not self.online.is_set():
+                return
             ping = self.make_iq_get(ito=self.boundjid.host)
             ping.append(ElementTree.Element("{urn:xmpp:ping}ping"))
-            answer = asyncio.ensure_future(ping.send(timeout=60))
+            answer = asyncio.ensure_future(ping.send(timeout=HUNG))
             gone = asyncio.ensure_future(self.offline.wait())
             await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
             gone.cancel()
@@ -268,7 +276,7 @@ async def enter(peer, room, nick):
     x = ElementTree.SubElement(joining.xml, "{%s}x" % MUC)
     ElementTree.SubElement(x, "{%s}history" % MUC, maxstanzas="0")
     joining.send()
-    if await asyncio.wait_for(entered, 20):
+    if await asyncio.wait_for(entered, HUNG):
         iq = peer.make_iq_set(ito=room)
         query = ElementTree.SubElement(iq.xml, "{%s#owner}query" % MUC)
         form = ElementTree.SubElement(query, "{jabber:x:data}x", type="submit")
@@ -278,7 +286,7 @@ async def enter(peer, room, nick):
         for name, value in fields.items():
             field = ElementTree.SubElement(form, "{jabber:x:data}field", var=name)
             ElementTree.SubElement(field, "{jabber:x:data}value").text = value
-        await iq.send(timeout=20)
+        await iq.send(timeout=HUNG)
 
 
 async def chat(peer):
@@ -313,6 +321,7 @@ async def chat(peer):
             elif line.startswith("raw "):
                 peer.send_raw(line[4:])
             elif line in ("", "quit"):
+                peer.leaving.set()
                 stop.set()
                 quit_.set()
                 transport.close()
@@ -427,7 +436,7 @@ async def archive(peer):
         ElementTree.SubElement(paging, "{%s}max" % RSM).text = str(peer.options.page)
         if after is not None:
             ElementTree.SubElement(paging, "{%s}after" % RSM).text = after
-        answer = await request.send(timeout=60)
+        answer = await request.send(timeout=HUNG)
         for result in page:
             say("archived", **archived(result))
         total += len(page)
@@ -440,11 +449,16 @@ async def archive(peer):
 
 
 async def answer(peer):
-    """Answers questions until "quit" (or the end of input), each after a random time between the two --delay seconds."""
+    """Answers questions until "quit" (or the end of input), each after a random time between the two --delay seconds; with --held not
+    before "answer"."""
     pending = set()
+    told = asyncio.Event()
+    if not peer.options.held:
+        told.set()
 
     async def reply(iq):
         await asyncio.sleep(random.uniform(*peer.options.delay))
+        await told.wait()
         number = iq.xml.find("{%s}question" % QUESTION).get("number")
         result = iq.reply()
         result.append(ElementTree.Element("{%s}question" % QUESTION, number=number))
@@ -468,8 +482,9 @@ async def answer(peer):
     await peer.barrier()
     say("ready")
     reader, transport = await lines_of_standard_input()
-    while (await reader.readline()).decode().strip() not in ("", "quit"):
-        pass
+    while (line := (await reader.readline()).decode().strip()) not in ("", "quit"):
+        if line == "answer":
+            told.set()
     transport.close()
     await peer.barrier()
 
@@ -494,7 +509,7 @@ async def push(peer):
     iq = peer.make_iq_set()
     iq.append(enable)
     peer.send_presence()
-    await iq.send(timeout=60)
+    await iq.send(timeout=HUNG)
     say("enabled")
 
 
@@ -503,13 +518,13 @@ async def slot(peer):
     options = peer.options
     question = peer.make_iq_get(ito=options.service)
     question.append(ElementTree.Element("{%s}query" % DISCO))
-    told = await question.send(timeout=60)
+    told = await question.send(timeout=HUNG)
     limits = [field.findtext("{jabber:x:data}value") for field in told.xml.iter("{jabber:x:data}field")
               if field.get("var") == "max-file-size"]
     request = peer.make_iq_get(ito=options.service)
     request.append(ElementTree.Element("{%s}request" % UPLOAD, {"filename": options.name, "size": str(options.size)}))
     try:
-        answer = await request.send(timeout=60)
+        answer = await request.send(timeout=HUNG)
     except slixmpp.exceptions.IqError as error:
         named = error.iq.xml.find(".//{%s}file-too-large/{%s}max-file-size" % (UPLOAD, UPLOAD))
         say("refused", condition=error.condition, limit=named.text if named is not None else None, announced=limits)
@@ -557,6 +572,7 @@ def main():
         if name == "answer":
             command.add_argument("--delay", type=float, nargs=2, default=[0.0, 5.0])
             command.add_argument("--caps", action="store_true")
+            command.add_argument("--held", action="store_true")
     options = parser.parse_args()
     work = {"chat": chat, "archive": archive, "raw": raw, "answer": answer, "push": push, "slot": slot}[options.command]
     peer = Peer(options, work)

@@ -14,7 +14,7 @@ modes:
                 what it sends instead of a stream, or, with `--late`, inside an established session
 --on-resume refuses resumptions (refuse, the default), or closes the connection (close), or ends the stream with an error
 (error), like real servers. --linger waits so many seconds before ending a connection that the client has ended.
-Prints "ready" when listening and "closed" for each ended connection.
+Prints "ready" when listening, "closed" for each ended connection, and with `--late` how much of a wrong stanza was taken.
 """
 import argparse, json, os, re, select, socket, ssl, sys, time
 
@@ -53,7 +53,7 @@ class Client:
         self.connection = connection
         self.buffer = b""
 
-    def until(self, pattern, seconds=30):
+    def until(self, pattern, seconds=300):
         """Reads until `pattern` matches; returns the match and forgets everything up to its end."""
         deadline = time.monotonic() + seconds
         while True:
@@ -68,7 +68,7 @@ class Client:
             self.buffer += piece
 
     def send(self, data):
-        self.connection.settimeout(30)
+        self.connection.settimeout(300)
         self.connection.sendall(data)
 
 
@@ -172,7 +172,7 @@ def replay(client, path):
     connection.setblocking(False)
     start, seconds = time.monotonic(), None
     while True:
-        readable, writable, _ = select.select([connection], [connection] if state.wants() else [], [], 30)
+        readable, writable, _ = select.select([connection], [connection] if state.wants() else [], [], 300)
         if not readable and not writable and not connection.pending():
             raise Closed
         for work in [state.send] * state.wants() + [state.read]:
@@ -251,8 +251,13 @@ def serve(client):
     if options.mode == "replay":
         replay(client, options.file)
     if options.mode in BAD:
-        for piece in BAD[options.mode]:
-            client.send(piece)
+        sent = 0
+        try:
+            for piece in BAD[options.mode]:
+                client.send(piece)
+                sent += len(piece)
+        finally:
+            say("sent %d bytes" % sent)
     if options.mode == "unasked":
         acknowledge_unasked(client)
     acknowledge_forever(client)

@@ -129,9 +129,12 @@ public final class Ejabberd: XMPPServer {
         try await waitForLine(
             "Start accepting TCP connections at 127.0.0.1:\(port + 2)", in: logPath, after: old, of: started,
             failure: "Failed to open socket", console: folder + "/console")
-        for _ in 0..<2000 where access(archiveMark, F_OK) != 0 { try await sleep(for: .milliseconds(20)) }
-        guard access(archiveMark, F_OK) == 0 else {
-            throw LaboratoryError("ejabberd's archive was not ready after 40 s: \(readText(of: logPath).suffix(800))")
+        let deadline = ContinuousClock.now + .seconds(hungAfter)
+        while access(archiveMark, F_OK) != 0 {
+            guard ContinuousClock.now < deadline, started.ending() == nil else {
+                throw LaboratoryError("ejabberd's archive was never ready: \(readText(of: logPath).suffix(800))")
+            }
+            try await sleep(for: .milliseconds(20))
         }
     }
 
@@ -151,7 +154,7 @@ public final class Ejabberd: XMPPServer {
             defer { process = nil }
             return process
         }
-        await running?.stop(seconds: 15)
+        await running?.stop(seconds: hungAfter)
     }
 
     public func register(_ user: String, password: String) async throws {
@@ -159,7 +162,7 @@ public final class Ejabberd: XMPPServer {
             import json, sys, urllib.request
             port, host, user, password = sys.argv[1:]
             body = json.dumps({"user": user, "host": host, "password": password}).encode()
-            urllib.request.urlopen("http://127.0.0.1:%s/api/register" % port, body, timeout=20).read()
+            urllib.request.urlopen("http://127.0.0.1:%s/api/register" % port, body, timeout=300).read()
             """
         try await laboratory.run(try Tool.python.path(), ["-c", request, "\(port + 2)", domain, user, password])
     }

@@ -83,7 +83,7 @@ public final class Prosody: XMPPServer {
             defer { process = nil }
             return process
         }
-        await running?.stop(seconds: 15)
+        await running?.stop(seconds: hungAfter)
     }
 
     public func register(_ user: String, password: String) async throws {

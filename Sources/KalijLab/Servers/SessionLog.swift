@@ -15,6 +15,10 @@ public enum SessionEvent: Equatable, Sendable {
     case refused
     /// The server will not let the session be resumed any more.
     case lost(LossCause)
+
+    var isLoss: Bool {
+        if case .lost = self { true } else { false }
+    }
 }
 
 /// Why a session could not be resumed.

@@ -75,9 +75,9 @@ public protocol XMPPServer: Sendable {
     var pid: Int32? { get }
 
     /// Starts the server and comes back once clients can connect.
-    /// - Throws: ``LaboratoryError`` with the end of the log if the server is not up within 30 s.
+    /// - Throws: ``LaboratoryError`` with the end of the log if the server has ended, or hangs.
     func start() async throws
-    /// Ends the server with SIGTERM; kills the server after 15 s.
+    /// Ends the server with SIGTERM; a server that hangs is killed.
     func stop() async
     /// Creates an account. The server must be running.
     func register(_ user: String, password: String) async throws
@@ -158,7 +158,7 @@ func waitForLine(
     _ wanted: String, in log: String, after offset: Int, of process: Subprocess, failure: String, console: String
 ) async throws {
     var tail = LogTail(path: log, from: offset)
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + .seconds(hungAfter)
     while ContinuousClock.now < deadline {
         let lines = tail.newLines()
         if let line = lines.first(where: { $0.contains(failure) }) {
@@ -171,5 +171,5 @@ func waitForLine(
         }
         try await sleep(for: .milliseconds(10))
     }
-    throw LaboratoryError("\(process.name) was not ready after 60 s: \(readText(of: log).suffix(800))")
+    throw LaboratoryError("\(process.name) was not ready after \(hungAfter) s: \(readText(of: log).suffix(800))")
 }

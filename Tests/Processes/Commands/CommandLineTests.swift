@@ -117,20 +117,21 @@ import Testing
     @Test("a name that does not exist: 69, and the message says so")
     func noSuchName() async throws {
         let port = try #require(await freeUDPPort())
-        let dns = try Subprocess(
+        let dns = try Running(
             laboratory.launch(
                 "/usr/sbin/dnsmasq",
                 [
-                    "--keep-in-foreground", "--no-resolv", "--no-hosts", "--port=\(port)", "--listen-address=127.0.0.1",
+                    "--keep-in-foreground", "--log-facility=-", "--no-resolv", "--no-hosts", "--port=\(port)",
+                    "--listen-address=127.0.0.1",
                     "--bind-interfaces", "--address=/example.test/", "--pid-file=\(laboratory.path("dns.pid"))",
                 ]))
-        try await sleep(for: .milliseconds(300))
+        defer { _ = dns.end(SIGKILL) }
+        #expect(try await until { try dns.errors.contains("started") })
         let outcome = try kalij(
             "login", "alice@nowhere.example.test",
             environment: ["KALIJ_PASSWORD": "secret", "KALIJ_DNS_SERVERS": "127.0.0.1:\(port)"])
         #expect(outcome.status == 69)
         #expect(outcome.errors.contains("nowhere.example.test: no such name"))
-        await dns.stop(seconds: 2)
     }
 
     @Test("queries: results, 1 for none, 65 with the place for bad XML and bad queries")

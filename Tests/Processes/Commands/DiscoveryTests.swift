@@ -18,7 +18,7 @@ import Testing
             #expect(ping.status == 0, "\(ping.errors)")
             let answers = try ping.objects()
             #expect(answers.count == 2 && answers.allSatisfy { $0["outcome"] as? String == "result" })
-            #expect(answers.allSatisfy { (0..<2000).contains($0["round_trip_ms"] as? Int ?? -1) }, "\(answers)")
+            #expect(answers.allSatisfy { ($0["round_trip_ms"] as? Int ?? -1) >= 0 }, "\(answers)")
             #expect(try world.kalij("ping", "localhost").output.hasPrefix("answer from localhost: "))
 
             let nobody = try world.kalij("ping", "bob@localhost/nowhere")
@@ -48,20 +48,34 @@ import Testing
         defer { world.close() }
         let run = try world.kalij.running()
         try await run.event("caught_up")
-        try await sleep(for: .seconds(2))  // so that the process is not stopped in the middle of a step
-        kill(run.pid, SIGSTOP)
+        try await freeze(run, of: world)
         let asking = try world.kalij.begun(["ping", "localhost"])
-        for _ in 0..<500 where try await world.sql("SELECT count(*) FROM question") != "1\n" {
-            try await sleep(for: .milliseconds(10))
-        }
+        #expect(try await until { try await world.sql("SELECT count(*) FROM question") == "1\n" })
         for process in [asking, run] { _ = process.end(SIGKILL) }
         #expect(try world.kalij("pending").output.contains("question.answered waits until"))
         // Resumes the session of a killed process, and ends after the answer to its own ping.
-        let start = Date()
-        #expect(try world.kalij("ping", "localhost").status == 0)
-        #expect(Date().timeIntervalSince(start) < 15)
+        #expect(try world.kalij("ping", "localhost", "--wait", "600").status == 0)
         let results = try world.kalij("--json", "pending", "--results").objects()
         #expect(results.map { $0["outcome"] as? String } == ["result", "result"])
+    }
+
+    /// Stops the process, but not within a transaction.
+    private func freeze(_ run: Running, of world: World) async throws {
+        let isFrozen = try await until {
+            kill(run.pid, SIGSTOP)
+            for name in ["kalij", "mailbox"] {
+                var launch = Launch(executable: "/usr/bin/sqlite3")
+                launch.arguments = ["-batch", world.kalij.data + "/\(name).db", "BEGIN IMMEDIATE; COMMIT"]
+                let writing = try Running(launch)
+                writing.process.ended()
+                guard try writing.errors.isEmpty else {
+                    kill(run.pid, SIGCONT)
+                    return false
+                }
+            }
+            return true
+        }
+        #expect(isFrozen)
     }
 
     @Test("a waiting command is told at once, and drives itself when the driving process is killed")
@@ -72,25 +86,18 @@ import Testing
         let run = try world.kalij.running()
         try await run.event("caught_up")
         let question = "<question xmlns='urn:example:question' number='1'/>"
-        // Without a signal the command would wait until its time is over.
-        let start = Date()
-        #expect(try world.kalij("iq", "bob@localhost/peer", question).status == 0)
-        #expect(Date().timeIntervalSince(start) < 5)
+        // Without a signal the command would wait for longer than the test.
+        #expect(try world.kalij("iq", "bob@localhost/peer", question, "--wait", "3600").status == 0)
         await bob.quit()
 
-        let slow = try await world.peer("bob").answering(resource: "slow", delay: 3...4)
-        async let killed = {
-            for _ in 0..<500 where try !slow.events().contains(where: { $0.event == "asked" }) {
-                try await sleep(for: .milliseconds(10))
-            }
-            kill(run.pid, SIGKILL)
-            return Date()
-        }()
-        let kalij = world.kalij
-        let outcome = try await Task.detached { try kalij("-v", "iq", "bob@localhost/slow", question) }.value
-        #expect(outcome.status == 0, "\(outcome.errors)")
-        let seconds = Date().timeIntervalSince(try await killed)
-        #expect(seconds < 15, "\(seconds) s: \(outcome.errors)")
+        let slow = try await world.peer("bob").answering(resource: "slow", isHeld: true)
+        let asking = try world.kalij.begun(["-v", "iq", "bob@localhost/slow", question, "--wait", "3600"])
+        #expect(try await until { try slow.events().contains { $0.event == "asked" } })
+        #expect(run.end(SIGKILL).status == SIGKILL)
+        try slow.answer()
+        let ending = asking.process.ended()
+        let said = try asking.errors
+        #expect(ending == .exited(0), "\(said)")
         await slow.quit()
     }
 
@@ -98,14 +105,14 @@ import Testing
     func interrupted() async throws {
         let world = try await World(.prosody)
         defer { world.close() }
-        let slow = try await world.peer("bob").answering(resource: "slow", delay: 1000...1000)
+        let slow = try await world.peer("bob").answering(resource: "slow", isHeld: true)
         let question = "<question xmlns='urn:example:question' number='1'/>"
-        let asking = try world.kalij.begun(["iq", "bob@localhost/slow", "--wait", "120", question])
+        let asking = try world.kalij.begun(["iq", "bob@localhost/slow", "--wait", "3600", question])
         #expect(try await until { try slow.events().contains { $0.event == "asked" } })
         // The running process lets this process drive.
         let run = try world.kalij.running()
         try await run.event("caught_up")
-        try await sleep(for: .seconds(2))
+        try await world.untilDriven(by: "main")
         #expect(asking.isRunning)
         asking.process.signal(SIGINT)
         #expect(asking.process.ended() == .exited(75))
@@ -125,10 +132,7 @@ import Testing
             try await world.peer("alice").answering(resource: "phone2", capabilities: true),
         ]
         let entities = "SELECT count(*) FROM entity WHERE state = 2 AND jid LIKE 'alice@localhost/phone%'"
-        for _ in 0..<500 where try await world.sql(entities) != "2\n" {
-            try await sleep(for: .milliseconds(20))
-        }
-        #expect(try await world.sql(entities) == "2\n")
+        #expect(try await until { try await world.sql(entities) == "2\n" })
         #expect(
             try await world.sql("SELECT count(*) FROM capability WHERE CAST(info AS TEXT) LIKE '%jabber:x:data%'")
                 == "1\n",
@@ -138,14 +142,10 @@ import Testing
         let questions = try phones.flatMap { try $0.events() }
             .filter { $0.event == "asked about itself" && $0.sender == ourselves }
         #expect(questions.count == 1, "the second one has the same hash")
-        for _ in 0..<500 where try !phones[0].events().contains(where: { $0.sender == ourselves && $0.event == "told" })
-        {
-            try await sleep(for: .milliseconds(20))
-        }
-        #expect(try phones[0].events().contains { $0.sender == ourselves && $0.event == "told" })
+        #expect(
+            try await until { try phones[0].events().contains { $0.sender == ourselves && $0.event == "told" } })
         for phone in phones { await phone.quit() }
-        for _ in 0..<500 where try await world.sql(entities) != "0\n" { try await sleep(for: .milliseconds(20)) }
-        #expect(try await world.sql(entities) == "0\n", "who leaves is forgotten")
+        #expect(try await until { try await world.sql(entities) == "0\n" }, "who leaves is forgotten")
         #expect(run.end(SIGTERM).status == 0)
     }
 
@@ -155,23 +155,25 @@ import Testing
         defer { world.close() }
         let run = try world.kalij.running()
         try await run.event("caught_up")
-        for _ in 0..<500 where try await world.sql("SELECT carbons FROM session") != "1\n" {
-            try await sleep(for: .milliseconds(20))
-        }
+        #expect(try await until { try await world.sql("SELECT carbons FROM session") == "1\n" })
         #expect(try world.kalij("status").output.contains("with copies of other clients' messages"))
         // Past the last reading of the archive: from now on only copies can show anything.
-        try await sleep(for: .seconds(7))
+        try await world.kalij.untilAnswered()
+        let rounds = "SELECT number, phase FROM catchup"
+        let before = try await world.sql(rounds)
         let phone = try await world.peer("alice").chat(
             with: "bob@localhost", label: "sent", rate: 0, count: 3, resource: "phone")
-        try await phone.finished(seconds: 30)
+        try await phone.finished()
         let bob = try await world.peer("bob").chat(with: "alice@localhost/phone", label: "got", rate: 0, count: 3)
-        try await bob.finished(seconds: 30)
+        try await bob.finished()
         let sent = try await run.event("message") { $0["body"] as? String == "sent 3" }
         #expect(sent["direction"] as? String == "out" && sent["from"] as? String == "alice@localhost/phone")
         #expect(sent["to"] as? String == "bob@localhost" && sent["state"] as? String == "acked")
         let got = try await run.event("message") { $0["body"] as? String == "got 3" }
         #expect(got["direction"] as? String == "in" && got["to"] as? String == "alice@localhost/phone")
         #expect(try run.events().count { $0["event"] as? String == "message" } == 6, "each once")
+        #expect(
+            try await world.sql(rounds) == before && before.hasSuffix("|done\n"), "the archive was not read: \(before)")
         await phone.quit()
         await bob.quit()
         // A resumed session goes on unchanged; the archive then shows the same messages, and none twice.

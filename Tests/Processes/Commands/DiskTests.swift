@@ -53,7 +53,7 @@ import Testing
             for beside in [true, false] {
                 if beside {
                     let run = try world.kalij.running()
-                    for _ in 0..<500 where try run.lines.isEmpty { try await sleep(for: .milliseconds(20)) }
+                    #expect(try await until { try !run.lines.isEmpty })
                     #expect(run.end(SIGKILL).status == SIGKILL)
                 } else {
                     // The last process to close a database removes the files.

@@ -94,7 +94,7 @@ import Testing
         defer { laboratory.close() }
         #expect(try kalij.login(server).status == 0)
         let random = RandomChoices("password kills on \(kind)")
-        for round in 0..<15 {
+        for round in 0..<8 {
             let password = "password\(round)"
             let change = try Running(
                 kalij.launch(["password", "alice@localhost"], environment: ["KALIJ_PASSWORD": password]))

@@ -16,13 +16,13 @@ import Testing
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
             for descriptor in range(3): os.dup2(slave, descriptor)
             os.execv(command[0], command)
-        out, typed, hidden, status, deadline = b"", False, None, None, time.time() + 30
+        out, typed, hidden, status, deadline = b"", False, None, None, time.time() + 280
         while time.time() < deadline:
             ready = select.select([master], [], [], 0.05)[0]
             if ready: out += os.read(master, 65536)
             if not typed and awaited and awaited in out:
-                time.sleep(0.2)
-                hidden = not termios.tcgetattr(slave)[3] & termios.ECHO
+                while not hidden and time.time() < deadline:
+                    hidden = not termios.tcgetattr(slave)[3] & termios.ECHO
                 os.write(master, keys)
                 typed = True
             if not ready and status is not None: break

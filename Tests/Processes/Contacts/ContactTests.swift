@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 import KalijLab
+import TestSupport
 import Testing
 
 /// Contacts with real servers: both directions, and under kills.
 @Suite(.serialized) struct ContactTests {
-    /// `CONTACT_KILLS=200` gives the long form: kills of each of the two sides.
-    private let kills = Int(ProcessInfo.processInfo.environment["CONTACT_KILLS"] ?? "") ?? 10
+    /// `Scripts/long contact-kills 200` is the long form: kills of each of the two sides.
+    private let kills = LongForm.amount("contact-kills", short: 6)
 
     private static let (alice, bob) = ("alice@localhost", "bob@localhost")
 
@@ -23,7 +24,7 @@ import Testing
         #expect(try device.login(world.server, as: user).status == 0)
         let run = try device.running()
         try await run.event("caught_up")
-        try await sleep(for: .milliseconds(300))
+        try await device.untilAnswered()
         #expect(run.end(SIGTERM).status == 0)
         return try roster(of: device)
     }
@@ -52,10 +53,13 @@ import Testing
         #expect(try contact(Self.bob, of: alice)?["name"] as? String == "Bob")
 
         var asked = 0
-        for _ in 0..<3 {
+        for number in 0..<2 {
             let run = try bob.running()
             try await run.event("caught_up")
-            try await sleep(for: .milliseconds(500))
+            // The server repeats a request before it delivers what comes later.
+            #expect(try alice("send", Self.bob, "later \(number)", "--confirm").status == 0)
+            try await run.event("message") { $0["body"] as? String == "later \(number)" }
+            if number == 0 { try await run.event("request") }
             asked += try run.events().filter { $0["event"] as? String == "request" }.count
             // The next process logs in anew.
             #expect(run.end(SIGTERM).status == 0)

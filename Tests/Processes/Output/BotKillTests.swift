@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import KalijLab
+import TestSupport
 import Testing
 
 /// "A bot killed in between neither misses nor doubles anything": the bot reads `run --json --since N`, answers each
 /// message with a `send` with an id made from the message, and stores N in its own file.
 @Suite(.serialized) struct BotKillTests {
-    /// `BOT_KILLS=500` gives the long form.
-    private let kills = Int(ProcessInfo.processInfo.environment["BOT_KILLS"] ?? "") ?? 50
+    /// `Scripts/long bot-kills 500` is the long form.
+    private let kills = LongForm.amount("bot-kills", short: 18)
 
     @Test("a bot is killed again and again, alone or with its `run`: the other side has each answer exactly once")
     func killed() async throws {
@@ -19,13 +20,13 @@ import Testing
         let chat = try await peer.chat(with: "alice@localhost", label: "question", rate: 25)
         let runs = world.laboratory.path("runs")
         var (alone, together, runAlone) = (0, 0, 0)
-        for _ in 0..<kills {
+        for number in 0..<kills {
             let bot = try start(world, runs)
             try await sleep(for: random.milliseconds(30...900))
             #expect(
                 bot.ending() == nil,
                 "\((try? String(contentsOfFile: world.laboratory.path("bot.err"), encoding: .utf8)) ?? "")")
-            switch random.number(0...2) {
+            switch number < 3 ? number : random.number(0...2) {
             case 0:
                 // The bot's `run` goes by itself, when nobody reads its output any more.
                 alone += 1
@@ -42,23 +43,30 @@ import Testing
             }
             bot.ended()
         }
-        let sent = try await chat.stopSending()
+        var sent = try await chat.stopSending()
         let bot = try start(world, runs)
         defer { bot.signal(SIGKILL) }
-        let expected = (1...sent).map { "answer to question \($0)" }
+        func expected() -> [String] { (1...sent).map { "answer to question \($0)" } }
         var answers: [String] = []
         let isDone = try await until(every: 100) {
             answers = try chat.events().filter { $0.event == "received" }.compactMap(\.body)
-            return Set(answers).isSuperset(of: expected)
+            return Set(answers).isSuperset(of: expected())
         }
-        // A second copy may come a little later.
-        try await sleep(for: .seconds(2))
+        let missing = Set(expected()).subtracting(answers).sorted()
+        // A second copy comes before the answer to a later question.
+        sent += 1
+        try chat.send(
+            raw: "<message to='alice@localhost' type='chat' id='last'><body>question \(sent)</body></message>")
+        let isLast = try await until(every: 100) {
+            try chat.events().contains { $0.event == "received" && $0.body == "answer to question \(sent)" }
+        }
+        #expect(isLast)
         answers = try chat.events().filter { $0.event == "received" }.compactMap(\.body)
         print(
             "bot: \(kills) kills (\(alone) of the bot alone, \(together) of both, \(runAlone) of its run); \(sent) questions"
         )
-        #expect(isDone, "missing: \(Set(expected).subtracting(answers).sorted())")
-        #expect(answers.sorted() == expected.sorted())
+        #expect(isDone, "missing: \(missing)")
+        #expect(answers.sorted() == expected().sorted())
         await chat.quit()
     }
 

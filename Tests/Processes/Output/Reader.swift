@@ -11,13 +11,10 @@ struct Pipeline {
         let status: Int
         let output: String
         let errors: String
-        let seconds: Double
     }
 
     /// Runs `kalij` with `arguments`, followed by the shell's words: `| true`, `>/dev/full`.
-    func callAsFunction(_ arguments: String, _ rest: String, input: String = "", within seconds: Double = 60) throws
-        -> Outcome
-    {
+    func callAsFunction(_ arguments: String, _ rest: String, input: String = "") throws -> Outcome {
         let folder = try TemporaryDirectory(prefix: "kalij-output")
         defer { folder.remove() }
         var launch = Launch(executable: "/bin/bash")
@@ -30,7 +27,6 @@ struct Pipeline {
         launch.environment["FOLDER"] = folder.path
         launch.output = .file(folder.path + "/output")
         launch.errors = .file(folder.path + "/errors")
-        let start = Date()
         let process = try Subprocess(launch, writable: true)
         try? process.write(input)
         process.ended()
@@ -39,6 +35,6 @@ struct Pipeline {
         }
         return Outcome(
             status: Int(text("status").trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1, output: text("output"),
-            errors: text("errors"), seconds: Date().timeIntervalSince(start))
+            errors: text("errors"))
     }
 }

@@ -47,16 +47,16 @@ import Testing
         "case 18: another device has displayed a message that is nowhere: forgotten, once the archive was read; a real one counts"
     )
     func nowhere() async throws {
-        try await World.atEachServer(options: ServerOptions(resumeSeconds: 2), users: ["alice", "bob", "carol"]) {
+        try await World.atEachServer(options: ServerOptions(resumeSeconds: 5), users: ["alice", "bob", "carol"]) {
             world in
+            let log = world.server.sessionReader(account: Self.alice)
             // This device makes the node, for all conversations.
             try await world.online()
             try await world.send(["zero"])
             try await world.online()
             #expect(try world.kalij("read", Self.bob, "--wait").status == 0)
             try await world.online()
-            // The session is lost.
-            try await sleep(for: .seconds(3.2))
+            try await world.untilLost(log)
             for user in ["bob", "carol"] {
                 try await world.peer(user).send(
                     raw: "<message to='\(Self.alice)' type='chat' id='\(user)-1'><body>one</body></message>"
@@ -95,7 +95,7 @@ import Testing
 
     /// Waits for so many texts; gives their ids.
     private static func received(_ count: Int, from chat: Chat, in world: World) async throws -> [String] {
-        try await chat.finished(seconds: 20)
+        try await chat.finished()
         let texts = try chat.events().filter { $0.event == "sent" }.compactMap(\.id)
         let run = try world.kalij.running()
         try await run.event("caught_up")

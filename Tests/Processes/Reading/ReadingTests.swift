@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// What is read, on two devices of an account, and under kills.
@@ -16,7 +17,7 @@ import Testing
         let run = try kalij.running()
         try await run.event("caught_up")
         #expect(try await until(every: 100) { try isEnough() })
-        try await sleep(for: .milliseconds(500))
+        try await kalij.untilAnswered()
         #expect(run.end(SIGTERM).status == 0)
     }
 
@@ -48,7 +49,7 @@ import Testing
             for device in devices {
                 try await online(device) { try unread(device).values.reduce(0, +) == 9 }
             }
-            for contact in contacts { #expect(try reader("read", "\(contact)@localhost").status == 0) }
+            for contact in contacts { #expect(try reader("read", "\(contact)@localhost", "--wait").status == 0) }
             try await online(reader)
             try await online(other) { try unread(other).values.allSatisfy { $0 == 0 } }
             #expect(try unread(reader) == unread(other))
@@ -69,8 +70,8 @@ import Testing
         #expect(foreign.status == 1 && !foreign.output.contains("<displayed"), "\(foreign.output)")
     }
 
-    /// `READING_KILLS=1000` gives the long form.
-    private let kills = Int(ProcessInfo.processInfo.environment["READING_KILLS"] ?? "") ?? 20
+    /// `Scripts/long reading-kills 1000` is the long form.
+    private let kills = LongForm.amount("reading-kills", short: 10)
 
     @Test(
         "`read` is killed again and again: the contact gets at most one marker for each message, and one for the last")
@@ -98,11 +99,19 @@ import Testing
         let last = try #require(try chat.events().filter { $0.event == "sent" }.compactMap(\.id).last)
         func markers() throws -> [String] { try chat.events().filter { $0.event == "marker" }.compactMap(\.id) }
         #expect(try await until(every: 100) { try markers().contains(last) })
-        // What comes twice may come a little later.
-        try await sleep(for: .seconds(2))
+        // What comes twice comes before the marker of a later message.
+        try chat.send(
+            raw: """
+                <message to='alice@localhost' type='chat' id='later'><body>later</body><markable xmlns='urn:xmpp:chat-markers:0'/></message>
+                """)
+        let run = try world.kalij.running()
+        try await run.event("message") { $0["body"] as? String == "later" }
+        #expect(try world.kalij("read", "bob@localhost", "--wait").status == 0)
+        #expect(try await until(every: 100) { try markers().contains("later") })
+        #expect(run.end(SIGTERM).status == 0)
         let given = try markers()
         print("reading: \(kills) kills, \(given.count) markers")
-        #expect(Set(given).count == given.count && given.last == last)
+        #expect(Set(given).count == given.count && given.suffix(2) == [last, "later"])
         #expect(try unread(world.kalij) == ["bob@localhost": 0])
         await chat.quit()
     }

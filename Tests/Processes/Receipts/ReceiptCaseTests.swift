@@ -11,8 +11,9 @@ import Testing
         "cases 13, 15: what our other device has answered gets no second receipt; a stranger gets neither receipt nor marker"
     )
     func answered() async throws {
-        try await World.atEachServer(options: ServerOptions(resumeSeconds: 2), users: ["alice", "bob", "mallory"]) {
+        try await World.atEachServer(options: ServerOptions(resumeSeconds: 5), users: ["alice", "bob", "mallory"]) {
             world in
+            let log = world.server.sessionReader(account: "alice@localhost")
             // From now on bob may know what alice has got and read.
             #expect(try world.kalij("send", Self.bob, "before").status == 0)
             let away = try Kalij(data: world.laboratory.path("away"))
@@ -21,7 +22,7 @@ import Testing
             try await first.event("caught_up")
             #expect(first.end(SIGTERM).status == 0)
             // The session of the device that is away is lost.
-            try await sleep(for: .seconds(3.2))
+            try await world.untilLost(log)
             let run = try world.kalij.running()
             try await run.event("caught_up")
             var chats: [Chat] = []
@@ -43,12 +44,16 @@ import Testing
             let second = try away.running()
             try await second.event("caught_up")
             #expect(try away("history", Self.bob).output.contains("text 1"))
-            #expect(try away("read", Self.bob).status == 0)
-            try await sleep(for: .seconds(1.5))
+            #expect(try away("read", Self.bob, "--wait").status == 0)
+            // What this device gives comes before its message.
+            for (chat, contact) in zip(chats, [Self.bob, Self.mallory]) {
+                #expect(try away("send", contact, "after it", "--confirm").status == 0)
+                #expect(try await until(every: 50) { try chat.events().contains { $0.body == "after it" } })
+            }
             #expect(try given("receipt", chats[0]) == 1 && given("marker", chats[0]) == 1, "\(world.server.kind)")
             #expect(try given("receipt", chats[1]) == 0 && given("marker", chats[1]) == 0)
             // Nor does a stranger hear anything else.
-            #expect(try chats[1].events().allSatisfy { $0.event != "received" })
+            #expect(try chats[1].events().allSatisfy { $0.event != "received" || $0.body == "after it" })
             for process in [run, second] { #expect(process.end(SIGTERM).status == 0) }
             for chat in chats { await chat.quit() }
         }
@@ -63,22 +68,20 @@ import Testing
         try await World.atEachServer(options: options) { world in
             var run = try world.kalij.running()
             try await run.event("caught_up")
-            try await sleep(for: .milliseconds(300))
+            try await world.kalij.untilAnswered()
             // The message leaves, and no answer comes.
-            let server = try #require(try await Self.process(of: world))
+            let server = try #require(world.server.pid)
             #expect(kill(server, SIGSTOP) == 0)
             #expect(try world.kalij("send", Self.bob, "whatever", "--id", "m", "--queue-only").status == 0)
             let hasLeft = try await until(every: 20) {
                 try await world.sql("SELECT state FROM message") == "sent\n"
             }
             #expect(hasLeft)
-            try await sleep(for: .milliseconds(300))
             run.process.signal(SIGKILL)
             run.process.ended()
             // Prosody that ends in order tells later how much of the lost session was handled; ejabberd that does not end in order
             // forgets accounts.
             #expect(kill(server, world.server.kind == .prosody ? SIGKILL : SIGCONT) == 0)
-            try await sleep(for: .milliseconds(500))
             try await world.server.restart()
             run = try world.kalij.running()
             let isReported = try await until(every: 100) {
@@ -96,12 +99,5 @@ import Testing
             #expect(try record()?["settled"] == nil)
             #expect(run.end(SIGTERM).status == 0)
         }
-    }
-
-    /// The server's process.
-    private static func process(of world: World) async throws -> pid_t? {
-        let pattern = world.laboratory.path(world.server.kind.rawValue)
-        let pids = try await world.laboratory.run("/usr/bin/pgrep", ["-f", "^[^ ]*(lua|beam|erl)[^ ]* .*" + pattern])
-        return pids.split(separator: "\n").first.flatMap { pid_t($0) }
     }
 }

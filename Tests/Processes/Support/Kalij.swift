@@ -54,6 +54,20 @@ struct Kalij {
             environment: ["KALIJ_PASSWORD": password])
     }
 
+    /// Waits until the server has answered all that the account's sessions have asked.
+    func untilAnswered() async throws {
+        var launch = Launch(executable: "/usr/bin/sqlite3")
+        launch.arguments = [
+            "-batch", "-readonly", "-cmd", ".timeout 10000", data + "/kalij.db", "SELECT count(*) FROM request",
+        ]
+        let isAnswered = try await until(every: 50) {
+            let counting = try Running(launch)
+            counting.process.ended()
+            return try counting.output == "0\n"
+        }
+        #expect(isAnswered)
+    }
+
     /// A `kalij run` in the background, with commands on its standard input.
     func running() throws -> Running { try begun(["--json", "run"]) }
 
@@ -118,7 +132,7 @@ final class Running {
 
     struct Missing: Error, CustomStringConvertible { let description: String }
 
-    /// Sends a signal and waits; returns the time in seconds and the exit status.
+    /// Sends a signal and waits; returns the exit status. The seconds are not for assertions.
     func end(_ signal: Int32) -> (seconds: Double, status: Int32?) {
         let start = Date()
         process.signal(signal)

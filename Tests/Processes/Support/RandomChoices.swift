@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// The random choices of a test. They come from a seed that is printed; `SEED=...` in the environment repeats them.
+/// The random choices of a test. They come from a seed that is printed; `Scripts/long ... seed=...` repeats them.
 final class RandomChoices: Sendable {
     private let random: Mutex<Seeded>
 
@@ -10,8 +10,7 @@ final class RandomChoices: Sendable {
     ///   - test: whose choices, for the line that is printed.
     ///   - part: tells several from one another that one seed is for.
     init(_ test: String, part: Int = 0) {
-        let given = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) }
-        let seed = given ?? .random(in: 0...999_999)
+        let seed = LongForm.seed ?? .random(in: 0...999_999)
         print("\(test)\(part == 0 ? "" : ", part \(part)"): seed \(seed)")
         random = Mutex(Seeded(seed &+ UInt64(part) &* 0x9E37_79B9))
     }

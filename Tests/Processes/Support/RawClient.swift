@@ -52,7 +52,8 @@ final class RawClient {
     }
 
     /// Asks, and waits for the answer.
-    func ask(_ type: String, _ content: String, to: String? = nil, from: String? = nil, seconds: Double = 120)
+    /// - Parameter seconds: not used any more.
+    func ask(_ type: String, _ content: String, to: String? = nil, from: String? = nil, seconds: Double? = nil)
         async throws -> Stanza
     {
         questions += 1

@@ -98,11 +98,23 @@ struct World {
         return writer
     }
 
+    /// Waits until the server lets nobody resume any of an account's sessions; `log` was made before the first of them.
+    func untilLost(_ log: any SessionLogReader) async throws {
+        var (log, bound, lost) = (log, 0, 0)
+        let isLost = try await until(every: 50) {
+            for seen in log.newEvents() {
+                if seen.event == .bound { bound += 1 } else if seen.event == .lost(.expired) { lost += 1 }
+            }
+            return bound > 0 && lost >= bound
+        }
+        #expect(isLost, "\(bound) sessions, \(lost) lost")
+    }
+
     /// The session can be resumed: the process let go, or died.
     func online() async throws {
         let run = try kalij.running()
         try await run.event("caught_up")
-        try await sleep(for: .milliseconds(300))
+        try await kalij.untilAnswered()
         #expect(run.end(SIGTERM).status == 0)
     }
 }
