@@ -168,7 +168,7 @@ final class DefaultInstall: XMPPServer {
             defer { process = nil }
             return process
         }
-        await running?.stop(seconds: 15)
+        await running?.stop(seconds: hangLimit)
     }
 
     func register(_ user: String, password: String) async throws {

@@ -188,7 +188,7 @@ final class InstallProbe {
 
     private func followed() async throws {
         let isIn = try await until(every: 100) {
-            _ = try phone("wake")
+            _ = try phone("wake", "--budget", "300")
             return try phone("--json", "room").objects().contains { $0["room_state"] as? String == "joined" }
         }
         note(Self.ofRooms[4], isIn)
@@ -207,7 +207,7 @@ final class InstallProbe {
         await server.stop()
         try await server.start()
         #expect(try bob("send", "alice@localhost", "to nobody", "--confirm").status == 0)
-        let woken = try alice("wake")
+        let woken = try alice("wake", "--budget", "300")
         #expect(woken.status == 0, "\(woken)")
         let there = try bodies(alice, "bob@localhost")
         note("a message to nobody online", there.contains("to nobody"))

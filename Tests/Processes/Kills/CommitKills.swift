@@ -1,30 +1,42 @@
 import Foundation
+import KalijLab
+import TestSupport
+import Testing
 
 /// The kills of a scenario: each a scenario of its own, in which one commit kills its process.
 ///
-/// `KALIJ_COMMITS=every` kills before, within and after each commit, on both servers; `each` at one of these moments in turn;
-/// otherwise some commits of one server are taken, each at one of the moments.
-enum CommitKills {
-    private static let form = ProcessInfo.processInfo.environment["KALIJ_COMMITS"] ?? ""
-    /// Whether every commit is taken, on both servers.
-    static let isWhole = ["every", "each"].contains(form)
-
+/// The short form takes some commits at one server, the moments in turn. The long form takes every commit at both servers, and its amount
+/// is the number of moments at each commit: 1, in turn, or 3.
+struct CommitKills {
     struct Kill: Sendable {
         var commit: Int
         var moment: CommitShim.Moment
         var name: String { "\(commit)\(moment)" }
     }
 
+    /// The name of the long form.
+    let form: String
+
+    /// The servers of a scenario.
+    static func servers(_ form: String) -> [ServerKind] {
+        LongForm.runs(form) ? LongForm.servers : [.prosody]
+    }
+
     /// The commits to kill at.
-    /// - Parameter every: how many commits there are to a kill in the short form.
-    static func kills(commits: Int, every: Int) -> [Kill] {
+    /// - Parameters:
+    ///   - commits: how many the scenario has.
+    ///   - short: how many kills the short form has, each in a part of its own of the scenario.
+    func kills(commits: Int, short: Int) -> [Kill] {
         let moments = CommitShim.Moment.allCases
-        if form == "every" {
+        switch LongForm.amount(form) {
+        case let amount? where amount >= moments.count:
             return (1...commits).flatMap { commit in moments.map { Kill(commit: commit, moment: $0) } }
-        }
-        return stride(from: isWhole ? 1 : 3, through: commits, by: isWhole ? 1 : every).enumerated().map {
-            index, commit in
-            Kill(commit: commit, moment: moments[index % moments.count])
+        case _?: return (1...commits).map { Kill(commit: $0, moment: moments[$0 % moments.count]) }
+        case nil:
+            let (random, part) = (RandomChoices(form), commits / short)
+            return (0..<short).map { number in
+                Kill(commit: number * part + random.number(1...part), moment: moments[number % moments.count])
+            }
         }
     }
 
@@ -41,6 +53,13 @@ enum CommitKills {
             while let outcome = try await group.next() { outcomes.append(outcome) }
             return outcomes
         }
+    }
+
+    /// The number of commits depends on how many stanzas arrive together: the last commits may not come, but those of the first half do, with
+    /// each moment among them.
+    static func expectEnough(_ killed: [Kill], of scenarios: Int) {
+        #expect(Set(killed.map(\.moment)).count == CommitShim.Moment.allCases.count, "\(text(killed))")
+        #expect(killed.count * 2 >= scenarios, "\(killed.count) of \(scenarios)")
     }
 
     /// How many scenarios were killed, by moment.

@@ -47,25 +47,27 @@ struct CommitScenario {
         let kalij = KalijCommand(executable, data: "data-" + name, laboratory: laboratory)
         try await kalij.login(alice.address, password: "secret", server: server)
         let early = try await bob.chat(with: alice.address, label: "m", rate: 0, count: 3)
-        try await early.finished(seconds: 20)
+        try await early.finished(seconds: hangLimit)
         await early.quit()
 
         var cast = Cast(start: { try start($0) })
         try cast.run()
-        try await wait {
-            try cast.again(); return try await received() >= 3
-        }
+        #expect(
+            try await until(every: 40) {
+                try cast.again(); return try await received() >= 3
+            })
         let late = try await bob.chat(with: alice.address, label: "m", rate: 10, count: Self.messages - 3, first: 4)
         for reply in 1...2 { try await cast.send(reply, to: bob.address) }
-        try await wait {
-            try cast.again(); return try await received() >= 6
-        }
+        #expect(
+            try await until(every: 40) {
+                try cast.again(); return try await received() >= 6
+            })
         try await cast.stop()
         try await cast.send(3, to: bob.address)
         try cast.run()
-        try await late.finished(seconds: 20)
+        try await late.finished(seconds: hangLimit)
         try await cast.send(4, to: bob.address)
-        let isSettled = try await wait {
+        let isSettled = try await until(every: 40) {
             try cast.again(); return try await settled()
         }
         try await cast.stop()
@@ -89,17 +91,6 @@ struct CommitScenario {
         launch.output = .file(data + ".out")
         launch.errors = .file(data + ".err")
         return try Subprocess(launch, writable: true)
-    }
-
-    /// - Returns: whether the condition became true within 30 s.
-    @discardableResult
-    private func wait(until isDone: () async throws -> Bool) async throws -> Bool {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < deadline {
-            if try await isDone() { return true }
-            try await sleep(for: .milliseconds(40))
-        }
-        return false
     }
 
     private func number(_ query: String, in name: String = "kalij.db") async throws -> Int {
@@ -153,7 +144,7 @@ private struct Cast {
     mutating func send(_ reply: Int, to recipient: String) async throws {
         try again()
         let process = try start(["send", recipient, "r \(reply)"])
-        let ending = await process.wait(seconds: 40)
+        let ending = await process.wait(seconds: hangLimit)
         switch ending {
         case .exited(0): accepted.insert(reply)
         case .killed(SIGKILL):
@@ -166,7 +157,8 @@ private struct Cast {
     /// Ends `kalij run` in order, even if the end kills the process.
     mutating func stop() async throws {
         try again()
-        let ending = await running?.stop(seconds: 10)
+        running?.signal(SIGTERM)
+        let ending = running?.ended()
         if ending == .killed(SIGKILL) { kills += 1 }
         running = nil
     }

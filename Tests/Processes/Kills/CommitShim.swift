@@ -33,7 +33,7 @@ struct CommitShim {
     ///   - number: the number of the killing commit; 0 for none.
     func environment(counter: String, kill number: Int, _ moment: Moment) -> [String: String] {
         [
-            "LD_PRELOAD": library, "COMMIT_COUNTER": counter, "COMMIT_KILL": "\(number)",
+            "LD_PRELOAD": preloaded(library), "COMMIT_COUNTER": counter, "COMMIT_KILL": "\(number)",
             "COMMIT_MOMENT": moment.rawValue,
         ]
     }

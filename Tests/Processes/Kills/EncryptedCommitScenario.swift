@@ -47,13 +47,10 @@ struct EncryptedCommitScenario {
         var outcome = Outcome(data: data)
         var cast = KilledCast { try start($0) }
         func reach(_ what: String, _ isDone: () async throws -> Bool) async throws {
-            let deadline = ContinuousClock.now + .seconds(40)
-            while ContinuousClock.now < deadline {
-                try cast.again()
-                if try await isDone() { return }
-                try await sleep(for: .milliseconds(50))
+            let isReached = try await until(every: 50) {
+                try cast.again(); return try await isDone()
             }
-            outcome.faults.append("\(what): not within 40 s")
+            if !isReached { outcome.faults.append("never: \(what)") }
         }
         func write(_ user: EncryptedUser, _ text: String) throws {
             #expect(try user.kalij("send", jid("alice"), text, "--queue-only").status == 0)
@@ -204,7 +201,7 @@ struct KilledCast {
     mutating func act(_ arguments: [String]) async throws {
         for _ in 0..<2 {
             try again()
-            let ending = try await start(arguments).wait(seconds: 60)
+            let ending = try await start(arguments).wait(seconds: hangLimit)
             if ending == .exited(0) { return }
             try #require(ending == .killed(SIGKILL), "\(arguments) ended with \(String(describing: ending))")
             kills += 1
@@ -218,7 +215,8 @@ struct KilledCast {
     /// Ends `kalij run` in order, even if the end kills the process.
     mutating func stop() async throws {
         try again()
-        let ending = await running?.stop(seconds: 10)
+        running?.signal(SIGTERM)
+        let ending = running?.ended()
         if ending == .killed(SIGKILL) { kills += 1 }
         running = nil
     }

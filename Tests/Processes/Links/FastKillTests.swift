@@ -1,20 +1,21 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// Logins by tokens (XEP-0484) under kills at every commit: no token is lost, and no count is used twice.
 ///
-/// `FAST_KILLS=500` is the long form: so many kills at each server.
+/// `Scripts/long fast-kills 500` is the long form: so many kills at each server.
 @Suite(.serialized) struct FastKillTests {
-    private static let kills = Int(ProcessInfo.processInfo.environment["FAST_KILLS"] ?? "") ?? 10
-
     @Test(
         "killed at each commit of a login in turn: the token or the next one works, no password is needed, no count leaves twice, and a recorded login is refused"
     )
     func killed() async throws {
         guard let newer = newerServers(leavingOut: "kills of logins by a token") else { return }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in ServerKind.allCases { group.addTask { try await FastKills(kind, newer).run(Self.kills) } }
+            for kind in LongForm.servers {
+                group.addTask { try await FastKills(kind, newer).run(LongForm.amount("fast-kills", short: 10)) }
+            }
             try await group.waitForAll()
         }
     }
@@ -26,6 +27,8 @@ private struct FastKills {
     private let laboratory: Laboratory
     private let server: any XMPPServer
     private let kalij: Kalij
+    /// Sends what comes after everything that a login brings.
+    private let bob: Running
     private let log: FlightLog
     private let shim: CommitShim
 
@@ -36,6 +39,9 @@ private struct FastKills {
         laboratory = try Laboratory()
         server = try await startedServer(kind, in: laboratory, options: options)
         kalij = try Kalij(data: laboratory.path("alice"))
+        let other = try Kalij(data: laboratory.path("bob"))
+        #expect(try other.login(server, as: "bob@localhost").status == 0)
+        bob = try other.running()
         (log, shim) = (try await FlightLog(in: laboratory), try await CommitShim(in: laboratory))
     }
 
@@ -118,19 +124,18 @@ private struct FastKills {
         var isRefused = false
     }
 
-    /// A process from its start to its kill by a commit, or, if that does not come, until nothing happens any more.
+    /// A process from its start to its kill by a commit, or, if that does not come, until a message comes that was sent when it was online.
     private func life(_ kill: CommitKills.Kill?) async throws -> Life {
         let counter = laboratory.path("commits")
         try? FileManager.default.removeItem(atPath: counter)
         let run = try Running(
             kalij.launch(["--json", "run"], environment: log.environment(shim, counter: counter, kill)))
         var life = Life()
-        var (seen, quiet) = (-1, 0)
-        for _ in 0..<600 where quiet < 20 && run.isRunning {
-            try await sleep(for: .milliseconds(50))
-            let commits = CommitKills.commits(in: counter)
-            life.isOnline = try run.events().contains { $0["event"] as? String == "online" }
-            (quiet, seen) = (life.isOnline && commits == seen ? quiet + 1 : 0, commits)
+        _ = try await until(every: 20) { try !run.isRunning || run.says("online") || run.says("refused") }
+        if run.isRunning {
+            let body = UUID().uuidString
+            try bob.process.write(line: #"{"command": "send", "to": "alice@localhost", "body": "\#(body)"}"#)
+            _ = try await until(every: 20) { try !run.isRunning || run.bodies().contains(body) }
         }
         life.isKilled = !run.isRunning
         _ = run.end(SIGKILL)

@@ -22,7 +22,7 @@ struct FlightLog {
     /// The environment of a process that is written down, and killed at a commit.
     func environment(_ shim: CommitShim, counter: String, _ kill: CommitKills.Kill?) -> [String: String] {
         var environment = shim.environment(counter: counter, kill: kill?.commit ?? 0, kill?.moment ?? .before)
-        environment["LD_PRELOAD"] = library + ":" + shim.library
+        environment["LD_PRELOAD"] = preloaded(library, shim.library)
         environment["FLIGHT_LOG"] = path
         return environment
     }

@@ -1,12 +1,13 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// While much is read again from the archive on a slow line, nobody waits for that.
 @Suite(.serialized) struct LiveBesidePagesTests {
     @Test(
         "what comes now, and a question, take 3 s while the archive is read",
-        .enabled(if: isLongSlowLinks, "takes a minute each"), arguments: ServerKind.allCases)
+        .enabled(if: LongForm.runs("slow-links"), "takes a minute each"), arguments: ServerKind.allCases)
     func live(_ kind: ServerKind) async throws {
         let count = 1000
         let world = try await SlowWorld.waiting(count, kind)
@@ -21,7 +22,7 @@ import Testing
     /// Messages that come now, while what was missed is still read again from the archive, and the question whether somebody is there.
     private func measure(_ world: SlowWorld, _ run: Running) async throws {
         var times: [Double] = []
-        let rounds = isLongSlowLinks ? 100 : 8
+        let rounds = 100
         for number in 0..<rounds {
             let start = SlowWay.now()
             try await world.world.send(["live \(number)"])

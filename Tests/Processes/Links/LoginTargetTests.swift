@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// What a reconnect may cost on a slow line. The bounds stand here, and nowhere else.
@@ -39,10 +40,10 @@ private struct Target: Sendable, CustomStringConvertible {
     ]
 }
 
-/// Logging in again, counted by the line.
+/// Logging in again, counted by the line. `Scripts/long slow-links 30` judges the seconds, too.
 @Suite(.serialized) struct LoginTargetTests {
     @Test(
-        "connect to <resumed/> keeps the bounds on all four servers: round trips and bytes; with SLOW_LINKS=1 the median of 30 and the seconds"
+        "connect to <resumed/> keeps the bounds on all four servers: round trips and bytes; in the long form the median of 30 and the seconds"
     )
     func targets() async throws {
         let newer = newerServers(leavingOut: "logins at them")
@@ -66,7 +67,7 @@ private struct Target: Sendable, CustomStringConvertible {
         try await world.settle()
         try await world.way.slow()
         var costs: [SlowWay.Cost] = []
-        for _ in 0..<(isLongSlowLinks ? 30 : 1) {
+        for _ in 0..<LongForm.amount("slow-links", short: 1) {
             let cost = try await world.reconnect()
             costs.append(try #require(cost, "\(target): not resumed"))
         }
@@ -76,6 +77,6 @@ private struct Target: Sendable, CustomStringConvertible {
         #expect(median { Double($0.trips) } <= Double(target.trips), "\(figures)")
         #expect(median { Double($0.up) } <= Double(target.up), "\(figures)")
         #expect(median { Double($0.down) } <= Double(target.down), "\(figures)")
-        if isLongSlowLinks { #expect(median(\.seconds) <= target.seconds, "\(figures)") }
+        if LongForm.runs("slow-links") { #expect(median(\.seconds) <= target.seconds, "\(figures)") }
     }
 }

@@ -1,11 +1,12 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// Many messages wait at the other end of a slow line.
 @Suite(.serialized) struct WaitingMessageTests {
     @Test(
-        "they come on one connection, each once", .enabled(if: isLongSlowLinks, "takes a minute each"),
+        "they come on one connection, each once", .enabled(if: LongForm.runs("slow-links"), "takes a minute each"),
         arguments: ServerKind.allCases)
     func waiting(_ kind: ServerKind) async throws {
         let count = 1000

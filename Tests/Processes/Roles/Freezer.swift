@@ -48,7 +48,7 @@ struct Freezer: Sendable {
 
     /// The environment to watch a process, and to freeze the process at `point`.
     func environment(log: String, at point: FreezePoint? = nil, _ random: RandomChoices? = nil) -> [String: String] {
-        var values = ["LD_PRELOAD": library, "KALIJ_FREEZE_LOG": log]
+        var values = ["LD_PRELOAD": preloaded(library), "KALIJ_FREEZE_LOG": log]
         if let point {
             let occurrence = random?.number(point.occurrences) ?? point.occurrences.lowerBound
             values["KALIJ_FREEZE"] = "\(point.rawValue):\(occurrence)"

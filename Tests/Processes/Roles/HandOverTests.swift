@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// "At least 2,000 rounds with `main`, `wake` (several), `share`, `background` started, killed, frozen (SIGSTOP, so without
@@ -9,21 +10,17 @@ import Testing
 /// and between fence and `<resumed/>`."
 ///
 /// A round with a frozen process that is given up takes more than five seconds, mostly of waiting: so several
-/// directories have their rounds at the same time. `HANDOVERS=2000` gives the long form (so many for each server),
-/// `HANDOVER_LANES` is the number of directories, `HANDOVER_SERVER` a single server.
+/// directories have their rounds at the same time. `Scripts/long hand-overs 2000` gives the long form (so many for each server),
+/// `lanes=...` is the number of directories.
 @Suite(.serialized) struct HandOverTests {
-    private static let environment = ProcessInfo.processInfo.environment
-    private static let rounds = environment["HANDOVERS"].flatMap { Int($0) } ?? 12
-    private static let lanes = environment["HANDOVER_LANES"].flatMap { Int($0) } ?? (rounds < 100 ? 4 : 12)
-    private static let servers =
-        environment["HANDOVER_SERVER"].flatMap { ServerKind(rawValue: $0) }
-        .map { [$0] } ?? ServerKind.allCases
+    private static let rounds = LongForm.amount("hand-overs", short: 12)
+    private static let lanes = LongForm.choice("lanes").flatMap { Int($0) } ?? (rounds < 100 ? 6 : 12)
 
     @Test("nothing is lost or twice when the right to drive goes from hand to hand")
     func underFire() async throws {
         // At the same time: most of the time is waiting.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in Self.servers { group.addTask { try await Self.underFire(kind) } }
+            for kind in LongForm.servers { group.addTask { try await Self.underFire(kind) } }
             try await group.waitForAll()
         }
     }
@@ -51,17 +48,21 @@ import Testing
         )
         for violation in report.violations { Issue.record(Comment(rawValue: violation)) }
         #expect(report.rounds >= rounds)
-        for point in FreezePoint.Kind.allCases { #expect(report.frozen(point) >= rounds / 4, "\(point)") }
+        for point in FreezePoint.Kind.allCases { #expect(report.frozen(point) >= rounds / 6, "\(point)") }
     }
 }
 
 extension HandOverLane {
-    /// So many rounds or more, until a quarter of them have frozen a driver at each kind of point. Returns the report.
+    /// So many rounds or more, until a quarter of them have frozen a driver at each kind of point. With few rounds each directory has a kind
+    /// of its own. Returns the report.
     func run(rounds: Int) async throws -> HandOverReport {
-        while report.rounds < rounds || FreezePoint.Kind.allCases.contains(where: { report.frozen($0) * 4 < rounds }) {
+        let all = FreezePoint.Kind.allCases
+        let kinds = rounds < 4 ? [all[number % all.count]] : all
+        while report.rounds < rounds || kinds.contains(where: { report.frozen($0) * 4 < rounds }) {
             guard report.rounds < 3 * rounds + 20 else { break }
-            let rarest = random.shuffled(FreezePoint.Kind.allCases).min { report.frozen($0) < report.frozen($1) }
-            if report.rounds % 5 != 4, let point = random.one(of: rarest?.points ?? []) {
+            let rarest = random.shuffled(kinds).min { report.frozen($0) < report.frozen($1) }
+            let isAimed = report.rounds % min(rounds, 5) != min(rounds, 5) - 1
+            if isAimed || report.rounds >= rounds, let point = random.one(of: rarest?.points ?? []) {
                 try await aimedRound(point)
             } else {
                 try await randomRound()
@@ -78,11 +79,11 @@ extension HandOverLane {
         beginRound()
         report.rounds -= 1
         let flush = try start("flush")
-        if await flush.end(within: 60) == nil { violation("the last `flush` hangs") }
+        if await flush.end() == nil { violation("the last `flush` hangs") }
         // Twice: the first run may find messages whose place the archive does not tell yet.
         for _ in 0..<2 {
             let wake = try start("wake")
-            if await wake.end(within: 60) == nil { violation("the last `wake` hangs") }
+            if await wake.end() == nil { violation("the last `wake` hangs") }
         }
         let main = try start("run")
         let isCaughtUp = await until { main.output.contains("\"caught_up\"") }
@@ -91,7 +92,7 @@ extension HandOverLane {
         _ = try await until(every: 200) { try await number(of: "message WHERE direction = 'in'") >= sent }
         await endAll()
         let last = try start("wake")
-        if await last.end(within: 60) == nil { violation("the last `wake` hangs") }
+        if await last.end() == nil { violation("the last `wake` hangs") }
         await endAll()
         endRound()
         try await compare(sent)

@@ -52,8 +52,8 @@ final class RoleProcess: Sendable {
 
     func signal(_ signal: Int32) { process.signal(signal) }
 
-    /// The seconds until the end; nil if the process has not ended within `seconds`.
-    func end(within seconds: Double) async -> Double? {
+    /// The seconds until the end; nil if the process hangs.
+    func end() async -> Double? {
         let start = Date()
         return await until { !self.isRunning } ? Date().timeIntervalSince(start) : nil
     }

@@ -14,21 +14,14 @@ import Testing
         var needsNewSession: Bool { [.bound, .enabled, .page].contains(self) }
     }
 
-    /// The least possible budget.
-    private static let budget = 5.0
-
     @Test("wherever the server stalls, `wake` ends within its budget, lets go, and the next `wake` gets everything")
     func everywhere() async throws {
         let world = try await World()
         defer { world.close() }
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Programs/stalling.py").path
-        // Not all fourteen at once: two processors have to give each its turn in time.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (number, point) in Point.allCases.enumerated() {
-                if number >= 7 { try await group.next() }
-                group.addTask { try await Self.stall(at: point, world, source) }
-            }
+            for point in Point.allCases { group.addTask { try await Self.stall(at: point, world, source) } }
             try await group.waitForAll()
         }
     }
@@ -50,28 +43,39 @@ import Testing
         try await account.sql("UPDATE account SET server = '127.0.0.1:\(port)'")
         if point.needsNewSession { try await account.sql("UPDATE session SET resume_id = NULL") }
 
-        let run = try account.process(["wake", "--budget", "\(Int(budget))"])
-        let ended = try #require(await run.end(within: 20))
-        print("stalled at \(point): \(ended) s, \(run.ending.map { "\($0)" } ?? "")")
-        #expect(ended < budget + 0.2, "\(point)")
-        #expect(run.ending == .exited(75), "\(point): \(run.errors)")
-        #expect(run.output.hasSuffix("{\"event\":\"notification\",\"kind\":\"reopen\"}\n"), "\(point): \(run.output)")
-        if point != .acknowledgement {
-            #expect(readAll(output).contains("stalled"), "\(point): \(readAll(output + ".err"))")
+        // The least possible budget; on a busy machine the end of a small budget comes before the point.
+        var (budget, shown) = (5, Set<Int>())
+        while true {
+            shown.formUnion(try await ended(account, at: point, budget))
+            let isThere = point == .acknowledgement ? shown.count == 3 : readAll(output).contains("stalled")
+            guard !isThere, budget < 600 else { break }
+            if point.needsNewSession { try await account.sql("UPDATE session SET resume_id = NULL") }
+            budget *= 3
         }
+        #expect(budget < 600, "\(point) does not come: \(readAll(output + ".err"))")
         #expect(try await account.sql("SELECT let_go FROM fence") == "1\n", "\(point)")
         #expect(try await account.sql("PRAGMA integrity_check") == "ok\n", "\(point)")
         await between.stop(seconds: 1)
 
         try await account.sql("UPDATE account SET server = '127.0.0.1:\(world.server.port)'")
-        let next = try account.process(["wake"])
-        #expect(await next.end(within: 20) != nil)
+        let next = try account.process(["wake", "--budget", "300"])
+        #expect(await next.end() != nil)
         #expect(next.ending == .exited(0), "\(point): \(next.errors)")
         #expect(
             try await account.sql("SELECT body FROM message ORDER BY position") == "one\ntwo\nthree\n", "\(point)")
-        // At least once, and both runs together.
-        let shown = Set(run.shown).union(next.shown)
-        #expect(shown.count == 3, "\(point): \(run.output) \(next.output)")
+        // At least once, and all runs together.
+        shown.formUnion(next.shown)
+        #expect(shown.count == 3, "\(point): \(next.output)")
+    }
+
+    /// A run that its budget ends. Returns what it has shown.
+    private static func ended(_ account: Account, at point: Point, _ budget: Int) async throws -> Set<Int> {
+        let run = try account.process(["wake", "--budget", "\(budget)"])
+        let seconds = try #require(await run.end())
+        measured("stalled at \(point), a budget of \(budget) s", seconds, atMost: Double(budget) + 0.2)
+        #expect(run.ending == .exited(75), "\(point): \(run.errors)")
+        #expect(run.output.hasSuffix("{\"event\":\"notification\",\"kind\":\"reopen\"}\n"), "\(point): \(run.output)")
+        return Set(run.shown)
     }
 
     /// A separate account for each point, with a resumable session and three waiting messages.
@@ -90,8 +94,8 @@ import Testing
             let main = try process(["run"])
             #expect(await until { main.output.contains("\"caught_up\"") })
             main.signal(SIGTERM)
-            #expect(await main.end(within: 5) != nil)
-            for body in ["one", "two", "three"] { try await world.send([body], to: "\(name)@localhost") }
+            #expect(await main.end() != nil)
+            try await world.send(["one", "two", "three"], to: "\(name)@localhost")
         }
 
         @discardableResult
