@@ -48,6 +48,8 @@ public struct Launch: Sendable {
         add(input, as: 0, flags: O_RDONLY, to: &actions)
         add(output, as: 1, flags: O_WRONLY | O_CREAT | O_APPEND, to: &actions)
         add(errors, as: 2, flags: O_WRONLY | O_CREAT | O_APPEND, to: &actions)
+        // An inherited socket of Foundation's Process keeps that process from noticing its own program's end.
+        _ = closeFrom?(&actions, 3)
 
         var none = sigset_t()
         var all = sigset_t()
@@ -92,4 +94,10 @@ private func withCStrings<Result>(
     let copies = strings.map { strdup($0) }
     defer { copies.forEach { free($0) } }
     return body(copies + [nil])
+}
+
+/// glibc's call to close all further descriptors in the child, which Swift's module of glibc leaves out.
+private let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+    unsafeBitCast(
+        $0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
 }
