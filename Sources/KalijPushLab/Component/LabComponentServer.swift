@@ -136,14 +136,15 @@ public final class LabComponentServer: Sendable {
     }
 
     /// Waits for the answer to something.
-    public func wait(for id: String, seconds: Double = 12) -> Answer? {
+    public func wait(for id: String, seconds: Double = 400) -> Answer? {
         wait(seconds: seconds) { self.answer(id) != nil }
         return answer(id)
     }
 
     /// Waits for something to become true.
+    /// - Parameter seconds: when the wait counts as hung.
     @discardableResult
-    public func wait(seconds: Double, until condition: () -> Bool) -> Bool {
+    public func wait(seconds: Double = 400, until condition: () -> Bool) -> Bool {
         let end = LabAPNs.now() + seconds
         while !condition() {
             if LabAPNs.now() > end { return false }
