@@ -115,7 +115,7 @@ let package = Package(
         .testTarget(name: "KalijAddressTests", dependencies: ["KalijAddress", "TestSupport"]),
         .testTarget(
             name: "KalijHandlersTests",
-            dependencies: ["KalijHandlers", "KalijXML", "KalijAddress", "KalijClient", "KalijStore"],
+            dependencies: ["KalijHandlers", "KalijXML", "KalijAddress", "KalijClient", "KalijStore", "TestSupport"],
             exclude: ["Fixtures"]),
         .testTarget(
             name: "KalijStreamTests", dependencies: ["KalijStream", "KalijXML", "KalijAddress", "TestSupport"]),
@@ -128,7 +128,8 @@ let package = Package(
         .testTarget(
             name: "KalijTransferTests", dependencies: ["KalijTransfer", "KalijTransport", "COpenSSL", "TestSupport"]),
         .testTarget(
-            name: "KalijHTTPTests", dependencies: ["KalijHTTP", "KalijPushLab", "KalijTransport", "COpenSSL"]),
+            name: "KalijHTTPTests",
+            dependencies: ["KalijHTTP", "KalijPushLab", "KalijTransport", "COpenSSL", "TestSupport"]),
         .testTarget(
             name: "KalijPushTests",
             dependencies: [

@@ -5,7 +5,7 @@ import TestSupport
 struct HostileText {
     private var random: Seeded
 
-    init(_ seed: UInt64) { random = Seeded(seed) }
+    init(_ seed: UInt64) { random = Seeded(RandomInput.seed(seed)) }
 
     /// A line that must not appear.
     static let forgery = "2026-01-01T00:00:00Z from boss@example.org: FORGED"

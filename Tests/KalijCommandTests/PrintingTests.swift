@@ -18,7 +18,7 @@ import Testing
 /// "One function cleans everything that is printed for people (indenting what continues a message), errors included; a property
 /// test over all printing code."
 @Suite struct PrintingTests {
-    private static let seeds: ClosedRange<UInt64> = 1...200
+    private static let seeds: ClosedRange<UInt64> = 1...UInt64(RandomInput.rounds(30))
 
     /// Checks the output for people and the JSON of the same content.
     private func check(_ what: String, _ seed: UInt64, people: [PrintedText], json: [PrintedText] = []) throws {
@@ -233,6 +233,9 @@ import Testing
         ]
         let printing = try Regex(
             #"(^|[^.\w])(print|debugPrint|dump|puts|perror)\(|std(out|err)\)|STD(OUT|ERR)_FILENO|FileHandle\.standard"#)
+        let parts = [
+            "rint(", "dump(", "puts(", "perror(", "stdout)", "stderr)", "_FILENO", "FileHandle.standard",
+        ].map { Data($0.utf8) }
         var files = 0
         for target in [
             "kalij", "kalij-push", "kalij-push-demo", "KalijLab", "KalijClient", "KalijPush", "KalijTransport",
@@ -242,7 +245,10 @@ import Testing
             for name in names where name.hasSuffix(".swift") && !allowed.contains((name as NSString).lastPathComponent)
             {
                 files += 1
-                let source = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+                let bytes = try Data(contentsOf: folder.appendingPathComponent(name))
+                // A regular expression takes seconds for all sources in a debug build.
+                guard parts.contains(where: { bytes.range(of: $0) != nil }) else { continue }
+                let source = String(decoding: bytes, as: UTF8.self)
                 for line in source.split(separator: "\n") {
                     let code = line.drop { $0 == " " }
                     guard !code.hasPrefix("//"), !code.contains("func print("), code.contains(printing) else {

@@ -6,7 +6,7 @@ import Testing
 @testable import KalijFiles
 
 /// "the file as it was then is on the disk, synced" (media, promise 1)
-@Suite(.timeLimit(.minutes(1)))
+@Suite
 struct AcceptanceTests {
     private let scratch: ScratchDirectory
 

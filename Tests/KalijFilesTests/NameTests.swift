@@ -37,7 +37,7 @@ struct NameTests {
         for text in [
             String(repeating: "😀", count: 75), String(repeating: "a", count: 300), String(repeating: "é", count: 200),
             String(repeating: family, count: 20), "a" + String(repeating: "\u{301}", count: 500),
-            String(repeating: "日本", count: 2_000_000), "CON." + String(repeating: "a", count: 300),
+            String(repeating: "日本", count: 100_000), "CON." + String(repeating: "a", count: 300),
             "-" + String(repeating: "😀", count: 75), String(repeating: "a ", count: 100),
             String(repeating: "a.", count: 100), String(repeating: "a", count: 119) + ". b",
         ] {
@@ -55,7 +55,11 @@ struct NameTests {
 
     @Test("all scalars of Unicode: the result can be a name, and is its own cleaned form")
     func everyScalar() {
-        for value in UInt32(0)...0x10FFFF {
+        // All of the first 16,384, and of those that are named alike each 97th.
+        for value in UInt32(0)...0x10FFFF
+        where RandomInput.isLong || value < 0x4000 || 0xD700..<0x1_0100 ~= value || 0xE_0000..<0xE_0200 ~= value
+            || value % 97 == 0
+        {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let name = FreshName.cleaned("\(scalar)")
             let isClean = !name.isEmpty && !name.utf8.contains { $0 < 0x20 || $0 == 0x2F || $0 == 0x5C || $0 == 0x7F }

@@ -80,7 +80,9 @@ struct StrippingTests {
     @Test("an image that is cut off at any length is refused, and nothing is left", arguments: Samples.stripped.indices)
     func cut(index: Int) throws {
         let image = Samples.stripped[index]
-        for count in 12..<image.count - 1 {
+        // Each length near the beginning and the end, where the segments are.
+        for count in 12..<image.count - 1
+        where RandomInput.isLong || count < 300 || image.count - count < 100 || count % 5 == 0 {
             let path = try scratch.write(image.prefix(count), to: "cut")
             #expect(try strip(path, scratch.file("output")) == nil, "\(count)")
         }
@@ -95,7 +97,8 @@ struct StrippingTests {
         let image = Samples.stripped[index]
         let output = scratch.file("output")
         for place in 2..<min(image.count, 900) {
-            for value: UInt8 in [0, 0xFF, image[place] ^ 0x20] {
+            let values: [UInt8] = [0, 0xFF, image[place] ^ 0x20]
+            for value in RandomInput.isLong ? values : [values[place % 3]] {
                 var wrong = image
                 wrong[place] = value
                 let path = try scratch.write(wrong, to: "wrong")

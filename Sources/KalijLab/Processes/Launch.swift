@@ -24,11 +24,12 @@ public struct Launch: Sendable {
     public var output = Stream.null
     public var errors = Stream.null
 
-    /// A launch of a program with an environment of nothing but the search paths.
+    /// A launch of a program with an environment of nothing but the search paths and preloaded libraries.
     public init(executable: String) {
         self.executable = executable
         environment["PATH"] = "/usr/bin:/bin"
-        for name in ["PATH", "LD_LIBRARY_PATH"] {
+        // A preloaded library that slows the disk down is for all programs (Scripts/tests-under-load).
+        for name in ["PATH", "LD_LIBRARY_PATH", "LD_PRELOAD"] {
             if let value = getenv(name) { environment[name] = String(cString: value) }
         }
     }
@@ -48,6 +49,8 @@ public struct Launch: Sendable {
         add(input, as: 0, flags: O_RDONLY, to: &actions)
         add(output, as: 1, flags: O_WRONLY | O_CREAT | O_APPEND, to: &actions)
         add(errors, as: 2, flags: O_WRONLY | O_CREAT | O_APPEND, to: &actions)
+        // An inherited socket of Foundation's Process keeps that process from noticing its own program's end.
+        _ = closeFrom?(&actions, 3)
 
         var none = sigset_t()
         var all = sigset_t()
@@ -92,4 +95,10 @@ private func withCStrings<Result>(
     let copies = strings.map { strdup($0) }
     defer { copies.forEach { free($0) } }
     return body(copies + [nil])
+}
+
+/// glibc's call to close all further descriptors in the child, which Swift's module of glibc leaves out.
+private let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+    unsafeBitCast(
+        $0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
 }

@@ -145,6 +145,7 @@ public final class LabComponentServer: Sendable {
     }
 
     /// Waits for something to become true.
+    /// - Parameter seconds: when the wait counts as hung.
     @discardableResult
     public func wait(seconds: Double = hangLimit, until condition: () -> Bool) -> Bool {
         let end = LabAPNs.now() + seconds

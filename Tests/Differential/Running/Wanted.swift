@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The settings of the environment: `SEED` to repeat a run, `CASES` for another number of cases, `STREAM` for a
-/// recorded stream.
+/// What the long form `Scripts/long differential 1000000 seed=... stream=FILE` chooses: the number of cases, the seed to repeat a run,
+/// a recorded stream.
 enum Wanted {
-    /// The seed of this run: a new seed for each run unless `SEED` is set.
-    static let seed: UInt64 =
-        number("SEED").map { UInt64(bitPattern: Int64($0)) } ?? UInt64.random(in: 0..<1_000_000_000)
+    static let seed = RandomInput.freshSeed("the differential tests")
 
-    static func cases(_ usual: Int) -> Int { max(number("CASES") ?? usual, 100) }
+    /// As many cases as the long form asks for, of those of `usual` kinds.
+    static func cases(_ short: Int, of most: Int) -> Int {
+        guard let wanted = LongForm.amount("differential") else { return short }
+        return max(wanted * most / 100_000, short)
+    }
 
-    static var stream: String? { ProcessInfo.processInfo.environment["STREAM"] }
-
-    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+    static var stream: String? { LongForm.choice("stream") }
 }
 
 /// Runs the parts of a test side by side, one for each core of a usual machine.
@@ -36,5 +36,5 @@ func expectNothing(_ wrong: [String], sourceLocation: SourceLocation = #_sourceL
     if wrong.isEmpty { return }
     let shown = wrong.prefix(4).map { String($0.prefix(2_000)) }.joined(separator: "\n\n")
     Issue.record(
-        "\(wrong.count) wrong, SEED=\(Wanted.seed) repeats it:\n\(shown)", sourceLocation: sourceLocation)
+        "\(wrong.count) wrong, seed=\(Wanted.seed) repeats it:\n\(shown)", sourceLocation: sourceLocation)
 }

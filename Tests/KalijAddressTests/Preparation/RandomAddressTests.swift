@@ -22,11 +22,11 @@ struct RandomAddressTests {
         return String(text)
     }
 
-    @Test("preparation never crashes, is idempotent, and its parts make the same address", arguments: 1...8)
+    @Test("preparation never crashes, is idempotent, and its parts make the same address", arguments: 1...4)
     func random(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = Seeded(RandomInput.seed(seed))
         var prepared = 0
-        for _ in 0..<4000 {
+        for _ in 0..<RandomInput.rounds(1_000) {
             let text = randomText(&random)
             let received = JID.received(text)
             #expect(received.bare.isBare)
@@ -39,7 +39,7 @@ struct RandomAddressTests {
             #expect(received == jid && received.isPrepared)
             try checkStable(jid, of: text)
         }
-        #expect(prepared > 200, "too few of the random addresses were addresses")
+        #expect(prepared > 50, "too few of the random addresses were addresses")
     }
 
     private func checkStable(_ jid: JID, of text: String) throws {
@@ -53,10 +53,15 @@ struct RandomAddressTests {
         }
     }
 
+    /// Whether neighbours of the character are prepared in other ways; among Chinese and Korean characters all are alike.
+    private static func isVaried(_ value: UInt32) -> Bool {
+        value < 0x3400 || 0xF900..<0x1_0500 ~= value || 0x1_D100..<0x1_D800 ~= value || 0x2_F800..<0x2_FA20 ~= value
+    }
+
     @Test("each character alone is prepared the same way twice")
     func everyCharacter() {
-        for value in UInt32(0)...0x10FFFF {
-            guard let scalar = Unicode.Scalar(value), value < 0x3_0000 || value % 97 == 0 else { continue }
+        for value in UInt32(0)...0x10FFFF where RandomInput.isLong || Self.isVaried(value) || value % 97 == 0 {
+            guard let scalar = Unicode.Scalar(value) else { continue }
             let character = String(Character(scalar))
             for profile in [PreparationProfile.nodeprep, .resourceprep, .nameprep] {
                 guard let once = try? profile.prepare(character), !once.isEmpty else { continue }

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 @testable import KalijClient
@@ -21,7 +22,7 @@ import Testing
         let engine = try await Engine.start(role: .main, in: directory, options: options)
         // The events end with the engine.
         let patience = Task {
-            try await sleep(for: .seconds(60))
+            try await sleep(for: .seconds(hangSeconds))
             try await engine.stop()
         }
         defer { patience.cancel() }
@@ -63,8 +64,7 @@ import Testing
     }
 
     @Test(
-        "a message of the archive whose turn throws is set aside, too, and the messages after it are there",
-        .timeLimit(.minutes(2)))
+        "a message of the archive whose turn throws is set aside, too, and the messages after it are there")
     func archived() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
@@ -80,7 +80,7 @@ import Testing
         options.features = [Echo.self, Thrower.self]
         let engine = try await Engine.start(role: .main, in: directory, options: options)
         let patience = Task {
-            try await sleep(for: .seconds(60))
+            try await sleep(for: .seconds(hangSeconds))
             try await engine.stop()
         }
         defer { patience.cancel() }

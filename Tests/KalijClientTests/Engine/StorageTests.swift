@@ -13,7 +13,6 @@ import Testing
 
 /// Disk full during a step: the step is rolled back, nothing is acknowledged, and the step is done when there is room. An error of
 /// the machine never counts as an attempt (Rules.md, durability 2).
-@Suite(.timeLimit(.minutes(1)))
 struct StorageTests {
     /// A driver on a database of its own, whose room the test decides on.
     private final class Driven {
@@ -92,7 +91,7 @@ struct StorageTests {
             driven.loop.schedule(after: 0.02) { wait() }
         }
         wait()
-        let patience = driven.loop.schedule(after: 20) { [loop = driven.loop] in loop.stop() }
+        let patience = driven.loop.schedule(after: hangSeconds) { [loop = driven.loop] in loop.stop() }
         driven.loop.run()
         patience.cancel()
         driven.onEvent = { _ in }
@@ -139,10 +138,10 @@ struct StorageTests {
         try driven.harness.database.execute("PRAGMA max_page_count=\(pages + 2)")
         let large = String(repeating: "x", count: 100_000)
         driven.receive(message(1, large))
-        driven.turn(for: 10) { driven.told.count { $0 == "waiting for storage" } == 5 }
+        driven.turn { driven.told.count { $0 == "waiting for storage" } == 5 }
         #expect(driven.told.count { $0 == "waiting for storage" } == 5)
         try driven.harness.database.execute("PRAGMA max_page_count=\(pages + 1000)")
-        driven.turn(for: 10) { driven.told.contains("storage available") }
+        driven.turn { driven.told.contains("storage available") }
         #expect(try driven.harness.number("SELECT count(*) FROM message") == 1)
         #expect(try driven.harness.number("SELECT count(*) FROM quarantine") == 0)
     }
@@ -164,7 +163,7 @@ struct StorageTests {
         var effects = Step.Effects()
         effects.archiveAgain = true
         driven.driver.release(effects)
-        driven.turn(for: 10) { (try? asked()) == before + 1 }
+        driven.turn { (try? asked()) == before + 1 }
         #expect(driven.told.contains("waiting for storage"))
         #expect(try asked() == before + 1)
     }

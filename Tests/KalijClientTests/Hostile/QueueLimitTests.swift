@@ -133,8 +133,8 @@ struct QueueLimitTests {
         "after any input, the queue holds well-formed stanzas within the limit, and is empty after the server's acknowledgement"
     )
     func anything() throws {
-        var random = Seeded(2026)
-        for _ in 0..<20 {
+        var random = Seeded(RandomInput.seed(2026))
+        for _ in 0..<RandomInput.rounds(5) {
             let harness = try ForwardingTests.harness()
             for _ in 0..<30 { try harness.receive(Self.stanza(&random)) }
             for stanza in try stanzas(harness) {

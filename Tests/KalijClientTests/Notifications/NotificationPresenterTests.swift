@@ -1,5 +1,6 @@
 import KalijLab
 import KalijStore
+import TestSupport
 import Testing
 
 @testable import KalijClient
@@ -105,6 +106,6 @@ import Testing
     }
 
     private func wait(_ isIt: () -> Bool) async throws {
-        for _ in 0..<1000 where !isIt() { try await sleep(for: .milliseconds(5)) }
+        for _ in 0..<Int(hangSeconds * 200) where !isIt() { try await sleep(for: .milliseconds(5)) }
     }
 }

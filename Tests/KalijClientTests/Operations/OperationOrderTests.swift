@@ -1,4 +1,5 @@
 import KalijXML
+import TestSupport
 import Testing
 
 @testable import KalijClient
@@ -90,9 +91,10 @@ struct OperationOrderTests {
 
     @Test("live in any order, then from the archive: the same is shown", arguments: scenes)
     func anyOrder(_ scene: Scene) throws {
-        // All orders of four, and some of more.
+        // The long form plays all orders of four, and some of more.
         let orders = Self.permutations(Array(scene.stanzas.indices))
-        for order in stride(from: 0, to: orders.count, by: max(1, orders.count / 24)).map({ orders[$0] }) {
+        let step = max(1, orders.count / (RandomInput.isLong ? 24 : 4))
+        for order in stride(from: 0, to: orders.count, by: step).map({ orders[$0] }) + [orders[orders.count - 1]] {
             let harness = try StepHarness.caughtUp()
             for index in order { try harness.receive(OperationStanza.stamped(scene.stanzas[index], "a\(index)")) }
             try Self.read(scene, harness)

@@ -2,6 +2,7 @@ import Foundation
 import KalijRoles
 import KalijStore
 import KalijStream
+import TestSupport
 import Testing
 
 @testable import KalijClient
@@ -90,11 +91,11 @@ import Testing
             try bodies(HistoryReader(harness.directory).messages(after: 0, of: other)) == ["not hers"])
     }
 
-    /// `HISTORY_ROWS=1000000` measures.
+    /// `Scripts/long history-rows 1000000` measures.
     @Test("in a large directory, pages are the right ones, of few messages and of many")
     func large() throws {
-        let wanted = ProcessInfo.processInfo.environment["HISTORY_ROWS"].flatMap { Int($0) }
-        let count = wanted ?? 60_000
+        let wanted = LongForm.amount("history-rows")
+        let count = wanted ?? 20_000
         try AccountTable(harness.database).store(
             jid: .received("paris@example.org"), server: ServerSettings(),
             login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "a",

@@ -162,7 +162,7 @@ struct SearchTests {
 
     @Test("a retracted text is found no more after the step, and is no more in the file after the work")
     func retracted() throws {
-        for number in 0..<700 { try receive("filling word\(number)", id: "f\(number)") }
+        for number in 0..<250 { try receive("filling word\(number)", id: "f\(number)") }
         try receive("my passphrase is zanzibar7", id: "a")
         try work()
         #expect(try find("zanzibar7").count == 1)
@@ -187,7 +187,9 @@ struct SearchTests {
 
     @Test("words erased while others are being removed from the file are removed, too")
     func cleaningTwice() throws {
-        for number in 0..<2000 { try receive("filling unusual\(number)xyz", id: "f\(number)") }
+        for number in 0..<(RandomInput.isLong ? 2000 : 700) {
+            try receive("filling unusual\(number)xyz", id: "f\(number)")
+        }
         try receive("zanzibar7", id: "a")
         try receive("timbuktu9", id: "b")
         try work()
@@ -199,7 +201,7 @@ struct SearchTests {
         let file = try file()
         #expect(file.range(of: Data("anzibar7".utf8)) == nil)
         #expect(file.range(of: Data("imbuktu9".utf8)) == nil)
-        #expect(try find("unusual1234xyz").count == 1)
+        #expect(try find("unusual123xyz").count == 1)
     }
 
     @Test("what the user removes is found no more")

@@ -14,6 +14,9 @@ struct PageTests {
     /// The most pages of a received message, on average. One page is the event's.
     private static let threshold = 7.5
 
+    /// How many messages come before the counted ones, which make the trees deep, and how many are counted.
+    private static let (before, counted) = RandomInput.isLong ? (500, 1000) : (300, 300)
+
     private func pages(_ harness: StepHarness) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: harness.directory.databasePath + "-wal")
         let size = try #require(attributes[.size] as? Int)
@@ -40,21 +43,20 @@ struct PageTests {
             """
     }
 
-    @Test("1,000 received messages in steps of their own cost at most 7.5 pages each")
+    @Test("Received messages in steps of their own cost at most 7.5 pages each")
     func received() throws {
         let harness = try StepHarness.caughtUp()
         // The contacts are known: nobody of those that write here is one.
         try harness.subscribe()
-        // Not the first thousand: the trees have their depth.
-        for number in 0..<500 { try harness.receive(message(number, by: "")) }
+        for number in 0..<Self.before { try harness.receive(message(number, by: "")) }
         try harness.database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint=0")
-        for number in 500..<1500 { try harness.receive(message(number, by: "")) }
-        let each = Double(try pages(harness)) / 1000
+        for number in Self.before..<Self.before + Self.counted { try harness.receive(message(number, by: "")) }
+        let each = Double(try pages(harness)) / Double(Self.counted)
         print("pages of the write-ahead log per received message: \(each)")
         #expect(each <= Self.threshold)
     }
 
-    @Test("1,000 messages of an archive, each result a step of its own, cost at most 9 pages each")
+    @Test("Messages of an archive, each result a step of its own, cost at most 9 pages each")
     func archived() throws {
         let harness = try StepHarness.reading()
         func show(_ numbers: Range<Int>) throws {
@@ -64,10 +66,10 @@ struct PageTests {
                 if number % 100 == 99 { try harness.fin("page", last: id) }
             }
         }
-        try show(0..<500)
+        try show(0..<Self.before)
         try harness.database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA wal_autocheckpoint=0")
-        try show(500..<1500)
-        let each = Double(try pages(harness)) / 1000
+        try show(Self.before..<Self.before + Self.counted)
+        let each = Double(try pages(harness)) / Double(Self.counted)
         print("pages of the write-ahead log per message of an archive: \(each)")
         #expect(each <= 9)
     }

@@ -122,7 +122,7 @@ struct TogetherTests {
         #expect(storedWhenTold == [3, 3, 3])
         #expect(driven.wire.sent.contains("<a xmlns='urn:xmpp:sm:3' h='3'/>"), "\(driven.wire.sent)")
         driven.receive(try driven.harness.result("3"))
-        driven.turn(for: 5) { driven.told.last == "message 3" }
+        driven.turn { driven.told.last == "message 3" }
         #expect(driven.told.last == "message 3")
     }
 
@@ -174,7 +174,7 @@ struct TogetherTests {
         #expect(session.acknowledging.owed == 0)
         #expect(!driven.wire.isReading)
         try driven.harness.database.execute("PRAGMA max_page_count=\(pages + 1000)")
-        driven.turn(for: 5) { driven.told.contains("storage available") }
+        driven.turn { driven.told.contains("storage available") }
         let messages = driven.told.filter { $0.hasPrefix("message") }.map { String($0.prefix(9)) }
         #expect(messages == (1...5).map { "message \($0)" })
         #expect(try driven.harness.history().map { String($0.prefix(4)) } == (1...5).map { "in \($0)" })

@@ -2,6 +2,7 @@ import Foundation
 import KalijAddress
 import KalijRoles
 import KalijStore
+import TestSupport
 import Testing
 
 @testable import KalijClient
@@ -73,7 +74,7 @@ import Testing
         let directory = drive.directory
         let recipient = try romeo()
         let shared = Shared()
-        try drive.run(seconds: 20) { _, event in
+        try drive.run { _, event in
             if event.short == "one is acked" {
                 try damage(directory)
                 Thread.detachNewThread {
@@ -83,7 +84,7 @@ import Testing
             }
             return event.short == "two is acked"
         }
-        try #require(shared.isDone.wait(timeout: .now() + 20) == .success)
+        try #require(shared.isDone.wait(timeout: .now() + hangSeconds) == .success)
         _ = try #require(shared.result).get()
         let states = try drive.states()
         #expect(states == ["one acked", "two acked"])

@@ -1,5 +1,6 @@
 import KalijStream
 import KalijTransport
+import TestSupport
 import Testing
 
 @testable import KalijClient
@@ -55,8 +56,8 @@ final class Connected {
         turn(for: 0.01) { false }
     }
 
-    /// The loop turns until `isEnough`, or for `seconds`.
-    func turn(for seconds: Double, until isEnough: @escaping () -> Bool) {
+    /// The loop turns until `isEnough`, or for `seconds`, to see that nothing happens.
+    func turn(for seconds: Double = hangSeconds, until isEnough: @escaping () -> Bool) {
         let patience = loop.schedule(after: seconds) { [loop] in loop.stop() }
         func look() {
             if isEnough() { loop.stop() } else { loop.schedule(after: 0.005) { look() } }

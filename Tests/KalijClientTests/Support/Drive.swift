@@ -28,21 +28,30 @@ final class Drive {
             login: SuccessfulLogin(mechanism: .plain, keys: nil, password: "secret"), resource: "test")
     }
 
-    /// Short times, so that timeouts happen within a test.
+    /// Short pauses between attempts; a busy machine meets no limit.
     static var timing: Timing {
         var timing = Timing()
-        timing.negotiation = 3
-        timing.acknowledgement = 1
+        timing.negotiation = hangSeconds
+        timing.acknowledgement = hangSeconds
+        timing.logout = hangSeconds
         timing.longestRetry = 1
         timing.longestStorageRetry = 0.2
         return timing
     }
 
-    /// Runs an engine until `isEnough` returns true, or for `seconds`.
+    /// For tests of the limits: they are met within a test.
+    static var impatientTiming: Timing {
+        var timing = timing
+        timing.negotiation = 3
+        timing.acknowledgement = 1
+        return timing
+    }
+
+    /// Runs an engine until `isEnough` returns true.
     /// - Returns: how long the engine took to end after it was told to stop.
     @discardableResult
     func run(
-        _ role: Role = .main, timing: Timing = Drive.timing, seconds: Double = 10,
+        _ role: Role = .main, timing: Timing = Drive.timing,
         _ isEnough: @escaping (Engine, EngineEvent) throws -> Bool
     ) throws -> Double {
         var stopped: Double?
@@ -58,7 +67,7 @@ final class Drive {
         }
         engine = made
         defer { engine = nil }
-        made.loop.schedule(after: seconds) { [weak made] in
+        made.loop.schedule(after: hangSeconds) { [weak made] in
             if stopped == nil { stopped = made?.loop.now }
             made?.stop()
         }

@@ -36,7 +36,7 @@ struct RequestTests {
         limits.connections = 2
         let exchange = try Exchange(limits: limits, streams: 10) { _ in .later(0.01, .respond(status: 200)) }
         for number in 0..<1000 { exchange.send("/\(number)") }
-        #expect(exchange.wait(for: 1000, seconds: 20))
+        #expect(exchange.wait(for: 1000))
         #expect((0..<1000).allSatisfy { exchange.status("/\($0)") == 200 })
         #expect(exchange.server.connections == 2)
         #expect(exchange.server.requests == 1000)
@@ -51,7 +51,7 @@ struct RequestTests {
             return request.path == "/0" ? .limit(streams: 1, then: answer) : answer
         }
         for number in 0..<50 { exchange.send("/\(number)") }
-        #expect(exchange.wait(for: 50, seconds: 20))
+        #expect(exchange.wait(for: 50))
         #expect((0..<50).allSatisfy { exchange.status("/\($0)") == 200 })
         #expect(exchange.server.requests == 50)
     }

@@ -1,6 +1,7 @@
 import KalijHTTP
 import KalijPushLab
 import KalijTransport
+import TestSupport
 
 /// A client, its stand-in, the line between both, and the client's loop.
 final class Exchange {
@@ -43,21 +44,26 @@ final class Exchange {
     }
 
     /// Sends a request with the same path and name.
-    func send(_ path: String, fields: [HTTPField] = [], body: [UInt8] = [1], timeout: Double = 5) {
+    func send(_ path: String, fields: [HTTPField] = [], body: [UInt8] = [1], timeout: Double = hangSeconds) {
         client.perform(HTTPRequest(path: path, fields: fields, body: body), timeout: timeout) { [self] outcome in
             outcomes[path] = outcome
             order.append(path)
         }
     }
 
-    /// Turns the loop until there are so many outcomes; false if there were not within the time.
+    /// Turns the loop until there are so many outcomes; false if it hangs.
     @discardableResult
-    func wait(for count: Int, seconds: Double = 10) -> Bool {
-        wait(seconds: seconds) { self.outcomes.count >= count }
+    func wait(for count: Int) -> Bool { wait { self.outcomes.count >= count } }
+
+    /// Turns the loop until a condition holds; false if it hangs.
+    @discardableResult
+    func wait(until condition: @escaping () -> Bool) -> Bool {
+        turn(for: hangSeconds, or: condition)
+        return condition()
     }
 
-    @discardableResult
-    func wait(seconds: Double, until condition: @escaping () -> Bool) -> Bool {
+    /// Turns the loop for a while, to see that nothing happens, or until a condition holds.
+    func turn(for seconds: Double, or condition: @escaping () -> Bool = { false }) {
         let end = loop.now + seconds
         func check() {
             if condition() || loop.now >= end { return loop.stop() }
@@ -65,7 +71,6 @@ final class Exchange {
         }
         check()
         loop.run()
-        return condition()
     }
 
     func status(_ path: String) -> Int? { try? outcomes[path]?.get().status }

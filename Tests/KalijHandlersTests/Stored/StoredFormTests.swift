@@ -1,6 +1,7 @@
 import Foundation
 import KalijAddress
 import KalijHandlers
+import TestSupport
 import Testing
 
 /// "Stored form: compact, versioned, canonical; fixtures of every stored form from now on."
@@ -76,20 +77,21 @@ struct StoredFormTests {
     @Test("no bytes, cut bytes, changed bytes and random bytes are an error or a handler, never a crash")
     func garbage() throws {
         let app = try App()
-        var generator = SystemRandomNumberGenerator()
+        var generator = Seeded(RandomInput.freshSeed("stored handlers"))
         for name in ["carbons", "bundle", "everything", "callback", "invalidated"] {
             let bytes = try Fixture.bytes(name)
             for length in 0..<bytes.count {
                 #expect(throws: HandlerError.self) { try StoredHandler(bytes: Array(bytes[..<length])) }
             }
-            for _ in 0..<2000 {
+            for _ in 0..<RandomInput.rounds(1000) {
                 var changed = bytes
-                changed[Int.random(in: 0..<bytes.count)] = UInt8.random(in: 0...255, using: &generator)
+                changed[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(
+                    in: 0...255, using: &generator)
                 if let stored = try? StoredHandler(bytes: changed) { _ = try? app.registry.ready(stored, true) }
             }
         }
-        for _ in 0..<2000 {
-            let length = Int.random(in: 0..<60)
+        for _ in 0..<RandomInput.rounds(1000) {
+            let length = Int.random(in: 0..<60, using: &generator)
             let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
             #expect(throws: HandlerError.self) { try StoredHandler(bytes: bytes) }
         }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import KalijPush
@@ -115,11 +116,15 @@ struct FairnessTests {
         #expect(drill.publish("FF" + token).first == "keep 3 attempts 0 important")
     }
 
-    @Test("50,000 subdomains of one owner leave room for everybody else")
+    @Test("subdomains of one owner, as many as domains have room, leave room for everybody else")
     func subdomains() throws {
-        var drill = try Drill { $0.limits.inFlight = 1_000_000 }
-        for number in 0..<50_000 { _ = drill.publish("t\(number)", domain: "d\(number).bad.co.uk") }
-        #expect(drill.core.domains.count == 25_000)
+        let room = RandomInput.isLong ? 50_000 : 2_000
+        var drill = try Drill {
+            $0.limits.inFlight = 1_000_000
+            $0.limits.domains = room
+        }
+        for number in 0..<room { _ = drill.publish("t\(number)", domain: "d\(number).bad.co.uk") }
+        #expect(drill.core.domains.count == room / 2)
         #expect(drill.publish("honest", domain: "good.co.uk").first?.hasPrefix("send") == true)
     }
 

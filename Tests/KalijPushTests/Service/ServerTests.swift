@@ -13,9 +13,9 @@ struct ServerTests {
         let ids = (0..<10).map { _ in scene.xmpp.publish(device(1)) }
         for id in ids { #expect(scene.xmpp.wait(for: id)?.type == "result") }
         #expect(scene.apns.pushes.count == 1)
-        #expect(scene.xmpp.wait(seconds: 5) { scene.apns.pushes.count == 2 })
+        #expect(scene.xmpp.wait { scene.apns.pushes.count == 2 })
         let times = scene.apns.pushes.map(\.at)
-        #expect((1.9...2.6).contains(times[1] - times[0]))
+        #expect(times[1] - times[0] > 1.9)
         usleep(2_300_000)
         #expect(scene.apns.pushes.count == 2)
         #expect(scene.xmpp.repeated == 0)
@@ -39,7 +39,7 @@ struct ServerTests {
         scene.stop()
         #expect(scene.apns.pushes.count == 1)
         try scene.start()
-        #expect(scene.xmpp.wait(seconds: 6) { scene.apns.pushes.count == 2 })
+        #expect(scene.xmpp.wait { scene.apns.pushes.count == 2 })
         #expect(scene.xmpp.wait(for: scene.xmpp.publish(device(2)))?.condition == "item-not-found")
         #expect(scene.apns.requests(for: device(2)) == 1)
     }
@@ -50,9 +50,9 @@ struct ServerTests {
         try scene.start()
         scene.apns.script(device(1), .later(1, .respond(status: 200)))
         let id = scene.xmpp.publish(device(1))
-        usleep(200_000)
+        #expect(scene.xmpp.wait { scene.apns.requests(for: device(1)) == 1 })
         scene.xmpp.cut()
-        #expect(scene.xmpp.wait(seconds: 5) { scene.xmpp.connections == 2 })
+        #expect(scene.xmpp.wait { scene.xmpp.connections == 2 })
         #expect(scene.xmpp.wait(for: id)?.type == "result")
     }
 
@@ -62,13 +62,13 @@ struct ServerTests {
         try scene.start()
         var ids: [String] = []
         for round in 0..<6 {
-            #expect(scene.xmpp.wait(seconds: 5) { scene.xmpp.isReady })
+            #expect(scene.xmpp.wait { scene.xmpp.isReady })
             // Some are being answered while the end of the stream comes.
             for number in 0..<300 { ids.append(scene.xmpp.publish(device(round * 300 + number))) }
             usleep(UInt32(round) * 5_000)
             scene.xmpp.endStream()
         }
-        #expect(scene.xmpp.wait(seconds: 12) { scene.xmpp.unanswered == 0 }, "\(scene.xmpp.unanswered) unanswered")
+        #expect(scene.xmpp.wait { scene.xmpp.unanswered == 0 }, "\(scene.xmpp.unanswered) unanswered")
         #expect(ids.allSatisfy { scene.xmpp.answer($0)?.type == "result" })
         #expect(scene.xmpp.connections >= 6)
         #expect(scene.xmpp.repeated == 0)
@@ -122,9 +122,9 @@ struct ServerTests {
         try scene.start()
         scene.apns.script(device(1), .later(0.7, .respond(status: 200)))
         let id = scene.xmpp.publish(device(1))
-        usleep(200_000)
+        #expect(scene.xmpp.wait { scene.apns.requests(for: device(1)) == 1 })
         scene.drain()
-        #expect(scene.xmpp.wait(for: id, seconds: 2)?.type == "result")
+        #expect(scene.xmpp.wait(for: id)?.type == "result")
     }
 
     @Test("the disk takes nothing: the server goes on answering, says so, and has everything on the disk afterwards")
@@ -144,10 +144,10 @@ struct ServerTests {
             let text = try #require(scene.metrics())
             #expect(text.contains("kalij_push_database_up 0\n"))
             // The push on the disk is not sent uncounted, the other push goes out.
-            #expect(scene.xmpp.wait(seconds: 6) { scene.apns.requests(for: device(2)) == 2 })
+            #expect(scene.xmpp.wait { scene.apns.requests(for: device(2)) == 2 })
             #expect(scene.apns.requests(for: device(1)) == 1)
         }
-        #expect(scene.xmpp.wait(seconds: 5) { scene.apns.requests(for: device(1)) == 2 })
+        #expect(scene.xmpp.wait { scene.apns.requests(for: device(1)) == 2 })
         #expect(scene.log.contains("the database can be written again"))
         #expect(scene.log.count { $0.hasPrefix("the database") } == 2)
         let text = try #require(scene.metrics())
@@ -166,7 +166,7 @@ struct ServerTests {
         func ask(_ type: String, _ content: String) -> String {
             let id = scene.xmpp.makeID()
             scene.xmpp.send("<iq type='\(type)' from='example.org' to='push.localhost' id='\(id)'>\(content)</iq>")
-            guard let answer = scene.xmpp.wait(for: id, seconds: 3) else { return "none" }
+            guard let answer = scene.xmpp.wait(for: id) else { return "none" }
             return "\(answer.type) \(answer.condition)"
         }
         let pubsub = "xmlns='http://jabber.org/protocol/pubsub'"

@@ -1,12 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KalijPush
 
-/// Many records and many tokens; a part of `make simulate-nodes`, because they take their time.
+/// Many records and many tokens; a part of `Scripts/long push-nodes`, because they take their time.
 @Suite(
     "Nodes with a million records",
-    .enabled(if: ProcessInfo.processInfo.environment["NODE_LONG"] != nil, "long: make simulate-nodes"))
+    .enabled(if: LongForm.runs("push-nodes"), "long: Scripts/long push-nodes 1000"))
 struct NodeLongTests {
     @Test("a node with all rights that lies a million times: no push is lost, nobody cancels, and the node is named")
     func lies() throws {

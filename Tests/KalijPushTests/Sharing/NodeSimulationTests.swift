@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KalijPush
@@ -6,25 +7,20 @@ import Testing
 /// Partitions, kills, lost and old data at the servers, wrong clocks, restored disks, full servers: afterwards all nodes
 /// know the same within 60 s.
 ///
-/// `make test` plays 50 seeds of ten nodes and one of a hundred; `make simulate-nodes` plays as many as are asked for.
+/// `make test` plays a few seeds of ten nodes; `Scripts/long push-nodes 1000 nodes=10 seed=1` plays as many as are asked for, from
+/// the seed on.
 @Suite("A simulation of nodes")
 struct NodeSimulationTests {
-    private static func number(_ name: String) -> Int? {
-        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
-    }
-
     /// Numbers of nodes and of seeds.
     private static let worlds: [(nodes: Int, seeds: Int)] = {
-        guard number("NODES") ?? number("NODE_SEEDS") ?? number("NODE_FIRST") != nil else {
-            return [(10, 50), (100, 1)]
-        }
-        return [(number("NODES") ?? 10, number("NODE_SEEDS") ?? 1)]
+        guard let seeds = LongForm.amount("push-nodes") else { return [(10, 6)] }
+        return [(LongForm.amount("nodes", short: 10), seeds)]
     }()
 
     @Test(
         "whatever happened, the nodes agree 60 s after it has ended, and nobody cancels for hearsay", arguments: worlds)
     func simulate(nodes: Int, seeds: Int) async throws {
-        let first = Self.number("NODE_FIRST") ?? 1
+        let first = Int(LongForm.seed ?? 1)
         var times: [Milliseconds] = []
         var bytes = 0.0
         for seed in first..<(first + seeds) {

@@ -1,5 +1,6 @@
 import Foundation
 import KalijStore
+import TestSupport
 import Testing
 
 @testable import KalijPush
@@ -7,7 +8,7 @@ import Testing
 @Suite("The state that survives the process")
 struct DatabaseTests {
     private func withFolder(_ body: (String) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.path + "/kalij-push-\(UUID().uuidString)"
+        let folder = ScratchDirectory.freshPath("kalij-push")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try body(folder)

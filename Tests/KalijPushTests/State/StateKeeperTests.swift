@@ -1,12 +1,13 @@
 import Foundation
 import KalijStore
+import TestSupport
 import Testing
 
 @testable import KalijPush
 
 @Suite("The disk takes nothing for a while")
 struct StateKeeperTests {
-    private let folder = FileManager.default.temporaryDirectory.path + "/kalij-push-\(UUID().uuidString)"
+    private let folder = ScratchDirectory.freshPath("kalij-push")
 
     private func withKeeper(_ body: (StateKeeper, PushDatabase) throws -> Void) throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

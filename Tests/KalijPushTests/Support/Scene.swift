@@ -3,6 +3,7 @@ import KalijPush
 import KalijPushLab
 import KalijTransport
 import Synchronization
+import TestSupport
 
 /// A push server in its own thread between stand-ins: an XMPP server, Apple's service, Google's service.
 final class Scene {
@@ -30,9 +31,12 @@ final class Scene {
     }
 
     init(_ change: (inout [String: Any]) -> Void = { _ in }) throws {
-        folder = FileManager.default.temporaryDirectory.path + "/kalij-push-\(UUID().uuidString)"
+        folder = ScratchDirectory.freshPath("kalij-push")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try Self.makeKeys(folder)
+        for (name, bytes) in try Self.keys.get() {
+            try bytes.write(to: URL(filePath: folder + "/" + name))
+            chmod(folder + "/" + name, 0o600)
+        }
         let options = LabServer.Options(certificate: folder + "/server.pem", key: folder + "/server.key")
         apns = try LabAPNs(options, publicKey: folder + "/ec.pub")
         fcm = try LabFCM(options, publicKey: folder + "/rsa.pub", email: "push@project.example")
@@ -68,13 +72,13 @@ final class Scene {
                     "type": "apple", "is_default_module": true,
                     "apns": [
                         "keyFilePath": folder + "/ec.p8", "keyId": "KEYID", "teamId": "TEAMID",
-                        "topic": "org.example.app", "endpoint": endpoint(apns.port), "requestTimeout": 2,
+                        "topic": "org.example.app", "endpoint": endpoint(apns.port), "requestTimeout": 10,
                     ],
                 ],
                 "google": [
                     "type": "google",
                     "fcm": [
-                        "fcmSecretPath": folder + "/account.json", "endpoint": endpoint(fcm.port), "requestTimeout": 2,
+                        "fcmSecretPath": folder + "/account.json", "endpoint": endpoint(fcm.port), "requestTimeout": 10,
                     ],
                 ],
             ],
@@ -128,7 +132,7 @@ final class Scene {
         ready.wait()
         guard let waker = try holder.value.withLock({ try $0?.get() }) else { return }
         running = Running(waker: waker, box: box, done: done)
-        xmpp.wait(seconds: 10) { xmpp.isReady }
+        xmpp.wait { xmpp.isReady }
     }
 
     private final class ResultHolder: Sendable {
@@ -148,8 +152,12 @@ final class Scene {
     func reload() {
         guard let running else { return }
         let box = running.box
-        running.waker.enqueue { box.server?.reload() }
-        usleep(200_000)
+        let done = DispatchSemaphore(value: 0)
+        running.waker.enqueue {
+            box.server?.reload()
+            done.signal()
+        }
+        done.wait()
     }
 
     /// The server's metrics.
@@ -179,6 +187,15 @@ final class Scene {
         waker.enqueue { box.server?.drain { waker.stop() } }
         running.done.wait()
         self.running = nil
+    }
+
+    /// Made once: keys of RSA take long.
+    private static let keys = Result<[String: Data], any Error> {
+        let scratch = try ScratchDirectory()
+        try makeKeys(scratch.path)
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
+        return try Dictionary(
+            uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: URL(filePath: scratch.file($0)))) })
     }
 
     private static func makeKeys(_ folder: String) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KalijRatchet
@@ -17,7 +18,7 @@ import Testing
         let session = try #require(romeo.session)
         func cost(of number: Int) throws -> Double {
             let message = try RatchetMessage(messages[number].bytes, dialect)
-            return Cost.least { _ = try? session.open(message) { _ in nil } }
+            return ThreadCost.least { _ = try? session.open(message) { _ in nil } }
         }
         let (next, hundred, thousand) = (try cost(of: 0), try cost(of: 100), try cost(of: 1000))
         #expect(thousand < 40 * hundred, "\(next), \(hundred), \(thousand) s")
@@ -39,7 +40,7 @@ import Testing
         let session = try #require(romeo.session)
         try juliet.receive(romeo.send("turn"))
         let turning = try RatchetMessage(juliet.send("turned").bytes, dialect)
-        let turn = Cost.least { _ = try? session.open(turning) { _ in nil } }
+        let turn = ThreadCost.least { _ = try? session.open(turning) { _ in nil } }
         let present = try #require(session.remote)
         for key in [present, turning.header.key] {
             for (n, pn) in [(Limits.largestNumber, 0), (0, Limits.largestNumber), (1000, Limits.largestNumber)] {
@@ -47,7 +48,7 @@ import Testing
                 let covered = RatchetMessage.authenticated(header, [UInt8](repeating: 1, count: 48), dialect)
                 let mac = [UInt8](repeating: 2, count: dialect.macCount)
                 let message = try RatchetMessage(RatchetMessage.bytes(covered, mac: mac, dialect), dialect)
-                let cost = Cost.least { _ = try? session.open(message) { _ in nil } }
+                let cost = ThreadCost.least { _ = try? session.open(message) { _ in nil } }
                 let skipped = n == 1000 ? try Self.thousand(dialect) : 0
                 #expect(cost < 20 * turn + 4 * skipped, "n \(n), pn \(pn): \(cost) s, a turn \(turn) s")
                 #expect(throws: RatchetError.self) { try session.open(message) { _ in nil } }
@@ -58,7 +59,7 @@ import Testing
     /// A thousand steps of a chain.
     private static func thousand(_ dialect: Dialect) throws -> Double {
         let chain = Chain(key: Secret([UInt8](repeating: 3, count: 32)), number: 0)
-        return try Cost.least {
+        return try ThreadCost.least {
             var skipped: [Session.SkippedKey] = []
             _ = try chain.skip(to: 1000, PublicKey([UInt8](repeating: 9, count: 32)), &skipped)
         }
@@ -87,7 +88,7 @@ import Testing
     func garbage(_ dialect: Dialect) throws {
         let (small, large) = (try Self.garbage(4 << 10, dialect), try Self.garbage(64 << 10, dialect))
         let secret = try KeyPair.make().secret
-        let agreement = try Cost.least {
+        let agreement = try ThreadCost.least {
             _ = try Curve.agree(secret, PublicKey([9] + [UInt8](repeating: 0, count: 31)))
         }
         let readers: [(String, ([UInt8]) throws -> Void)] = [
@@ -105,30 +106,10 @@ import Testing
         ]
         for (name, read) in readers {
             for (index, pair) in zip(small, large).enumerated() {
-                let one = Cost.least { try? read(pair.0) }
-                let sixteen = Cost.least { try? read(pair.1) }
+                let one = ThreadCost.least { try? read(pair.0) }
+                let sixteen = ThreadCost.least { try? read(pair.1) }
                 #expect(sixteen < 64 * one + agreement, "\(name), form \(index): \(one) s and \(sixteen) s")
             }
         }
-    }
-}
-
-/// The time of a thread.
-private enum Cost {
-    /// Seconds of the fastest of nine runs.
-    static func least(_ body: () throws -> Void) rethrows -> Double {
-        var least = Double.infinity
-        for _ in 0..<9 {
-            let start = now
-            try body()
-            least = min(least, now - start)
-        }
-        return least
-    }
-
-    private static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

@@ -271,8 +271,7 @@ private enum Memory {
         guard file >= 0 else { throw CocoaError(.fileReadNoSuchFile) }
         defer { close(file) }
         var found: Set<Int> = []
-        var pairs = [Bool](repeating: false, count: 1 << 16)
-        for pattern in patterns { pairs[pair(pattern[0], pattern[1])] = true }
+        let pairs = Pairs(patterns)
         // The system may show neighbours as one range with the buffer: the rest of the range counts.
         let own = UInt(bitPattern: buffer)..<UInt(bitPattern: buffer) + UInt(size)
         let searched = try (ranges ?? writable()).flatMap { range in
@@ -283,7 +282,7 @@ private enum Memory {
                 ] : [range]
         }
         for range in searched {
-            var place = range.lowerBound
+            var place = range.lowerBound & ~7
             while place < range.upperBound {
                 let count = pread(file, buffer, min(size, Int(range.upperBound - place)), off_t(place))
                 guard count >= 16 else {
@@ -293,30 +292,47 @@ private enum Memory {
                 }
                 look(UnsafeRawBufferPointer(start: buffer, count: count), patterns, pairs, &found)
                 guard place + UInt(count) < range.upperBound else { break }
-                place += UInt(count) - 15
+                place += max(UInt(count - 15) & ~7, 8)
             }
         }
         return found.sorted()
     }
 
-    private static func pair(_ first: UInt8, _ second: UInt8) -> Int {
-        Int(first ^ Expected.mask) | Int(second ^ Expected.mask) << 8
+    /// The pairs of bytes at the beginnings of the patterns. A pattern has one of its first eight pairs at an address that eight divides:
+    /// only there is anything looked at.
+    private struct Pairs {
+        var isThere = [Bool](repeating: false, count: 1 << 16)
+        var places: [Int: [(number: Int, offset: Int)]] = [:]
+
+        init(_ patterns: [[UInt8]]) {
+            for (number, pattern) in patterns.enumerated() {
+                for offset in 0..<8 {
+                    let pair = Int(pattern[offset] ^ Expected.mask) | Int(pattern[offset + 1] ^ Expected.mask) << 8
+                    isThere[pair] = true
+                    places[pair, default: []].append((number, offset))
+                }
+            }
+        }
     }
 
     private static func look(
-        _ bytes: UnsafeRawBufferPointer, _ patterns: [[UInt8]], _ pairs: [Bool], _ found: inout Set<Int>
+        _ bytes: UnsafeRawBufferPointer, _ patterns: [[UInt8]], _ pairs: Pairs, _ found: inout Set<Int>
     ) {
-        pairs.withUnsafeBufferPointer { pairs in
-            var before = Int(bytes[0])
-            for index in 1..<(bytes.count - 14) {
-                let byte = Int(bytes[index])
-                if pairs[before | byte << 8] {
-                    for (number, pattern) in patterns.enumerated()
-                    where (0..<16).allSatisfy({ bytes[index - 1 + $0] ^ Expected.mask == pattern[$0] }) {
-                        found.insert(number)
-                    }
+        func check(_ pair: Int, at index: Int) {
+            for (number, offset) in pairs.places[pair] ?? [] {
+                let start = index - offset
+                guard start >= 0, start + 16 <= bytes.count else { continue }
+                if (0..<16).allSatisfy({ bytes[start + $0] ^ Expected.mask == patterns[number][$0] }) {
+                    found.insert(number)
                 }
-                before = byte
+            }
+        }
+        pairs.isThere.withUnsafeBufferPointer { isThere in
+            var index = 0
+            while index + 1 < bytes.count {
+                let pair = Int(bytes[index]) | Int(bytes[index + 1]) << 8
+                if isThere[pair] { check(pair, at: index) }
+                index += 8
             }
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KalijRatchet
@@ -6,8 +7,8 @@ import Testing
 /// Random conversations, played here and by the libraries x3dh and doubleratchet in another process, with the same
 /// random numbers: the same bytes leave, the same texts are read, and the same messages are refused.
 ///
-/// The libraries are Debian 12's; `RATCHET_PYTHON` names a Python with others. `RATCHET_OPERATIONS=1000000` is the long
-/// form, half of it in each format; `RATCHET_SEED` repeats a run. Differences that are known and meant:
+/// The libraries are Debian 12's; `Scripts/long ratchet-model 1000000 python=... seed=...` is the long form, half of it in each
+/// format, with the libraries of another Python. Differences that are known and meant:
 /// - A header that was tampered with may be refused for another reason.
 /// - We skip to pn + 1, the libraries to pn. The key behind the last message is left out here, and what follows a gap
 ///   of more than 999 keys is not compared.
@@ -15,13 +16,12 @@ import Testing
 ///   a state in between, the libraries know the key that they have sent since, and we do not: a side is saved with its
 ///   key drawn.
 @Suite struct ModelTests {
-    private static let operations = Int(ProcessInfo.processInfo.environment["RATCHET_OPERATIONS"] ?? "") ?? 20_000
+    private static let operations = LongForm.amount("ratchet-model", short: 4_000)
 
     @Test("random conversations go as with the libraries", arguments: Dialect.allCases)
     func conversations(_ dialect: Dialect) throws {
-        let seed =
-            ProcessInfo.processInfo.environment["RATCHET_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...1_000_000)
-        var game = try Game(dialect, seed: seed)
+        let seed = RandomInput.freshSeed("the ratchet's model, \(dialect)")
+        var game = try Game(dialect, seed: seed, farAfter: min(2500, Self.operations / 10))
         var done = 0
         // Half of the operations in each format.
         while done < Self.operations / 2 {
@@ -40,6 +40,8 @@ private struct Game {
         "begun", "sent", "read", "lost", "replayed", "refused", "tampered", "restored", "out of order", "far",
     ]
     let dialect: Dialect
+    /// After how many moves messages beyond the limit are lost.
+    private let farAfter: Int
     private let oracle: Oracle
     private var random: Numbers
     private var conversations: [Conversation] = []
@@ -48,8 +50,8 @@ private struct Game {
     private(set) var counts: [String: Int] = [:]
     private(set) var problems: [String] = []
 
-    init(_ dialect: Dialect, seed: UInt64) throws {
-        self.dialect = dialect
+    init(_ dialect: Dialect, seed: UInt64, farAfter: Int) throws {
+        (self.dialect, self.farAfter) = (dialect, farAfter)
         oracle = try Oracle(dialect, seed: seed)
         random = Numbers(state: seed)
     }
@@ -60,7 +62,7 @@ private struct Game {
         let index = random.below(conversations.count)
         let side = random.below(2)
         movesSinceFar += 1
-        if movesSinceFar > 2500, try goFar(index, side) > 0 { return 1004 }
+        if movesSinceFar > farAfter, try goFar(index, side) > 0 { return 1004 }
         switch random.below(100) {
         case 0..<42: return try send(index, side, 1 + random.below(3))
         case 42..<84: return try receive(index, side)

@@ -8,7 +8,7 @@ import Testing
 
     private func path() throws -> String { try #require(directory).path }
 
-    private func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
+    private func isReadable(_ descriptor: Int32, within milliseconds: Int32 = Int32(hangSeconds * 1000)) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&request, 1, milliseconds) == 1
     }
@@ -18,11 +18,11 @@ import Testing
         let listener = try Doorbell.Listener(directory: path())
         var bell = Doorbell.bell(directory: try path())
         #expect(bell != nil)
-        #expect(isReadable(listener.descriptor, within: 1000))
+        #expect(isReadable(listener.descriptor))
         let caller = try #require(listener.accept())
         #expect(!isReadable(caller, within: 50))
         bell = nil
-        #expect(isReadable(caller, within: 1000))
+        #expect(isReadable(caller))
         close(caller)
         #expect(bell == nil)
     }
@@ -47,10 +47,10 @@ import Testing
         var byte: UInt8 = 0
         #expect(read(caller, &byte, 1) == 1 && byte == Doorbell.tell)
         for _ in 0..<1_000_000 / 8 { Doorbell.tell(caller) }  // more than fits: nobody waits for a slow reader
-        #expect(subscription.wait(seconds: 1) == .something)
+        #expect(subscription.wait(seconds: hangSeconds) == .something)
         close(caller)
-        while subscription.wait(seconds: 1) == .something {}
-        #expect(subscription.wait(seconds: 1) == .end)
+        while subscription.wait(seconds: hangSeconds) == .something {}
+        #expect(subscription.wait(seconds: hangSeconds) == .end)
     }
 
     @Test("There is no bell where nobody listens, also where somebody listened once")
@@ -66,7 +66,7 @@ import Testing
         let living = try Doorbell.Listener(directory: path())
         let bell = Doorbell.bell(directory: try path())
         #expect(bell != nil)
-        #expect(isReadable(living.descriptor, within: 1000))
+        #expect(isReadable(living.descriptor))
         #expect(!isReadable(dead.descriptor, within: 50))
     }
 
@@ -77,6 +77,6 @@ import Testing
         let listener = try Doorbell.Listener(directory: long)
         let bell = Doorbell.bell(directory: long)
         #expect(bell != nil)
-        #expect(isReadable(listener.descriptor, within: 1000))
+        #expect(isReadable(listener.descriptor))
     }
 }

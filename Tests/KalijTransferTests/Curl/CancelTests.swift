@@ -35,7 +35,7 @@ struct CancelTests {
             trial.start(request(.get, "/zeros/200000000"))
         }
         #expect(trial.wait { seen > 0 })
-        trial.wait(0.3) { false }
+        trial.turn(for: 0.3)
         #expect(seen == 1 && trial.ends.isEmpty)
         let end = try #require(server.request()?.end)
         #expect(end == "reset")
@@ -45,10 +45,10 @@ struct CancelTests {
     func moments() throws {
         trial.start(request(.get, "/file/10"))
         trial.transfer?.cancel()
-        trial.wait(0.2) { false }
+        trial.turn(for: 0.2)
         #expect(trial.ends.isEmpty && server.accepted == 0)
         trial.start(request(.get, "/silent"))
-        trial.wait(0.3) { false }
+        trial.turn(for: 0.3)
         trial.transfer?.cancel()
         trial.transfer?.cancel()
         #expect(server.request()?.end == "reset")
@@ -59,7 +59,7 @@ struct CancelTests {
         done.transfer?.pause()
         done.transfer?.resume()
         done.transfer?.releaseLastBlock()
-        done.wait(0.1) { false }
+        done.turn(for: 0.1)
         #expect(done.ends.count == 1)
     }
 
@@ -69,10 +69,10 @@ struct CancelTests {
         var events = 0
         let transfer = transport?.start(request(.get, "/silent"), body: nil) { _ in events += 1 }
         trial.wait { self.server.accepted == 1 }
-        trial.wait(0.3) { false }
+        trial.turn(for: 0.3)
         transport = nil
         #expect(server.request()?.end == "reset")
-        trial.wait(0.1) { false }
+        trial.turn(for: 0.1)
         #expect(events == 0)
         transfer?.cancel()
     }
@@ -99,8 +99,8 @@ struct CancelTests {
             }
             transfers.append(transfer)
         }
-        trial.wait(15) { ends >= 14 }
-        trial.wait(0.5) { false }
+        trial.wait { ends >= 14 }
+        trial.turn(for: 0.2)
         // Some of the cancelled may have been faster.
         #expect((14...20).contains(ends))
     }
@@ -118,7 +118,7 @@ struct CancelTests {
             #expect(trial.run(request(.get, "/file/100000"))?.status == 200)
             trial.onEvent = { trial, _ in trial.transfer?.cancel() }
             trial.start(request(.put, "/put"), body: Bytes(pattern(100_000)))
-            trial.wait(0.1) { false }
+            trial.turn(for: 0.1)
         }
         #expect(try connections() == 0)
         #expect(loop == nil)

@@ -61,10 +61,7 @@ struct ConnectingTests {
         let name = try Trial().run(request("https://nothing.invalid/"))?.failure
         #expect(name?.code == .name || name?.code == .timeout)
         let mute = "https://localhost:\(server.mutePort)/"
-        let trial = try Trial()
-        let begin = trial.loop.now
-        #expect(trial.run(request(mute, own: ["localhost"], connect: 0.5))?.failure?.code == .timeout)
-        #expect(trial.loop.now - begin < 3)
+        #expect(try Trial().run(request(mute, own: ["localhost"], connect: 0.5))?.failure?.code == .timeout)
     }
 
     @Test("Invalid requests end with the reason")

@@ -108,7 +108,7 @@ struct DownloadTests {
         let limits = TransferLimits(lowSpeed: 100, lowSpeedSeconds: 1)
         let begin = trial.loop.now
         #expect(trial.run(request(path, limits: limits))?.failure?.code == .tooSlow)
-        #expect((1..<4).contains(trial.loop.now - begin))
+        #expect(trial.loop.now - begin >= 1)
         #expect(server.request()?.end != "answered")
     }
 
@@ -121,7 +121,7 @@ struct DownloadTests {
         trial.start(request("/file/\(size)", limits: TransferLimits(lowSpeed: 1000, lowSpeedSeconds: 0.5)))
         #expect(trial.wait { !trial.bytes.isEmpty })
         let stand = trial.bytes.count
-        trial.wait(1) { false }
+        trial.turn(for: 1)
         #expect(trial.bytes.count == stand && trial.ends.isEmpty)
         trial.onEvent = { _, _ in }
         trial.transfer?.resume()

@@ -56,12 +56,12 @@ struct UploadTests {
         let body = Bytes(pattern(size))
         trial.start(request("/put"), body: body)
         #expect(trial.wait { trial.seals == 1 })
-        trial.wait(0.3) { !trial.ends.isEmpty }
+        trial.turn(for: 0.3) { !trial.ends.isEmpty }
         #expect(trial.ends.isEmpty)
         #expect(trial.seals == 1)
         #expect(body.position == max(0, size - 16384))
         trial.transfer?.cancel()
-        trial.wait(0.2) { false }
+        trial.turn(for: 0.2)
         #expect(trial.ends.isEmpty)
         let seen = try #require(server.request())
         // What was in the buffers when the connection was reset may be lost, too.
@@ -75,13 +75,13 @@ struct UploadTests {
         trial.start(request("/put"), body: Bytes(pattern(100_000)))
         #expect(trial.wait { trial.seals == 1 })
         trial.transfer?.pause()
-        trial.wait(0.1) { false }
+        trial.turn(for: 0.1)
         trial.transfer?.resume()
-        trial.wait(0.1) { false }
+        trial.turn(for: 0.1)
         #expect(trial.seals == 1 && trial.ends.isEmpty)
         trial.transfer?.pause()
         trial.transfer?.releaseLastBlock()
-        trial.wait(0.2) { !trial.ends.isEmpty }
+        trial.turn(for: 0.2) { !trial.ends.isEmpty }
         #expect(trial.ends.isEmpty)
         trial.transfer?.resume()
         trial.wait { !trial.ends.isEmpty }
@@ -95,7 +95,7 @@ struct UploadTests {
         trial.start(request("/put"), body: Bytes(pattern(100_000)))
         trial.transfer?.releaseLastBlock()
         #expect(trial.wait { trial.seals == 1 })
-        trial.wait(0.3) { !trial.ends.isEmpty }
+        trial.turn(for: 0.3) { !trial.ends.isEmpty }
         #expect(trial.ends.isEmpty)
     }
 
@@ -111,9 +111,9 @@ struct UploadTests {
         let body = Bytes(pattern(size))
         trial.start(request("/put", limits: TransferLimits(lowSpeed: 1000, lowSpeedSeconds: 0.5)), body: body)
         #expect(trial.wait { !trial.progress.isEmpty })
-        trial.wait(0.2) { false }
+        trial.turn(for: 0.2)
         let stand = body.position
-        trial.wait(1) { false }
+        trial.turn(for: 1)
         #expect(body.position == stand && stand < size)
         #expect(trial.ends.isEmpty)
         trial.onEvent = { trial, event in
@@ -165,10 +165,8 @@ struct UploadTests {
     @Test("A server that does not read is given up")
     func unread() throws {
         let limits = TransferLimits(lowSpeed: 1000, lowSpeedSeconds: 1, sendBuffer: 64 * 1024)
-        let begin = trial.loop.now
         let end = trial.run(request("/put-unread", limits: limits), body: Bytes(pattern(8_000_000)))
         #expect(end?.failure?.code == .tooSlow)
-        #expect(trial.loop.now - begin < 6)
     }
 
     @Test("A server that takes all and does not answer is given up")

@@ -1,5 +1,6 @@
 import Foundation
 import KalijTransport
+import TestSupport
 
 @testable import KalijTransfer
 
@@ -31,16 +32,22 @@ final class Trial {
         }
     }
 
-    /// Runs a transfer to its end; nil if the end does not come in time.
-    func run(_ request: TransferRequest, body: (any UploadBody)? = nil, within seconds: Double = 15) -> TransferEnd? {
+    /// Runs a transfer to its end; nil if the end does not come.
+    func run(_ request: TransferRequest, body: (any UploadBody)? = nil) -> TransferEnd? {
         start(request, body: body)
-        wait(seconds) { !self.ends.isEmpty }
+        wait { !self.ends.isEmpty }
         return ends.first
     }
 
-    /// Turns the loop until a condition holds, or the time is over.
+    /// Turns the loop until a condition holds; false if it hangs.
     @discardableResult
-    func wait(_ seconds: Double = 10, until condition: @escaping () -> Bool) -> Bool {
+    func wait(until condition: @escaping () -> Bool) -> Bool {
+        turn(for: hangSeconds, or: condition)
+        return condition()
+    }
+
+    /// Turns the loop for a while, to see that nothing happens, or until a condition holds.
+    func turn(for seconds: Double, or condition: @escaping () -> Bool = { false }) {
         let end = loop.now + seconds
         func check() {
             if condition() || loop.now >= end { return loop.stop() }
@@ -48,7 +55,6 @@ final class Trial {
         }
         check()
         loop.run()
-        return condition()
     }
 
     private func keep(_ event: TransferEvent) {

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import KalijTransport
@@ -7,12 +8,12 @@ import Testing
 @Suite struct RaceTests {
     private func dial(
         _ port: UInt16, limits: ConnectionLimits = ConnectionLimits(), _ prepare: (EventLoop) -> Void = { _ in }
-    ) throws -> (Dialogue, Double) {
+    ) throws -> (dialogue: Dialogue, time: Double) {
         let dns = try NameServer(["host-record=both.test,127.0.0.1,::1"])
         let dialogue = try Dialogue(host: "both.test", port: port, limits: limits, dns: dns.address)
         let start = dialogue.loop.now
         prepare(dialogue.loop)
-        _ = dialogue.wait(20) { dialogue.endpoint != nil || dialogue.failure != nil }
+        dialogue.wait { dialogue.endpoint != nil || dialogue.failure != nil }
         dialogue.connection.abort()
         return (dialogue, dialogue.loop.now - start)
     }
@@ -31,10 +32,10 @@ import Testing
     func four() throws {
         let server = try Server { _ = $0.read() }
         var limits = ConnectionLimits()
-        limits.stagger = 5
-        let (dialogue, time) = try dial(server.port, limits: limits)
+        // Longer than anything may take: not the pause makes IPv4 come.
+        limits.stagger = 2 * hangSeconds
+        let (dialogue, _) = try dial(server.port, limits: limits)
         #expect(dialogue.endpoint?.address == "127.0.0.1")
-        #expect(time < 3)
         server.stop()
     }
 
@@ -44,7 +45,7 @@ import Testing
         let hole = try BlackHole("::1", port: server.port)
         let (dialogue, time) = try dial(server.port)
         #expect(dialogue.endpoint?.address == "127.0.0.1")
-        #expect(time > 0.24 && time < 3)
+        #expect(time > 0.24)
         withExtendedLifetime(hole) {}
         server.stop()
     }
@@ -100,7 +101,7 @@ import Testing
         }
         let start = loop.now
         race.add([try #require(SocketAddress(literal: "127.0.0.1", port: server.port))], of: AF_INET)
-        loop.schedule(after: 5) { loop.stop() }
+        loop.schedule(after: hangSeconds) { loop.stop() }
         loop.run()
         #expect(loop.now - start >= 0.05)
         #expect(winner?.address.text == "127.0.0.1")
@@ -117,6 +118,6 @@ import Testing
         let start = dialogue.loop.now
         let failure = try #require(dialogue.waitForFailure())
         #expect(failure.description == "127.0.0.1:\(hole.port): no answer within 1 s")
-        #expect((0.9..<4).contains(dialogue.loop.now - start))
+        #expect(dialogue.loop.now - start > 0.9)
     }
 }

@@ -16,6 +16,8 @@ final class Command {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // An inherited socket of Foundation's Process keeps that process from noticing its own program's end.
+        _ = closeFrom?(&actions, 3)
         // The tests of signals block some, and a child would inherit the mask.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -55,6 +57,12 @@ final class Command {
         guard try Command(arguments, in: directory, output: log).wait() != 0 else { return }
         throw Failure(description: arguments.joined(separator: " ") + ": " + ((try? readText(log)) ?? ""))
     }
+}
+
+/// glibc's call to close all further descriptors in the child, which Swift's module of glibc leaves out.
+private let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+    unsafeBitCast(
+        $0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
 }
 
 /// A directory that is removed with its object.

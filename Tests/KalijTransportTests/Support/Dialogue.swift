@@ -1,4 +1,5 @@
 import KalijTransport
+import TestSupport
 
 /// Brings a connection's events to a dialogue made later.
 private final class Relay {
@@ -9,6 +10,7 @@ private final class Relay {
 final class Dialogue {
     let loop: EventLoop
     let connection: Connection
+    private let began: Double
     private let relay = Relay()
     private(set) var endpoint: Endpoint?
     private(set) var info: TLSInfo?
@@ -30,6 +32,7 @@ final class Dialogue {
         dns: String? = nil, remembered: Endpoint? = nil, ticket: [UInt8]? = nil, wantsTickets: Bool = false
     ) throws {
         loop = try EventLoop()
+        began = loop.now
         let target = ConnectionTarget(
             domain: domain, override: port.map { (host: host, port: $0) }, directTLS: directTLS,
             remembered: remembered)
@@ -42,6 +45,9 @@ final class Dialogue {
         relay.dialogue = self
         connection.open()
     }
+
+    /// Seconds since the connecting began.
+    var elapsed: Double { loop.now - began }
 
     private func keep(_ event: ConnectionEvent) {
         switch event {
@@ -64,9 +70,15 @@ final class Dialogue {
 
     var text: String { String(decoding: received, as: UTF8.self) }
 
-    /// Turns the loop until a condition holds; false if the time was too short.
+    /// Turns the loop until a condition holds; false if it hangs.
     @discardableResult
-    func wait(_ seconds: Double = 10, until condition: @escaping () -> Bool) -> Bool {
+    func wait(until condition: @escaping () -> Bool) -> Bool {
+        turn(for: hangSeconds, or: condition)
+        return condition()
+    }
+
+    /// Turns the loop for a while, to see that nothing happens, or until a condition holds.
+    func turn(for seconds: Double, or condition: @escaping () -> Bool = { false }) {
         let end = loop.now + seconds
         func check() {
             if condition() || loop.now >= end { return loop.stop() }
@@ -74,13 +86,12 @@ final class Dialogue {
         }
         check()
         loop.run()
-        return condition()
     }
 
     func waitForConnection() -> Bool { wait { self.endpoint != nil || self.failure != nil } && endpoint != nil }
     func waitForSecurity() -> Bool { wait { self.info != nil || self.failure != nil } && info != nil }
     func waitForFailure() -> ConnectFailure? {
-        wait(30) { self.failure != nil || self.endpoint != nil && self.info != nil }
+        wait { self.failure != nil || self.endpoint != nil && self.info != nil }
         return failure
     }
     func waitForEnd() -> Bool { wait { self.isClosed } }

@@ -1,6 +1,7 @@
 import COpenSSL
 import Glibc
 import Synchronization
+import TestSupport
 
 /// A server on loopback, in its own threads: `serve` gets each connection, and returns to end the connection.
 final class Server: Sendable {
@@ -105,7 +106,7 @@ final class Peer {
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         // No test waits for ever.
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        var patience = timeval(tv_sec: Int(hangSeconds), tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         // OpenSSL's socket BIO would raise SIGPIPE here.

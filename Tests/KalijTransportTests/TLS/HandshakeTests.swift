@@ -2,6 +2,7 @@ import COpenSSL
 import Glibc
 import KalijTransport
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct HandshakeTests {
@@ -101,12 +102,10 @@ import Testing
             while staysOpen, !peer.read().isEmpty {}
         }
         var limits = ConnectionLimits()
-        limits.tls = 1
+        limits.tls = staysOpen ? 1 : hangSeconds
         let dialogue = try Dialogue(port: server.port, directTLS: .only, limits: limits)
-        let start = dialogue.loop.now
         let failure = try #require(dialogue.waitForFailure())
         #expect(failure.kind == .tls)
-        #expect(dialogue.loop.now - start < 3)
         if staysOpen {
             #expect(failure.description.hasSuffix("no answer to the TLS handshake within 1 s"))
         } else {
@@ -129,7 +128,7 @@ import Testing
         dialogue.connection.startTLS()
         let failure = try #require(dialogue.waitForFailure())
         #expect(failure.description == "127.0.0.1:\(server.port): certificate has expired (2021-01-01)")
-        dialogue.wait(0.05) { false }
+        dialogue.turn(for: 0.05)
         #expect(!dialogue.isClosed)
         server.stop()
     }
@@ -198,7 +197,7 @@ import Testing
         let dialogue = try Dialogue(port: server.port, directTLS: .only)
         #expect(dialogue.waitForSecurity())
         dialogue.connection.send([1])
-        #expect(dialogue.wait(3) { dialogue.text == "behind" })
+        #expect(dialogue.wait { dialogue.text == "behind" })
         dialogue.connection.abort()
         server.stop()
     }

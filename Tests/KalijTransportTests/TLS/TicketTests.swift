@@ -207,7 +207,7 @@ import Testing
         dialogue.onEvent = { if case .ticket = $0 { dialogue.connection.abort() } }
         dialogue.connection.send([1])
         #expect(dialogue.wait { !dialogue.tickets.isEmpty })
-        dialogue.wait(0.1) { false }
+        dialogue.turn(for: 0.1)
         #expect(dialogue.text == "hello")
         server.stop()
     }

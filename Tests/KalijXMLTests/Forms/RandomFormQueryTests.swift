@@ -1,10 +1,11 @@
 import KalijXML
+import TestSupport
 import Testing
 
 /// Subqueries compared with their form, over random elements similar to forms.
 @Suite struct RandomFormQueryTests {
     private struct Generator {
-        var random = SystemRandomNumberGenerator()
+        var random = Seeded(RandomInput.freshSeed("queries of forms"))
         private static let names = [
             "title", "instructions", "field", "field", "field", "reported", "item", "item", "value", "value", "option",
             "desc", "required", "x", "other",
@@ -38,7 +39,7 @@ import Testing
     @Test("every form is written so that it reads the same, and no question traps")
     func reading() throws {
         var generator = Generator()
-        for _ in 0..<1_000 {
+        for _ in 0..<RandomInput.rounds(500) {
             let element = generator.form()
             var form = try DataForm(element)
             let again = try DataForm(form.element)
@@ -72,7 +73,7 @@ import Testing
     func queries() throws {
         var generator = Generator()
         var found = 0
-        for _ in 0..<1_000 {
+        for _ in 0..<RandomInput.rounds(500) {
             let element = generator.form()
             let form = try DataForm(element)
             let names = (form.fields + form.items.flatMap(\.fields)).compactMap(\.name)
@@ -94,6 +95,6 @@ import Testing
                 element.findFirst(try Query<DataForm.Field>(parsing: whole)) == wanted, "\(whole) of \(element)")
             if wanted != nil { found += 1 }
         }
-        #expect(found > 100, "\(found)")
+        #expect(found > 50, "\(found)")
     }
 }

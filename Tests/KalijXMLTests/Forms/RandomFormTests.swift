@@ -1,11 +1,12 @@
 import FoundationEssentials
 import KalijXML
+import TestSupport
 import Testing
 
 /// read(write(form)) == form, over random forms.
 @Suite struct RandomFormTests {
     private struct Generator {
-        var random = SystemRandomNumberGenerator()
+        var random = Seeded(RandomInput.freshSeed("forms"))
         private static let pieces = [
             "a", "B", "é", "😀", "<", ">", "&", "'", "\"", " ", "\n", "\t", "\r", "]]>", "\u{FFFD}", "-", "{", "\\",
         ]
@@ -57,7 +58,7 @@ import Testing
     @Test("a written form is read again, as a tree, as text, and as JSON")
     func roundTrip() throws {
         var generator = Generator()
-        for _ in 0..<300 {
+        for _ in 0..<RandomInput.rounds(150) {
             let form = generator.form()
             let xml = form.element.xml()
             #expect(try DataForm(form.element) == form, "\(xml)")
@@ -72,7 +73,7 @@ import Testing
     func submissions() throws {
         var generator = Generator()
         var submitted = 0
-        for _ in 0..<300 {
+        for _ in 0..<RandomInput.rounds(150) {
             var form = generator.form()
             form.type = .form
             guard let answer = try? form.submission() else { continue }

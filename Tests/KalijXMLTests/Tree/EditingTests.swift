@@ -94,7 +94,7 @@ import Testing
         "random edits: written XML reads back equal and is written the same",
         arguments: 1...40 as ClosedRange<UInt64>)
     func randomEdits(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = Seeded(RandomInput.seed(seed))
         let root = Element("root", xmlns: ["u", nil].randomElement(using: &random) ?? nil)
         for step in 0..<150 {
             edit(root, &random)

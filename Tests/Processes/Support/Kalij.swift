@@ -78,7 +78,7 @@ struct Kalij {
     func launch(_ arguments: [String], environment: [String: String] = [:]) -> Launch {
         var launch = Launch(executable: executable)
         launch.arguments = ["--data", data] + arguments
-        launch.environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"].merging(environment) { $1 }
+        launch.environment.merge(["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"].merging(environment) { $1 }) { $1 }
         return launch
     }
 }

@@ -63,7 +63,7 @@ def run(copy, test, rule, seeds=(1, 1)):
     """What the test says of the first failure; None if it passes."""
     environment = dict(
         os.environ, NO_COLOR="1", SWIFT_BACKTRACE="enable=no", SWIFT_DETERMINISTIC_HASHING="1", KALIJ_BROKEN_RULE=rule,
-        NODE_FIRST=str(seeds[0]), NODE_SEEDS=str(seeds[1]))
+        KALIJ_LONG=f"push-nodes={seeds[1]} seed={seeds[0]}")
     done = subprocess.run(
         [os.path.join(copy, ".build/release/nodesPackageTests.xctest"), "--testing-library", "swift-testing", "--filter",
          f"{TESTS}.{test}" + (r"\(\)" if "/" in test else "")], cwd=copy, stdout=subprocess.PIPE,

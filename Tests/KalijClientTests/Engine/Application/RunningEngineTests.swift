@@ -4,6 +4,7 @@ import KalijAddress
 import KalijHandlers
 import KalijRoles
 import KalijStore
+import TestSupport
 import Testing
 
 @testable import KalijClient
@@ -11,7 +12,7 @@ import Testing
 @testable import KalijSteps
 
 /// "The public API for an app: `Engine(role:)`, events as an `AsyncSequence`, notifications as another."
-@Suite(.serialized, .timeLimit(.minutes(2))) struct RunningEngineTests {
+@Suite(.serialized) struct RunningEngineTests {
     private let drive: Drive
     private let server: ScriptedServer
 
@@ -21,7 +22,9 @@ import Testing
     }
 
     private func start(_ role: Role = .main) async throws -> RunningEngine {
-        try await Engine.start(role: role, in: drive.directory, options: .init(timing: Drive.timing))
+        var options = Engine.Options(timing: Drive.timing)
+        options.budget = hangSeconds
+        return try await Engine.start(role: role, in: drive.directory, options: options)
     }
 
     private var driver: Owner? { get throws { try StatusReader(drive.directory, drive.directory.read()).driver() } }
@@ -142,7 +145,7 @@ import Testing
             #expect(try driver?.role == .main)
             withExtendedLifetime(engine) {}
         }
-        for _ in 0..<500 where try driver != nil { try await sleep(for: .milliseconds(10)) }
+        for _ in 0..<Int(hangSeconds * 100) where try driver != nil { try await sleep(for: .milliseconds(10)) }
         #expect(try driver == nil)
     }
 

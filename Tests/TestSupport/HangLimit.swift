@@ -1,0 +1,3 @@
+/// The seconds after which a wait of a test counts as hung. No test measures a time by this limit: a busy machine takes long, and that is
+/// no fault.
+public let hangSeconds = 400.0
