@@ -101,7 +101,7 @@ struct World {
     /// Waits until the server lets nobody resume any of an account's sessions; `log` was made before the first of them.
     func untilLost(_ log: any SessionLogReader) async throws {
         var (log, bound, lost) = (log, 0, 0)
-        let isLost = try await until(every: 50) {
+        let isLost = await until(every: 50) {
             for seen in log.newEvents() {
                 if seen.event == .bound { bound += 1 } else if seen.event == .lost(.expired) { lost += 1 }
             }
