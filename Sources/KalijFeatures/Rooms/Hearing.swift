@@ -218,14 +218,16 @@ struct Hearing {
             ($0.integer("id"), $0.bool("owed"))
         }
         guard let (row, isOwed) = known else { return false }
+        // Prosody 0.12 and 13 say so of what was not acknowledged when a connection between servers ended; no room says so of a message.
+        let isSentBack = error.isUnreachable || error.condition == .recipientUnavailable
         // Nobody looks for the message any more: a server on the way decides nothing.
-        guard isOwed else { return error.isUnreachable }
+        guard isOwed else { return isSentBack }
         if error.condition == .notAcceptable {
             guard try RoomOutbox(step: step, room: room).refused(row) else { return false }
             try Rooms(step: step).handle(.notAcceptable, &room)
             return true
         }
-        guard error.isUnreachable else {
+        guard isSentBack else {
             // The room has been forgotten, or destroyed, and nobody has said so.
             if [.itemNotFound, .gone].contains(error.condition) { try Rooms(step: step).handle(.notAcceptable, &room) }
             return false
