@@ -178,7 +178,7 @@ ratchet-mutants: deps
 NODES ?= 10
 simulate-nodes: CONFIGURATION := $(OPTIMIZED)
 simulate-nodes: build
-	NODE_LONG=1 NODES=$(NODES) NODE_SEEDS=$(SEEDS) NODE_FIRST=$(FIRST) swift test --skip-build $(CONFIGURATION) --filter "NodeSimulationTests|NodeLongTests"
+	KALIJ_LONG="simulate-nodes=$(SEEDS) nodes=$(NODES) seed=$(FIRST)" swift test --skip-build $(CONFIGURATION) --filter "NodeSimulationTests|NodeLongTests"
 
 node-mutants: deps
 	@Tests/Programs/nodes/mutants.py

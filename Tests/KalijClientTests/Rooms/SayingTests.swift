@@ -244,6 +244,15 @@ struct SayingTests {
         #expect(try room.harness.history().suffix(2) == ["out one (failed)", "out two (acked)"])
     }
 
+    @Test("what a lost connection between servers had not acknowledged comes back as recipient-unavailable: nothing has failed")
+    func sentBackByStreamManagement() throws {
+        let room = try RoomHarness.joined()
+        try room.accept("one")
+        try room.send()
+        try room.refuse(message: "one", "recipient-unavailable", type: "cancel")
+        #expect(try room.harness.history().last == "out one (acked)")
+    }
+
     @Test("what the room has shown, and what nobody looks for any more, does not fail when a server sends it back")
     func sentBackLate() throws {
         for condition in ["remote-server-not-found", "forbidden"] {

@@ -7,7 +7,7 @@ import Testing
 /// Many records and many tokens; a part of `Scripts/long push-nodes`, because they take their time.
 @Suite(
     "Nodes with a million records",
-    .enabled(if: LongForm.runs("push-nodes"), "long: Scripts/long push-nodes 1000"))
+    .enabled(if: LongForm.runs("simulate-nodes"), "Scripts/long simulate-nodes"))
 struct NodeLongTests {
     @Test("a node with all rights that lies a million times: no push is lost, nobody cancels, and the node is named")
     func lies() throws {

@@ -7,14 +7,14 @@ import Testing
 /// Partitions, kills, lost and old data at the servers, wrong clocks, restored disks, full servers: afterwards all nodes
 /// know the same within 60 s.
 ///
-/// `make test` plays a few seeds of ten nodes; `Scripts/long push-nodes 1000 nodes=10 seed=1` plays as many as are asked for, from
+/// `make test` plays a few seeds of ten nodes; `Scripts/long simulate-nodes 1000` plays as many as are asked for, from
 /// the seed on.
 @Suite("A simulation of nodes")
 struct NodeSimulationTests {
     /// Numbers of nodes and of seeds.
     private static let worlds: [(nodes: Int, seeds: Int)] = {
-        guard let seeds = LongForm.amount("push-nodes") else { return [(10, 6)] }
-        return [(LongForm.amount("nodes", short: 10), seeds)]
+        guard let seeds = LongForm.amount("simulate-nodes") else { return [(10, 6)] }
+        return [(LongForm.choice("nodes").flatMap { Int($0) } ?? 10, seeds)]
     }()
 
     @Test(
