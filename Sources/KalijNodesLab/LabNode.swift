@@ -109,7 +109,7 @@ public final class LabNode: Sendable {
     public func end(_ signal: Int32) -> Subprocess.Ending? {
         let running = process.withLock { $0 }
         running?.signal(signal)
-        let ending = running?.blockingWait(seconds: LabComponentServer.hangLimit)
+        let ending = running?.blockingWait(seconds: LabLimits.hang)
         server.wait { !self.server.isReady }
         return ending
     }

@@ -45,7 +45,7 @@ public struct LabNodes: Sendable {
 /// - Parameter seconds: for a demonstration; else the time after which something counts as hung.
 /// - Returns: after how many seconds; nil if it is not true within the time.
 public func waits(
-    _ seconds: Double = LabComponentServer.hangLimit, until isTrue: () throws -> Bool
+    _ seconds: Double = LabLimits.hang, until isTrue: () throws -> Bool
 ) async rethrows -> Double? {
     let began = ContinuousClock.now
     while true {

@@ -39,7 +39,7 @@ public final class LabRedis: Sendable {
         let server = try Tool(name: "redis-server", package: "redis-server").path()
         let started = try Subprocess(laboratory.launch(server, [laboratory.path("redis.conf")]))
         process.withLock { $0 = started }
-        let hung = ContinuousClock.now + .seconds(LabComponentServer.hangLimit)
+        let hung = ContinuousClock.now + .seconds(LabLimits.hang)
         while ContinuousClock.now < hung, started.ending() == nil {
             if try await command("PING") == "PONG" { return }
             // Redis says nothing when it is ready: asked again until it answers.
@@ -52,7 +52,7 @@ public final class LabRedis: Sendable {
     public func kill() async {
         let running = process.withLock { $0 }
         running?.signal(SIGKILL)
-        _ = await running?.wait(seconds: LabComponentServer.hangLimit)
+        _ = await running?.wait(seconds: LabLimits.hang)
     }
 
     /// Stops answering without ending, or goes on.

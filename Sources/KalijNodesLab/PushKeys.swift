@@ -19,7 +19,7 @@ public enum PushKeys {
             """,
         ]
         launch.directory = folder
-        guard try Subprocess(launch).blockingWait(seconds: LabComponentServer.hangLimit) == .exited(0) else {
+        guard try Subprocess(launch).blockingWait(seconds: LabLimits.hang) == .exited(0) else {
             throw LaboratoryError("openssl made no keys in \(folder)")
         }
     }

@@ -99,6 +99,7 @@ private func withCStrings<Result>(
 
 /// glibc's call to close all further descriptors in the child, which Swift's module of glibc leaves out.
 private let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+    // traps: never; the type is that of spawn.h, glibc 2.34 and later.
     unsafeBitCast(
         $0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32).self)
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Suspends the task for `duration`, on a timer thread of the laboratory's own.
 ///
-/// `Task.sleep` depends on libdispatch's timers, which 6.3 on Linux loses now and then (`Documentation/Testing.md`).
+/// Tests do not depend on libdispatch's timers, which `Task.sleep` does (`Documentation/Testing.md`).
 /// - Throws: `CancellationError` as soon as the task is cancelled.
 public func sleep(for duration: Duration) async throws {
     let number = SleepTimer.shared.nextNumber()
@@ -75,6 +75,7 @@ private final class SleepTimer: Sendable {
             let (ended, next) = takeEnded()
             for continuation in ended { continuation.resume() }
             var descriptor = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+            // fits: a minute at most
             poll(&descriptor, 1, next.map { Int32(min($0 / .milliseconds(1), 60_000).rounded(.up)) } ?? -1)
             var bytes = [UInt8](repeating: 0, count: 512)
             _ = read(reading, &bytes, bytes.count)

@@ -12,7 +12,8 @@ public enum DebianRelease: Sendable, Hashable {
 
     /// Debian 13's servers, in the folder that `KALIJ_DEBIAN13` names. Nil where they are not there: not every machine may unpack device files.
     public static var newer: DebianRelease? {
-        guard let folder = getenv("KALIJ_DEBIAN13").map({ String(cString: $0) }), access(folder + "/root/usr", F_OK) == 0
+    /// Debian 13's servers, in the folder that `KALIJ_DEBIAN13` names. Nil where they are not there: not every machine may unpack device
+    /// files.
         else { return nil }
         return .debian13(folder: folder)
     }

@@ -135,11 +135,8 @@ public final class LabComponentServer: Sendable {
         state.withLock { state in for id in ids { state.sent[id] = nil } }
     }
 
-    /// The seconds after which a wait counts as hung. A busy machine takes long, and that is no fault.
-    public static let hangLimit = 400.0
-
     /// Waits for the answer to something.
-    public func wait(for id: String, seconds: Double = hangLimit) -> Answer? {
+    public func wait(for id: String, seconds: Double = LabLimits.hang) -> Answer? {
         wait(seconds: seconds) { self.answer(id) != nil }
         return answer(id)
     }
@@ -147,7 +144,7 @@ public final class LabComponentServer: Sendable {
     /// Waits for something to become true.
     /// - Parameter seconds: when the wait counts as hung.
     @discardableResult
-    public func wait(seconds: Double = hangLimit, until condition: () -> Bool) -> Bool {
+    public func wait(seconds: Double = LabLimits.hang, until condition: () -> Bool) -> Bool {
         let end = LabAPNs.now() + seconds
         while !condition() {
             if LabAPNs.now() > end { return false }
@@ -291,4 +288,10 @@ public final class LabComponentServer: Sendable {
                 seconds: LabAPNs.now() - asked)
         }
     }
+}
+
+/// Limits of the laboratory.
+public enum LabLimits {
+    /// The seconds after which a wait counts as hung. A busy machine takes long, and that is no fault.
+    public static let hang = 400.0
 }

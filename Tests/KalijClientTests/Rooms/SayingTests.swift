@@ -244,7 +244,7 @@ struct SayingTests {
         #expect(try room.harness.history().suffix(2) == ["out one (failed)", "out two (acked)"])
     }
 
-    @Test("what a lost connection between servers had not acknowledged comes back as recipient-unavailable: nothing has failed")
+    @Test("what a lost connection between servers had not acknowledged comes back: nothing has failed")
     func sentBackByStreamManagement() throws {
         let room = try RoomHarness.joined()
         try room.accept("one")
