@@ -10,10 +10,9 @@ public enum DebianRelease: Sendable, Hashable {
     /// The releases that tests can run.
     public static var available: [DebianRelease] { [.installed] + (newer.map { [$0] } ?? []) }
 
-    /// Debian 13's servers, in the folder that `KALIJ_DEBIAN13` names. Nil where they are not there: not every machine may unpack device files.
+    /// Debian 13's servers, in the folder that `KALIJ_DEBIAN13` names. Nil where they are not there: not every machine may unpack them.
     public static var newer: DebianRelease? {
-    /// Debian 13's servers, in the folder that `KALIJ_DEBIAN13` names. Nil where they are not there: not every machine may unpack device
-    /// files.
+        guard let folder = getenv("KALIJ_DEBIAN13").map({ String(cString: $0) }), access(folder + "/root/usr", F_OK) == 0
         else { return nil }
         return .debian13(folder: folder)
     }
