@@ -14,7 +14,7 @@ modes:
                 what it sends instead of a stream, or, with `--late`, inside an established session
 --on-resume refuses resumptions (refuse, the default), or closes the connection (close), or ends the stream with an error
 (error), like real servers. --linger waits so many seconds before ending a connection that the client has ended.
-Prints "ready" when listening, "closed" for each ended connection, and with `--late` how much of a wrong stanza was taken.
+Prints "ready" when listening and "closed" for each ended connection.
 """
 import argparse, json, os, re, select, socket, ssl, sys, time
 
@@ -251,13 +251,8 @@ def serve(client):
     if options.mode == "replay":
         replay(client, options.file)
     if options.mode in BAD:
-        sent = 0
-        try:
-            for piece in BAD[options.mode]:
-                client.send(piece)
-                sent += len(piece)
-        finally:
-            say("sent %d bytes" % sent)
+        for piece in BAD[options.mode]:
+            client.send(piece)
     if options.mode == "unasked":
         acknowledge_unasked(client)
     acknowledge_forever(client)

@@ -17,20 +17,21 @@ import Testing
         #expect(try kalij.login(server).status == 0)
         let run = try kalij.running()
         try await run.event("caught_up")
-        try await kalij.untilAnswered()
-        var before = -1
-        let isQuiet = try await until(every: 3000) {
-            defer { before = (try? run.procStatus("voluntary_ctxt_switches")) ?? 0 }
-            return try run.procStatus("voluntary_ctxt_switches") == before
-        }
-        #expect(isQuiet)
+        // Some seconds after a bind there is something left to do, on a slow machine later: the first quiet window counts. A process that
+        // wakes up again and again has none.
         let seconds = LongForm.amount("idle", short: 12)
-        try await sleep(for: .seconds(seconds))
-        let switches = try run.procStatus("voluntary_ctxt_switches") - before
+        var switches = 0
+        let isQuiet = try await until {
+            let before = try run.procStatus("voluntary_ctxt_switches")
+            try await sleep(for: .seconds(seconds))
+            switches = try run.procStatus("voluntary_ctxt_switches") - before
+            print("idle: \(switches) voluntary context switches in \(seconds) s")
+            return switches <= (seconds + 5) / 6
+        }
+        #expect(isQuiet, "\(switches)")
         let peak = try run.procStatus("VmHWM")
         let own = try run.procStatus("RssAnon")
         print("idle: RssAnon \(own) kB, VmHWM \(peak) kB, \(switches) voluntary context switches in \(seconds) s")
-        #expect(switches <= (seconds + 5) / 6)
         #expect(own <= 4_352)
         // In order: `Scripts/link-order` wants the list of called functions, which a killed process does not write.
         #expect(run.end(SIGTERM).status == 0)
