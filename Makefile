@@ -26,8 +26,8 @@ RELEASE := .build/release/kalij
 PUSH := .build/release/kalij-push
 BUILT := .build/debug
 BUNDLE := .build/debug/kalijPackageTests.xctest
-# Nobody reads an index of the symbols (only the discovery of XCTest does, which no test uses), nor variables in a debugger; stacks keep their lines.
-STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error --disable-index-store --disable-xctest -Xswiftc -gline-tables-only
+# Nobody reads variables in a debugger; stacks keep their lines. (The index of the symbols is needed: SwiftPM looks there for tests of XCTest.)
+STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error -Xswiftc -gline-tables-only
 # Tests are built for debugging: an optimized build of them takes twice as long. `make test-all` has the optimized build besides, because
 # users get optimized code: an address used after its call, for example, does no harm in a debug build. Processes are always those of `make release`.
 OPTIMIZED := -c release -Xswiftc -enable-testing --scratch-path .build/optimized $(STRICT)
