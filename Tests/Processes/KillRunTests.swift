@@ -1,23 +1,25 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
-/// "lost, twice and out of order are 0" under SIGKILL at random moments, against real servers.
+/// "lost, twice and out of order are 0" under SIGKILL at random moments, against real servers. `Scripts/long kill-run 25` has more kills,
+/// lost sessions, and servers without an archive.
 @Suite(.serialized) struct KillRunTests {
     @Test("nothing is lost, twice or out of order when kalij is killed", arguments: ServerKind.allCases)
     func kills(server kind: ServerKind) async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
         var options = KillOptions(kalij: try kalijBinary(), server: kind)
-        options.kills = 20
-        options.messages = 120
+        options.kills = LongForm.amount("kill-run", short: 8)
+        options.messages = LongForm.amount("kill-run", short: 60)
         options.seed = 20
         let (result, rounds) = try await KillRun.prepare(options, laboratory: laboratory).run()
         let round = try #require(rounds.first)
         let table = result.table().joined(separator: "\n")
         #expect(result.isClean, "\(table)")
-        #expect(result.kills >= 20 && result.sendKills > 0)
-        #expect(result.incoming.expected >= 120 && result.outgoing.expected >= 120)
+        #expect(result.kills >= options.kills)
+        #expect(result.incoming.expected >= options.messages && result.outgoing.expected >= options.messages)
         #expect(result.startsResumed > 0, "sessions survive the kills: \(table)")
         print(table)
         try await oracleFails(on: round.evidence, data: round.data, laboratory: laboratory)
@@ -25,7 +27,7 @@ import Testing
 
     /// "Including ... failed resumes (sessions expired, server restarted with SIGTERM, the queue limit exceeded)", "over
     /// fresh accounts", "with the network cut by the test's proxy". In numbers: `kalij demo --failed-resumes 14 --cuts 10`.
-    @Test("nor when sessions cannot be resumed, connections are cut and accounts are new")
+    @Test("nor when sessions cannot be resumed, connections are cut and accounts are new", .enabled(if: LongForm.runs("kill-run")))
     func failedResumes() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
@@ -51,6 +53,7 @@ import Testing
     /// An attack: with such archives messages were sent twice. The judge is the recipient.
     @Test(
         "nor where the archive keeps none of the messages: each message reaches its recipient once, or is reported",
+        .enabled(if: LongForm.runs("kill-run")),
         arguments: [(ServerKind.prosody, ArchivePolicy.roster), (.ejabberd, .never)])
     func unarchived(_ kind: ServerKind, _ archive: ArchivePolicy) async throws {
         let laboratory = try Laboratory()
