@@ -27,7 +27,9 @@ import Testing
 
     /// "Including ... failed resumes (sessions expired, server restarted with SIGTERM, the queue limit exceeded)", "over
     /// fresh accounts", "with the network cut by the test's proxy". In numbers: `kalij demo --failed-resumes 14 --cuts 10`.
-    @Test("nor when sessions cannot be resumed, connections are cut and accounts are new", .enabled(if: LongForm.runs("kill-run")))
+    @Test(
+        "nor when sessions cannot be resumed, connections are cut and accounts are new",
+        .enabled(if: LongForm.runs("kill-run")))
     func failedResumes() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
