@@ -126,11 +126,12 @@ tests-built:
 	@$(ENVIRONMENT) Scripts/tests run $(BUNDLE) --jobs $(JOBS)
 
 # How many suites run side by side: most wait more than they work.
-JOBS ?= 6
+JOBS ?= 5
 
 # Everything: what \`make test\` runs, the same with Debian 12's servers, optimized unit tests, sanitizers, packages and operating, and all long forms.
 test-all: test
-	@KALIJ_SERVERS=debian12 $(ENVIRONMENT) Scripts/tests run $(BUNDLE) --jobs $(JOBS) --kind processes
+	@$(ENVIRONMENT) Scripts/tests run $(BUNDLE) --jobs $(JOBS) --kind processes --all
+	@KALIJ_SERVERS=debian12 $(ENVIRONMENT) Scripts/tests run $(BUNDLE) --jobs $(JOBS) --kind processes --all
 	@Scripts/long all
 
 # Suites by a regular expression, such as FILTER='Processes\.(RoomKill|Group)Tests'; Scripts/long gives their amounts.

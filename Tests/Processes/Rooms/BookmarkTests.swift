@@ -120,7 +120,8 @@ import Testing
                 $0["event"] as? String == "room" && $0["room_state"] as? String == "left"
             }
             #expect(events.isEmpty, "\(kind): \(events)")
-            if kind == .ejabberd {
+            // ejabberd 24.12 makes an item of each room, and leaves other clients' words out.
+            if kind == .ejabberd, DebianRelease.standard == .installed {
                 let end = try other("iq", "alice@localhost", Self.list).output
                 #expect(end.contains("urn:example:client") && end.contains("https://example.org"), "\(end)")
             }
