@@ -139,9 +139,10 @@ FILTER ?=
 tests-of: build nested release $(DEBIAN13)
 	@$(ENVIRONMENT) $(BUNDLE) --testing-library swift-testing --no-parallel --filter '$(FILTER)'
 
-# The simulator and the corpus of the fuzzers, with the modules of the tests.
+# The simulator and the corpus of the fuzzers, with the modules of the tests. A plan is made anew for each package: SwiftPM takes the one that is
+# there for its own.
 nested: build
-	@for package in Tests/Simulation Fuzz; do swift build --build-tests --package-path $$package $(NESTED) || exit 1; done
+	@for package in Tests/Simulation Fuzz; do rm -f $(BUILT).yaml; swift build --build-tests --package-path $$package $(NESTED) || exit 1; done
 	@$(MAKE) --no-print-directory examples
 
 lint: build lint-sources
@@ -196,11 +197,11 @@ docs: deps
 	@Scripts/documentation-examples --check
 	@Scripts/build-documentation $(CONFIGURATION)
 
-# Packages of their own, like the users'; the README's package, too. They share the modules of the tests. A plan is made anew each time: SwiftPM
-# does not notice added or removed files in a package used by its path.
+# Packages of their own, like the users'; the README's package, too. They share the modules of the tests.
 examples: deps-build
-	@for example in $(EXAMPLES); do swift build --package-path Examples/$$example $(NESTED) || exit 1; done
+	@for example in $(EXAMPLES); do rm -f $(BUILT).yaml; swift build --package-path Examples/$$example $(NESTED) || exit 1; done
 	@Scripts/check-readme $(NESTED)
+	@rm -f $(BUILT).yaml
 
 # OMEMO_SERVERS=prosody is a single server, OMEMO_PEERS=first,alice,prof fewer clients, OMEMO_VERSION2=1 has kalij and python-omemo use
 # version 2, too, KALIJ_BINARY=... is another build.

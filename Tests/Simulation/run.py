@@ -126,6 +126,8 @@ def main():
     parser.add_argument("--limit", type=float, default=0, help="after so many seconds")
     options = parser.parse_args()
     environment = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1", SWIFT_BACKTRACE="enable=no")
+    if not os.access(PROGRAM, os.X_OK):
+        sys.exit(f"there is no {PROGRAM}; it is built by make simulate, and by make nested in the folder two above")
     if options.what == "trace":
         sys.exit(subprocess.call([PROGRAM, "trace", str(options.first)], env=environment))
     run = Run(options.first, options.seeds, options.jobs, not options.random_hashing)
@@ -139,6 +141,8 @@ def main():
         seed = run.failed[0]["seed"]
         print(f"\nthe smallest that fails of seed {seed}; all of it: make simulate SEEDS=1 FIRST={seed} TRACE=1\n")
         subprocess.call([PROGRAM, "shrink", str(seed)], env=environment)
+    if run.done < options.seeds and not (options.stop_at or options.limit):
+        sys.exit(f"only {run.done} of {options.seeds} seeds were played")
     sys.exit(1 if run.failed else 0)
 
 

@@ -216,10 +216,10 @@ public final class Chat: Sendable {
         try await wait(for: "stopped").sent ?? 0
     }
 
-    /// Logs out. A client that hangs is stopped: its reports so far are all that there is.
+    /// Logs out. A client that takes long is stopped: its reports so far are all that there is, and what a test needs of them it has waited for.
     public func quit() async {
         try? process.write(line: "quit")
-        guard await process.wait(seconds: hungAfter) == nil else { return }
+        guard await process.wait(seconds: 10) == nil else { return }
         state.withLock { $0.wasStopped = true }
         await process.stop(seconds: 1)
     }

@@ -10,7 +10,7 @@ public enum DebianRelease: Sendable, Hashable {
     /// The releases that tests can run.
     public static var available: [DebianRelease] { [.installed] + (newer.map { [$0] } ?? []) }
 
-    /// Debian 13's servers, in the folder of `KALIJ_DEBIAN13`. Nil where they are not there: not every machine may unpack them.
+    /// Debian 13's servers, in the folder of `KALIJ_DEBIAN13`; nil where they are missing.
     public static var newer: DebianRelease? {
         guard let folder = getenv("KALIJ_DEBIAN13").map({ String(cString: $0) }), access(folder + "/root/usr", F_OK) == 0
         else { return nil }

@@ -18,7 +18,7 @@ import Testing
     func killed() async throws {
         // At the same time: most of the time is waiting.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in LongForm.servers {
+            for kind in LongForm.runs("operation-kills") ? LongForm.servers : [.prosody] {
                 group.addTask {
                     let conversation = try await KilledConversation(kind)
                     defer { conversation.world.close() }

@@ -50,7 +50,7 @@ import Testing
         // The messages are more than a pipe holds.
         let isFull = await until {
             var count: Int32 = 0
-            return ioctl(ends.reading, UInt(FIONREAD), &count) == 0 && count >= 60_000
+            return ioctl(ends.reading, UInt(FIONREAD), &count) == 0 && count >= 40_000
         }
         #expect(isFull && process.ending() == nil)
         process.signal(SIGTERM)

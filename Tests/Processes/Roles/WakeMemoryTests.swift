@@ -43,7 +43,9 @@ import Testing
         #expect(wake.shown == 100)
     }
 
-    @Test("nor does a room with 2,000 people, who come and go, that the run enters anew")
+    @Test(
+        "nor does a room with 2,000 people, who come and go, that the run enters anew",
+        .enabled(if: LongForm.runs("wake-memory"), "Scripts/long wake-memory"))
     func crowd() async throws {
         let port = try freePort()
         let world = try await World(options: ServerOptions(componentPort: port), users: ["alice"])
