@@ -12,9 +12,8 @@ public enum DebianRelease: Sendable, Hashable {
 
     /// Debian 13's servers, in the folder of `KALIJ_DEBIAN13`; nil where they are missing.
     public static var newer: DebianRelease? {
-        guard let folder = getenv("KALIJ_DEBIAN13").map({ String(cString: $0) }), access(folder + "/root/usr", F_OK) == 0
-        else { return nil }
-        return .debian13(folder: folder)
+        let folder = getenv("KALIJ_DEBIAN13").map { String(cString: $0) } ?? ""
+        return access(folder + "/root/usr", F_OK) == 0 ? .debian13(folder: folder) : nil
     }
 
     /// The release of a server without another choice: Debian 13's where they are, unless `KALIJ_SERVERS=debian12`.
