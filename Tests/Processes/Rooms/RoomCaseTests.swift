@@ -128,7 +128,8 @@ import Testing
 
     @Test(
         "cases 3 to 5: corrections, retractions and reactions both ways; whoever takes the nickname of an author changes nothing",
-        .enabled(if: isOnOlderServers, "fails with Debian 13's servers, not explained yet"), arguments: ["anyone", "moderators"])
+        .enabled(if: isOnOlderServers, "fails with Debian 13's servers, not explained yet"),
+        arguments: ["anyone", "moderators"])
     func operations(whois: String) async throws {
         let fields = ["muc#roomconfig_whois": whois, "muc#roomconfig_persistentroom": "1"]
         try await Scene.atEachServer(fields: [.prosody: fields, .ejabberd: fields]) { scene in
