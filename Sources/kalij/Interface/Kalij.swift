@@ -31,13 +31,19 @@ enum Kalij {
         signal(SIGXFSZ, SIG_IGN)
         ErrorTexts.loadLate()
         do {
-            exit(Output.conclude(try run(CommandLine.arguments.dropFirst())).rawValue)
+            leave(Output.conclude(try run(CommandLine.arguments.dropFirst())))
         } catch {
             let failure = Failure(error)
             Output.error("\(failure.message)")
             if failure.status == .usage { Output.note("`kalij help` shows how it is used") }
-            exit(Output.conclude(failure.status).rawValue)
+            leave(Output.conclude(failure.status))
         }
+    }
+
+    /// Ends the process without the libraries' clean-up (`atexit`): a driver's thread may still work with what that frees.
+    private static func leave(_ status: ExitStatus) -> Never {
+        fflush(nil)
+        _exit(status.rawValue)
     }
 
     /// The memory holds keys and texts. `KALIJ_CORE_DUMPS=1` leaves the limit as it is.
