@@ -148,7 +148,8 @@ import Testing
     @Test("an engine that nobody refers to lets go")
     func forgotten() async throws {
         try await startAndForget()
-        for _ in 0..<Int(hangSeconds * 100) where try driver != nil { try await sleep(for: .milliseconds(10)) }
+        let deadline = ContinuousClock.now + .seconds(hangSeconds)
+        while try driver != nil, .now < deadline { try await sleep(for: .milliseconds(10)) }
         #expect(try driver == nil)
     }
 
