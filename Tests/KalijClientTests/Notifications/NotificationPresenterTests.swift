@@ -106,6 +106,7 @@ import Testing
     }
 
     private func wait(_ isIt: () -> Bool) async throws {
-        for _ in 0..<Int(hangSeconds * 200) where !isIt() { try await sleep(for: .milliseconds(5)) }
+        let deadline = ContinuousClock.now + .seconds(hangSeconds)
+        while !isIt(), .now < deadline { try await sleep(for: .milliseconds(5)) }
     }
 }
