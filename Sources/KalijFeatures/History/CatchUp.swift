@@ -144,7 +144,8 @@ package struct CatchUp {
     private func newRound(_ phase: Round.Phase, from anchor: String? = nil) throws {
         let range = try ranges.newest()
         let unfinished = try moving()
-        let begin = try range.map { try self.begin($0, at: cursor($0, unfinished, anchor)) }
+        let anchor = try anchor ?? ownAnchor()
+        let begin = try range.map { try self.begin($0, at: cursor($0, unfinished, anchor), anchor) }
         try database.run(
             """
             INSERT INTO catchup(account, archive, number, phase, since, range, cursor, start, placed, again_id, again_next,
@@ -188,13 +189,17 @@ package struct CatchUp {
     /// little later, and page over both (simulation, seed 1143). Or a server that emptied its archive archives an
     /// earlier message late, and that message is the first then (simulation, seed 1002821). Such a round begins by
     /// time: the longest delay of an archive before the first message, but not before the first reading began.
+    /// - Parameter anchor: a message that the round has to show.
     private func begin(
-        _ range: ArchiveRange, at cursor: Cursor
+        _ range: ArchiveRange, at cursor: Cursor, _ anchor: String?
     ) throws -> (id: String?, position: Int64, start: Int64?) {
-        guard cursor.id == range.firstID, range.isBottom, let first = range.firstAt else {
+        guard cursor.id == range.firstID, range.isBottom || cursor.id == anchor, let first = range.firstAt else {
             return (cursor.id, cursor.position, nil)
         }
-        return (nil, range.firstPosition - 1, max(first - Overlap.lateness, min(first, try since)))
+        // A process may have died before it knew whether the archive has older messages. The anchor is to be shown again all the same:
+        // by time, because nothing is known that it comes after. Stamps are rounded.
+        let start = range.isBottom ? max(first - Overlap.lateness, min(first, try since)) : first - 1
+        return (nil, range.firstPosition - 1, start)
     }
 
     private typealias Cursor = (id: String, position: Int64)
@@ -208,7 +213,7 @@ package struct CatchUp {
         let id = unfinished?.cursor ?? range.againID
         let known = id == range.againID ? range.againPosition : nil
         let begin = (id: id, position: try ranges.place(of: id)?.position ?? known ?? range.lastPosition)
-        guard let anchor = try anchor ?? ownAnchor(), let place = try ranges.place(of: anchor),
+        guard let anchor, let place = try ranges.place(of: anchor),
             // Messages shown by the unfinished round have their places already.
             try place.position <= unfinished?.changedBehind ?? .max || place.catchup == round()?.number,
             // The anchor is to be shown again: that proves that the archive has not forgotten what came later.

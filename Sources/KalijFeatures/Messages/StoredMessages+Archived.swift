@@ -69,12 +69,18 @@ extension StoredMessages {
                 SELECT m.id, m.position FROM c CROSS JOIN message m INDEXED BY message_order
                     ON m.account = ?1 AND m.conversation = c.name AND m.position > ?3 AND m.shown = 1
                 WHERE m.archive = ?2 AND m.catchup < ?4
+                    AND (m.erased IS NULL OR m.erased = ?5 OR m.state IN (?6, ?7))
                 UNION ALL
                 SELECT m.id, m.position FROM h CROSS JOIN message m INDEXED BY message_hidden
                     ON m.account = ?1 AND m.conversation = h.name AND m.position > ?3 AND m.shown = 0
                 WHERE m.archive = ?2 AND m.catchup < ?4)
             ORDER BY position
             """
-        ).all([.integer(account), .text(archive.key), .integer(position), .integer(round)]) { $0.integer() }
+        ).all(
+            [
+                .integer(account), .text(archive.key), .integer(position), .integer(round), .state(Erasure.forgotten),
+                .state(MessageState.queued), .state(MessageState.sent),
+            ]
+        ) { $0.integer() }
     }
 }

@@ -97,6 +97,11 @@ struct OperationRows {
             [.integer(target), .state(Operation.Kind.correction)])
     }
 
+    /// Erases the text of the correction in the message `message`.
+    func eraseText(of message: Int64) throws {
+        try database.run("UPDATE operation SET content = NULL WHERE message = ?", [.integer(message)])
+    }
+
     // MARK: The original text of a changed message
 
     func original(of message: Int64) throws -> String? {

@@ -32,7 +32,8 @@ struct Operations {
     func stored(_ message: Message, from incoming: IncomingMessage) throws {
         guard let row = try rows.row(message.id) else { return }
         guard row.target == nil else { return try dropSurplus(like: row) }
-        if row.operation.kind == .correction { try show(row, from: incoming) }
+        let isRetracted = try eraseIfRetracted(row)
+        if row.operation.kind == .correction, !isRetracted { try show(row, from: incoming) }
         try dropWaiting(by: row.author, in: row.conversation)
     }
 
@@ -59,10 +60,20 @@ struct Operations {
         try found(ids, in: conversation)
     }
 
-    /// The operation of the user's in `row` was taken or refused.
-    func stateChanged(_ row: Int64) throws {
-        guard let target = try rows.row(row)?.target else { return }
+    /// The operation of the user's was taken or refused.
+    func stateChanged(_ message: Message) throws {
+        guard let row = try rows.row(message.id), let target = row.target else { return }
         try changing([target]) {}
+        if row.operation.kind == .retraction, message.state?.isWithServer ?? false { try settle(target) }
+    }
+
+    /// The server has a retraction of the message in `target`, which left before. The message need not be in the archive: a server
+    /// may erase what was retracted (XEP-0424; measured: ejabberd 24.12).
+    private func settle(_ target: Int64) throws {
+        guard let message = try Message.load(target, from: step.database), message.state == .sent,
+            message.type != "groupchat"
+        else { return }
+        try Messages(step: step).acknowledged([target])
     }
 
     // MARK: Which message is meant
@@ -187,6 +198,20 @@ struct Operations {
         try Messages(step: step).show(row.message, body: row.operation.content, corrects: row.operation.reference)
         guard let message = try Message.load(row.message, from: step.database) else { return }
         try Messages(step: step).tellShown(message, from: incoming)
+    }
+
+    /// Erases corrections of a message that is not here, and that its author has retracted: a server may have erased the message
+    /// itself (XEP-0424; measured: ejabberd 24.12).
+    /// - Returns: whether `row`, without a target, is such a correction.
+    private func eraseIfRetracted(_ row: OperationRow) throws -> Bool {
+        guard row.operation.kind != .reaction, row.author != OperationRow.nobody else { return false }
+        let alike = try WaitingOperations(database: step.database, account: step.account).alike(row)
+        guard alike.contains(where: { $0.operation.kind == .retraction }) else { return false }
+        for correction in alike where correction.operation.kind == .correction {
+            try setShown(correction, false)
+            try rows.eraseText(of: correction.message)
+        }
+        return true
     }
 
     /// A correction is a line of its own from now on, or is no line any more.

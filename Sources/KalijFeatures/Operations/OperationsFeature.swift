@@ -74,6 +74,6 @@ enum OperationsFeature: Feature {
 
     /// A refused operation does not count (XEP-0444 section 3.3).
     static func stateChanged(_ message: Message, in step: Step) throws {
-        if !message.isShown, message.state != .sent { try Operations(step: step).stateChanged(message.id) }
+        if !message.isShown, message.state != .sent { try Operations(step: step).stateChanged(message) }
     }
 }

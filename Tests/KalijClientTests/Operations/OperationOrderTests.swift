@@ -62,9 +62,15 @@ struct OperationOrderTests {
                 OperationStanza.text("one", id: "m1"), OperationStanza.own(OperationStanza.text("mine", id: "m2")),
                 OperationStanza.retraction(of: "m2", id: "x1"),
                 OperationStanza.own(OperationStanza.retraction(of: "m1", id: "x2")),
+            ],
+            shown: ["in one", "out mine"]),
+        Scene(
+            name: "a correction of another's message is a line of its own",
+            stanzas: [
+                OperationStanza.text("one", id: "m1"),
                 OperationStanza.own(OperationStanza.correction(of: "m1", "else", id: "c1")),
             ],
-            shown: ["in one", "out mine", "out else (corrects m1)"]),
+            shown: ["in one", "out else (corrects m1)"]),
         Scene(
             name: "the two sides use the same id",
             stanzas: [
@@ -87,6 +93,15 @@ struct OperationOrderTests {
                 OperationStanza.correction(of: "c1", "newer", id: "c2"),
             ],
             shown: ["in one", "in new (corrects gone)", "in newer (corrects c1)"]),
+        Scene(
+            name: "corrections of a message that never comes are gone with its retraction",
+            stanzas: [
+                OperationStanza.text("one", id: "m1"), OperationStanza.correction(of: "gone", "new", id: "c1"),
+                OperationStanza.correction(of: "c1", "newer", id: "c2"),
+                OperationStanza.retraction(of: "gone", id: "x1"),
+                OperationStanza.own(OperationStanza.correction(of: "gone", "mine", id: "c3")),
+            ],
+            shown: ["in one", "out mine (corrects gone)"]),
     ]
 
     @Test("live in any order, then from the archive: the same is shown", arguments: scenes)
@@ -132,6 +147,23 @@ struct OperationOrderTests {
             let records = try harness.records()
             #expect(records == scene.shown, "from \(first) on")
         }
+    }
+
+    @Test("a message that was retracted keeps its place if the archive has erased it: ejabberd 24.12 does")
+    func erased() throws {
+        let harness = try StepHarness.caughtUp()
+        let stanzas = [
+            OperationStanza.text("one", id: "m1"), OperationStanza.text("two", id: "m2"),
+            OperationStanza.retraction(of: "m2", id: "x1"), OperationStanza.text("three", id: "m3"),
+            OperationStanza.text("four", id: "m4"),
+        ]
+        for index in [0, 1, 2, 4] { try harness.receive(OperationStanza.stamped(stanzas[index], "a\(index)")) }
+        _ = try harness.steps.readArchive()
+        for index in [0, 2, 3, 4] {
+            try harness.receive(try harness.result("a\(index)", at: "2026-11-21T12:00:00Z", xml: stanzas[index]))
+        }
+        try harness.answerPage(last: "a4", complete: true)
+        #expect(try harness.records() == ["in one", "in (retracted)", "in three", "in four"])
     }
 
     private static func read(_ scene: Scene, _ harness: StepHarness) throws {

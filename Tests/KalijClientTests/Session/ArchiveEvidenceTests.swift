@@ -96,6 +96,60 @@ struct ArchiveEvidenceTests {
         #expect(try !isSentAgain(other))
     }
 
+    @Test(
+        "the anchor is shown again even if it is the first message known, and nobody knows yet whether the archive has older ones"
+    )
+    func firstOfAll() throws {
+        for isOlderPage in [false, true] {
+            let harness = try StepHarness.read(1)
+            let ranges = try harness.ranges()
+            #expect(ranges == ["a1...a1"])
+            try harness.accept("lost")
+            try harness.write()
+            _ = try harness.steps.resumeFailed(nil)
+            try harness.bind(resumeID: "session-2")
+            try harness.answerFeatures(archive: true)
+            try harness.answerPreferences("always")
+            let asked = try harness.asked()
+            #expect(asked == ["from 2026-11-20T09:59:59Z"])
+            try harness.show(["a0"], at: "2026-11-20T09:59:59.999Z")
+            if isOlderPage { try harness.answerPage(last: "a0", complete: false) }
+            #expect(try harness.ranges() == ranges)
+            try harness.show(["a1"])
+            try harness.answerPage(last: "a1", complete: true)
+            try harness.answerPage(complete: true)
+            #expect(try isSentAgain(harness))
+            #expect(try harness.ranges() == ranges)
+            #expect(try harness.shown() == ["[not fetched]", "a1", "lost"])
+        }
+    }
+
+    @Test("a message is not sent again if the archive has its retraction: ejabberd 24.12 erases what was retracted")
+    func retracted() throws {
+        let harness = try StepHarness.read(5)
+        let message = try harness.accept("lost")
+        _ = try harness.runner.run("application", for: harness.account) { step in
+            _ = try Intents(step: step).perform(Retract(.row(message.id)), id: "i1")
+        }
+        let retraction = try #require(try harness.write().compactMap(\.message).last)
+        let id = try #require(try harness.text("SELECT origin_id FROM message WHERE id = \(retraction)"))
+        _ = try harness.steps.resumeFailed(nil)
+        try harness.bind(resumeID: "session-2")
+        try harness.answerFeatures(archive: true)
+        try harness.answerPreferences("always")
+        try harness.show(["a2", "a3", "a4", "a5"])
+        let archived = """
+            <message from='juliet@example.org/x' to='romeo@example.net' type='chat' id='\(id)'>\
+            <retract xmlns='urn:xmpp:message-retract:1' id='\(try #require(message.originID))'/></message>
+            """
+        try harness.receive(try harness.archived("a6", archived))
+        var told = try harness.answerPage(last: "a6", complete: true).told
+        told += try harness.answerPage(complete: true).told
+        #expect(try harness.queue().allSatisfy { !$0.hasPrefix("message") })
+        #expect(try harness.text("SELECT state FROM message WHERE id = \(message.id)") == "acked")
+        #expect(!told.contains { $0.contains("unsettled") })
+    }
+
     @Test("messages wait for the preferences, however early the archive was read to its end, but not for ever")
     func late() throws {
         let harness = try lost()

@@ -94,12 +94,15 @@ actor Device {
 
     /// All that is the same on each device of an account: what is told of conversations, messages, contacts. Rows and
     /// times are the directory's own, and the sender's client of the account's messages.
-    nonisolated func view() throws -> [String] {
+    /// - Parameter withRetracted: whether messages that were retracted count; the last message of a conversation may be one.
+    nonisolated func view(withRetracted: Bool) throws -> [String] {
         let chats = try kalij("--json", "chats").objects().map { chat in
-            "chat \(chat["conversation"] ?? "") \(chat["unread"] ?? "") \(try Self.line(chat["last"] as? [String: Any] ?? [:]))"
+            let last = try withRetracted ? Self.line(chat["last"] as? [String: Any] ?? [:]) : ""
+            return "chat \(chat["conversation"] ?? "") \(chat["unread"] ?? "") \(last)"
         }
         let texts = try Self.correspondents.flatMap { contact in
-            try kalij("--json", "history", contact + "@localhost", "--limit", "1000000").objects().map(Self.line)
+            try kalij("--json", "history", contact + "@localhost", "--limit", "1000000").objects()
+                .filter { withRetracted || $0["retracted"] == nil }.map(Self.line)
         }
         let contacts = try kalij("--json", "roster").objects().map(Self.line)
         let blocked = try kalij("--json", "roster", "--blocked").objects().map(Self.line)

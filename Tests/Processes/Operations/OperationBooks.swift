@@ -37,6 +37,8 @@ struct OperationBooks {
     /// The last of alice's texts that bob has marked as displayed.
     private(set) var displayed: String?
     private(set) var errors: [String] = []
+    /// The ids of bob's stanzas that came back.
+    private(set) var bounced: [String] = []
 
     init(_ events: [PeerEvent]) {
         for event in events { note(event) }
@@ -63,7 +65,7 @@ struct OperationBooks {
     }
 
     private mutating func heard(_ event: PeerEvent, _ id: String) {
-        if event.type == "error" { errors.append(id) }
+        if event.type == "error" { bounced.append(id) }
         guard event.type == "chat", let body = event.body, !body.isEmpty else { return }
         received.append(id)
         alices.append(id)
@@ -87,19 +89,27 @@ struct OperationBooks {
         }
     }
 
+    /// Bob's messages that alice's client has to give a receipt for.
+    /// - Parameter mayMiss: whether messages that were retracted may be missing.
+    func owedReceipts(mayMiss: Bool) -> Set<String> {
+        Set(asking.filter { !mayMiss || !(texts[$0]?.isRetracted ?? false) })
+    }
+
     /// What differs from the records of `kalij history --json`.
-    func differences(from records: [MessageRecord]) -> [String] {
+    /// - Parameter mayMiss: whether messages that were retracted may be missing.
+    func differences(from records: [MessageRecord], mayMiss: Bool = false) -> [String] {
         let byID = Dictionary(grouping: records, by: \.id)
         let last = displayed.flatMap { alices.firstIndex(of: $0) } ?? -1
         let places = Dictionary(alices.enumerated().map { ($1, $0) }) { $1 }
         var problems = byID.keys.filter { texts[$0] == nil }.map { "\($0) is a message of its own" }
         for (id, text) in texts {
             guard let records = byID[id], let record = records.first, records.count == 1 else {
-                problems.append("\(id) is shown \(byID[id]?.count ?? 0) times")
+                let count = byID[id]?.count ?? 0
+                if !(mayMiss && text.isRetracted && count == 0) { problems.append("\(id) is shown \(count) times") }
                 continue
             }
             let state = places[id].map { $0 <= last ? "displayed" : "delivered" }
-            if !record.shows(text) || record.state != state {
+            if !record.shows(text) || record.state != state && !(mayMiss && text.isRetracted) {
                 problems.append("\(record) is not \(text) \(state ?? "")")
             }
         }

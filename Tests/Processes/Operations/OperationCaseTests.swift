@@ -42,9 +42,11 @@ import Testing
             let reading = try late.running()
             try await reading.event("caught_up")
             // ejabberd may archive late: the archive is read again.
+            let left = world.server.kind.erasesRetracted ? expected.filter { !$0.hasPrefix("true") } : expected
             let isComplete = try await until(every: 100) {
                 (ofBob, ofCarol) = (try Self.shown("bob", late), try Self.shown("carol", late))
-                return ofBob == expected && ofCarol == expected
+                // Carol's retraction came before its message.
+                return ofBob == left && ofCarol == expected
             }
             #expect(isComplete, "\(world.server.kind): \(ofBob) \(ofCarol)")
             for process in [run, reading] { #expect(process.end(SIGTERM).status == 0) }

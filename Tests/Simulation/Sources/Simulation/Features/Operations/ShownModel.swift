@@ -53,6 +53,20 @@ struct ShownModel {
         return [message] + chain(of: next)
     }
 
+    /// Whether a correction without a target was retracted by its author: with the text that nobody has seen.
+    func isRetracted(_ correction: ArchivedMessage) -> Bool {
+        let name = root(of: correction)
+        return messages.contains { message in
+            operations[message.number]?.kind == .retraction && author(of: message) == author(of: correction)
+                && conversation(of: message) == conversation(of: correction) && root(of: message) == name
+        }
+    }
+
+    /// The id at the end of a chain of names.
+    private func root(of message: ArchivedMessage) -> String? {
+        chain(of: message).last.flatMap { operations[$0.number]?.reference }
+    }
+
     func shown(_ text: ArchivedMessage) -> Shown {
         var shown = Shown(text: text.body)
         for change in changes[text.number] ?? [] {

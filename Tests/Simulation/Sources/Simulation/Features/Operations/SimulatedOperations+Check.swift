@@ -100,6 +100,8 @@ extension SimulatedOperations {
             }
             // The server has perhaps never seen a text of ours, of unknown outcome.
             if sent[message.messageID] != nil { return nil }
+            // The client perhaps never had the retraction.
+            if operation.kind == .correction, model.isRetracted(message) { return nil }
             let isLine = operation.kind == .correction
             guard stored.isShown == isLine, !isLine || stored.body == operation.text else {
                 return "\(operation) of \(message.from) has no target, and is \(isLine ? "no line" : "a line")"

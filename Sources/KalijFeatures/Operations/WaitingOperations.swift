@@ -1,0 +1,59 @@
+import KalijSteps
+import KalijStore
+
+/// Corrections and retractions of messages that are not here.
+struct WaitingOperations {
+    let database: Database
+    let account: Account
+
+    /// An operation, and the ids under which other operations may name it or its message.
+    private struct Named {
+        let row: OperationRow
+        let ids: Set<String>
+    }
+
+    /// The waiting corrections and retractions of the same message by the author of `operation`, as far as their names tell: an operation
+    /// may name a correction instead of the message.
+    func alike(_ operation: OperationRow) throws -> [OperationRow] {
+        var (others, alike) = (try all(like: operation), [OperationRow]())
+        var names: Set<String> = [operation.operation.reference]
+        var isFound = true
+        while isFound {
+            isFound = false
+            for named in others where !named.ids.isDisjoint(with: names) {
+                names.formUnion(named.ids)
+                alike.append(named.row)
+                isFound = true
+            }
+            others.removeAll { named in alike.contains { $0.message == named.row.message } }
+        }
+        return alike
+    }
+
+    /// At most so many wait of an author in a conversation, and what the step has added.
+    private func all(like operation: OperationRow) throws -> [Named] {
+        try database.statement(
+            """
+            SELECT o.message, o.kind, o.author, o.conversation, o.reference, o.content, o.target,
+                m.message_id, m.origin_id, m.stanza_id
+            FROM operation o CROSS JOIN message m ON m.id = o.message
+            WHERE o.account = ? AND o.conversation = ? AND o.author = ? AND o.target IS NULL AND o.kind <> ?
+            ORDER BY o.message DESC LIMIT 200
+            """
+        ).all(
+            [
+                .integer(account.id), .text(operation.conversation), .text(operation.author),
+                .state(Operation.Kind.reaction),
+            ]
+        ) { row in
+            let named = OperationRow(row)
+            var ids: Set = [named.operation.reference]
+            // Nobody names a retraction.
+            if named.operation.kind == .correction {
+                let own = [row.text("message_id"), row.optionalText("origin_id"), row.optionalText("stanza_id")]
+                ids.formUnion(own.compactMap { $0 }.filter { !$0.isEmpty })
+            }
+            return Named(row: named, ids: ids)
+        }
+    }
+}
