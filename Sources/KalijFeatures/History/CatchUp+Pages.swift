@@ -24,7 +24,7 @@ extension CatchUp {
         _ archived: ArchivedMessage, _ round: inout Round, unstamped: Bool
     ) throws -> Messages.Place? {
         let messages = Messages(step: step)
-        if try isOlder(archived, round) { return nil }
+        if round.seen == 0, try round.isBefore(round.range.flatMap { try ranges.range($0) }, archived) { return nil }
         guard let received = try MessagePath(step: step).archived(archived) else {
             round.show(archived, position: nil, isMoved: false)
             return nil
@@ -43,15 +43,6 @@ extension CatchUp {
         try messages.keep(received, place, at: position, catchup: round.number)
         round.show(archived, position: position, isMoved: kept == nil)
         return place
-    }
-
-    /// Whether a result of a page requested by time is from before the range that the page is to continue: backfill reads it.
-    private func isOlder(_ archived: ArchivedMessage, _ round: Round) throws -> Bool {
-        guard round.seen == 0, round.start != nil, let range = try round.range.flatMap({ try ranges.range($0) }),
-            !range.isBottom,
-            let first = range.firstAt, let at = archived.at
-        else { return false }
-        return at < first
     }
 
     /// The first result of a page requested by time, because the archive has lost the cursor. If the result is in the

@@ -60,18 +60,14 @@ struct Operations {
         try found(ids, in: conversation)
     }
 
-    /// The operation of the user's was taken or refused.
+    /// The operation of the user's was taken or refused. A message whose retraction was taken has arrived before, and need not be in the
+    /// archive: a server may erase what was retracted (XEP-0424; measured: ejabberd 24.12).
     func stateChanged(_ message: Message) throws {
         guard let row = try rows.row(message.id), let target = row.target else { return }
         try changing([target]) {}
-        if row.operation.kind == .retraction, message.state?.isWithServer ?? false { try settle(target) }
-    }
-
-    /// The server has a retraction of the message in `target`, which left before. The message need not be in the archive: a server
-    /// may erase what was retracted (XEP-0424; measured: ejabberd 24.12).
-    private func settle(_ target: Int64) throws {
-        guard let message = try Message.load(target, from: step.database), message.state == .sent,
-            message.type != "groupchat"
+        guard row.operation.kind == .retraction, message.state?.isWithServer ?? false,
+            let changed = try Message.load(target, from: step.database), changed.state == .sent,
+            changed.type != "groupchat"
         else { return }
         try Messages(step: step).acknowledged([target])
     }
