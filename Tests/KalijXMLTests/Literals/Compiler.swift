@@ -6,20 +6,25 @@ struct Compiler {
         var description: String
     }
 
-    /// Type-checks the files of a module and returns their syntax trees, in the order of the files.
+    /// Type-checks files of a module and returns their syntax trees, in the order of the files.
     ///
     /// - Parameters:
     ///   - module: the module.
+    ///   - files: the files, some of the module's.
     ///   - name: the mangled name of a type. A tree without this name is not parsed, and comes out empty.
-    static func syntaxTrees(of module: SourceModule, mentioning name: String) throws -> [[String: Any]] {
+    static func syntaxTrees(
+        of module: SourceModule, files: [String], mentioning name: String
+    ) throws -> [[String: Any]] {
+        guard !files.isEmpty else { return [] }
         let scratch = buildFolder + "/query-literals/" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: scratch) }
-        let outputs = module.files.indices.map { "\(scratch)/\($0).json" }
+        let outputs = files.indices.map { "\(scratch)/\($0).json" }
         var arguments = ["-frontend", "-dump-ast", "-dump-ast-format", "json", "-module-name", module.name]
         arguments += try settings(scratch)
         if !module.files.contains(where: { $0.hasSuffix("/main.swift") }) { arguments.append("-parse-as-library") }
-        for (file, output) in zip(module.files, outputs) { arguments += ["-primary-file", file, "-o", output] }
+        for (file, output) in zip(files, outputs) { arguments += ["-primary-file", file, "-o", output] }
+        arguments += module.files.filter { !files.contains($0) }
         let (status, text) = try run("swiftc", arguments, errorsTo: scratch + "/errors")
         guard status == 0 else { throw Failure(description: "\(module.folder) does not compile:\n\(text)") }
         return try outputs.map { output in

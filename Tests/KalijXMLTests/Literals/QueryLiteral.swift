@@ -1,4 +1,5 @@
 import Foundation
+
 @testable import KalijXML
 
 /// A query literal in Swift source, as understood by the compiler.
@@ -36,10 +37,23 @@ struct QueryLiteral: Hashable {
         return nil
     }
 
+    /// The files of a module that name the type of queries, or call a function that takes one: only there a literal can become a query.
+    /// For all files the compiler takes two minutes.
+    private static func files(of module: SourceModule) throws -> [String] {
+        let functions = Repository.queryFunctions.union(Repository.functions(in: module.files))
+        return try module.files.filter { file in
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            return text.contains(/Query\W/)
+                || text.matches(of: /(\w+)\s*\(/).contains { functions.contains(String($0.1)) }
+        }
+    }
+
     /// All query literals of a module.
-    static func all(in module: SourceModule) throws -> [QueryLiteral] {
-        let trees = try Compiler.syntaxTrees(of: module, mentioning: queryType)
-        return try zip(module.files, trees).flatMap { file, tree in
+    /// - Parameter isThorough: whether all files are looked at.
+    static func all(in module: SourceModule, isThorough: Bool = false) throws -> [QueryLiteral] {
+        let files = try isThorough ? module.files : files(of: module)
+        let trees = try Compiler.syntaxTrees(of: module, files: files, mentioning: queryType)
+        return try zip(files, trees).flatMap { file, tree in
             var search = LiteralSearch(file: file, source: Array(try Data(contentsOf: URL(filePath: file))))
             search.visit(tree)
             return search.literals

@@ -1,11 +1,17 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// "`make lint` extracts and compiles every query literal with its result type."
 @Suite struct QueryLiteralTests {
     @Test("every query literal compiles with its type", arguments: Repository.modules)
     func compile(_ module: SourceModule) throws {
-        for literal in try QueryLiteral.all(in: module) {
+        let literals = try QueryLiteral.all(in: module)
+        if LongForm.runs("query-literals") {
+            let everywhere = try QueryLiteral.all(in: module, isThorough: true)
+            #expect(Set(everywhere) == Set(literals))
+        }
+        for literal in literals {
             guard let problem = literal.problem else { continue }
             let path = literal.file.dropFirst(Repository.root.count + 1)
             Issue.record(

@@ -29,6 +29,22 @@ enum Repository {
         }
     }()
 
+    /// The functions of KalijXML that take a query.
+    static let queryFunctions = functions(in: modules.first { $0.folder == "Sources/KalijXML" }?.files ?? [])
+
+    /// The functions in `files` that take a query, or something made of queries.
+    static func functions(in files: [String]) -> Set<String> {
+        var names: Set<String> = []
+        for file in files {
+            guard let text = try? String(contentsOfFile: file, encoding: .utf8), text.contains("Query<") else {
+                continue
+            }
+            // A declaration may go over several lines.
+            names.formUnion(text.matches(of: /func\s+(\w+)(?:(?!func\s)[^{}])*?Query</).map { String($0.1) })
+        }
+        return names
+    }
+
     /// The module maps of the C modules.
     static let moduleMaps = paths(endingIn: "/module.modulemap").map { root + "/" + $0 }
 
