@@ -13,7 +13,7 @@ import Testing
 struct NodeSimulationTests {
     /// Numbers of nodes and of seeds.
     private static let worlds: [(nodes: Int, seeds: Int)] = {
-        guard let seeds = LongForm.amount("simulate-nodes") else { return [(10, 6)] }
+        guard let seeds = LongForm.amount("simulate-nodes") else { return [(10, 2)] }
         return [(LongForm.choice("nodes").flatMap { Int($0) } ?? 10, seeds)]
     }()
 

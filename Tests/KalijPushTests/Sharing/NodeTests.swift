@@ -121,18 +121,18 @@ struct NodeTests {
         #expect(world.nodes[0].bytes / 9_000 <= 112, "\(world.nodes[0].bytes)")
     }
 
-    @Test("old records are free: a node that was alone for long shares all of its 140,000 without a pause")
+    @Test("old records are free: a node that was alone for long shares all of its 40,000 without a pause")
     func many() throws {
-        let world = try NodeWorld(nodes: 2, servers: 1, seed: 11, tokens: 400_000)
+        let world = try NodeWorld(nodes: 2, servers: 1, seed: 11, tokens: 120_000)
         world.kill(0)
         var disk = NodeWorld.Disk()
-        for number in 0..<140_000 {
+        for number in 0..<40_000 {
             let block = world.block("old\(number)", age: 3_600_000)
             disk.blocks[block.key] = block
         }
         try world.start(0, disk: disk)
         world.run(for: 100_000)
-        #expect(world.nodes[1].core.blocks.tokens.count == 140_000)
+        #expect(world.nodes[1].core.blocks.tokens.count == 40_000)
     }
 
     @Test(
