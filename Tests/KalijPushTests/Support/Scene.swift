@@ -146,6 +146,8 @@ final class Scene {
         running.waker.stop()
         running.done.wait()
         self.running = nil
+        // The next start waits for its own connection.
+        xmpp.wait { !xmpp.isReady }
     }
 
     /// Reads the configuration again.
@@ -187,6 +189,7 @@ final class Scene {
         waker.enqueue { box.server?.drain { waker.stop() } }
         running.done.wait()
         self.running = nil
+        xmpp.wait { !xmpp.isReady }
     }
 
     /// Made once: keys of RSA take long.

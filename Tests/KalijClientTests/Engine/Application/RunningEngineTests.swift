@@ -43,6 +43,8 @@ import Testing
     func signals(number: Int32) async throws {
         var options = Engine.Options(timing: Drive.timing)
         options.stopsOnSignals = true
+        // A shell's job in the background ignores SIGINT, and an ignored signal reaches nobody.
+        signal(number, SIG_DFL)
         let engine = try await Engine.start(role: .main, in: drive.directory, options: options)
         var events = engine.events.makeAsyncIterator()
         try await told(&events) { $0 == "online" }
