@@ -67,7 +67,8 @@ struct Operations {
         try changing([target]) {}
         guard row.operation.kind == .retraction, message.state?.isWithServer ?? false,
             let changed = try Message.load(target, from: step.database), changed.state == .sent,
-            changed.type != "groupchat"
+            // A message of unknown outcome may have been retracted in another session than it left in.
+            changed.isSettled, changed.type != "groupchat"
         else { return }
         try Messages(step: step).acknowledged([target])
     }

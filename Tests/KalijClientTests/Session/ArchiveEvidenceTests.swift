@@ -150,6 +150,20 @@ struct ArchiveEvidenceTests {
         #expect(!told.contains { $0.contains("unsettled") })
     }
 
+    @Test("a retraction in a later session proves nothing about a message of unknown outcome")
+    func retractedLater() throws {
+        let harness = try lost()
+        try harness.answerPreferences("never")
+        #expect(try read(harness, ["a2", "a3", "a4", "a5"]).contains("lost is unsettled"))
+        let row = try #require(try harness.number("SELECT id FROM message WHERE body = 'lost'"))
+        _ = try harness.runner.run("application", for: harness.account) { step in
+            _ = try Intents(step: step).perform(Retract(.row(row)), id: "i1")
+        }
+        try harness.write()
+        try harness.acknowledgeAll()
+        #expect(try harness.text("SELECT state || settled FROM message WHERE id = \(row)") == "sent0")
+    }
+
     @Test("messages wait for the preferences, however early the archive was read to its end, but not for ever")
     func late() throws {
         let harness = try lost()

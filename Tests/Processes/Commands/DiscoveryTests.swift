@@ -177,7 +177,8 @@ import Testing
         await phone.quit()
         await bob.quit()
         // A resumed session goes on unchanged; the archive then shows the same messages, and none twice.
-        kill(run.pid, SIGKILL)
+        run.process.signal(SIGKILL)
+        run.process.ended()
         let next = try world.kalij.running()
         let online = try await next.event("online")
         try await next.event("caught_up")
