@@ -40,7 +40,7 @@ help:
 	@echo "              KILLS=$(KILLS) MESSAGES=$(MESSAGES) SERVER=$(SERVER) SEED=... (SERVER: prosody or ejabberd)"
 	@echo "make push-demo  show pushes on Prosody: triggered, queued, discarded; a message in a group wakes a phone (half a minute)"
 	@echo "make push-nodes-demo  show three nodes of kalij-push and a Redis that is cut off, killed and emptied (half a minute)"
-	@echo "make test     build without warnings, lint, unit tests, real servers, real kills (15 minutes)"
+	@echo "make test     build without warnings, lint, unit tests, real servers, real kills (half an hour)"
 	@echo "make test-all  what \`make test\` runs, then Debian 12's servers, optimized unit tests, sanitizers, and all long forms (hours)"
 	@echo "make tests-of  the suites that FILTER='Processes\\.RoomKillTests' names; Scripts/long lists and runs long forms"
 	@echo "make sanitize  run unit tests with AddressSanitizer and with ThreadSanitizer, real servers and kills with the commands"

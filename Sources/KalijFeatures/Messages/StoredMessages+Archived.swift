@@ -23,7 +23,10 @@ extension StoredMessages {
     ) throws -> (id: String, position: Int64)? {
         try database.statement(
             """
-            SELECT m.stanza_id, m.position FROM message a JOIN message m NOT INDEXED ON m.id BETWEEN a.id - 50 AND a.id + 50
+            -- Numbers of rows are left out when a process takes over: fifty rows before and after.
+            SELECT m.stanza_id, m.position FROM message a JOIN message m NOT INDEXED ON m.id BETWEEN
+                coalesce((SELECT id FROM message WHERE id < a.id ORDER BY id DESC LIMIT 1 OFFSET 49), 0) AND
+                coalesce((SELECT id FROM message WHERE id > a.id ORDER BY id LIMIT 1 OFFSET 49), a.id + 50)
             WHERE a.account = ?1 AND a.archive = ?2 AND a.stanza_id = ?3 AND m.account = ?1 AND m.archive = ?2
                 AND m.stanza_id IS NOT NULL AND m.catchup > 0 AND m.position < a.position AND m.position >= ?4
             ORDER BY m.position DESC LIMIT 1

@@ -164,6 +164,25 @@ struct ArchiveEvidenceTests {
         #expect(try harness.text("SELECT state || settled FROM message WHERE id = \(row)") == "sent0")
     }
 
+    @Test("the anchor is shown again if a process has taken over just before it, and has left out numbers of rows")
+    func takenOver() throws {
+        let harness = try StepHarness.read(2)
+        try MessagesByID.leaveOut(in: harness.database)
+        _ = try harness.steps.readArchive()
+        try harness.show(["a3"])
+        try harness.answerPage(last: "a3", complete: true)
+        try harness.accept("lost")
+        try harness.write()
+        _ = try harness.steps.resumeFailed(nil)
+        try harness.bind(resumeID: "session-2")
+        try harness.answerFeatures(archive: true)
+        try harness.answerPreferences("always")
+        let asked = try harness.asked()
+        #expect(asked == ["after a2"])
+        _ = try read(harness, ["a3"])
+        #expect(try isSentAgain(harness))
+    }
+
     @Test("messages wait for the preferences, however early the archive was read to its end, but not for ever")
     func late() throws {
         let harness = try lost()
