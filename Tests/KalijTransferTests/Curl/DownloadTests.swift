@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import KalijTransfer
@@ -112,7 +113,9 @@ struct DownloadTests {
         #expect(server.request()?.end != "answered")
     }
 
-    @Test("A paused download stands still and loses nothing")
+    @Test(
+        "A paused download stands still and loses nothing",
+        .enabled(if: LongForm.runs("paused-download"), "libcurl 7.88.1 ends the process now and then, see Testing.md"))
     func pausing() throws {
         let size = 8_000_000
         trial.onEvent = { trial, event in
