@@ -198,3 +198,11 @@ package struct ArchiveRanges {
             values + [.integer(older.id), .integer(newer.id)])
     }
 }
+
+extension ArchivedMessage {
+    /// Whether the archive's stamp is before the first message of `range`, and the archive may have more messages there: backfill reads them.
+    func isBefore(_ range: ArchiveRange) -> Bool {
+        guard !range.isBottom, let first = range.firstAt, let at else { return false }
+        return at < first
+    }
+}

@@ -24,7 +24,11 @@ extension CatchUp {
         _ archived: ArchivedMessage, _ round: inout Round, unstamped: Bool
     ) throws -> Messages.Place? {
         let messages = Messages(step: step)
-        if round.seen == 0, try round.isBefore(round.range.flatMap { try ranges.range($0) }, archived) { return nil }
+        if round.seen == 0, round.start != nil, let range = try round.range.flatMap({ try ranges.range($0) }),
+            archived.isBefore(range)
+        {
+            return nil
+        }
         guard let received = try MessagePath(step: step).archived(archived) else {
             round.show(archived, position: nil, isMoved: false)
             return nil

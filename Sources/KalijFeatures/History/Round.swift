@@ -92,13 +92,6 @@ package struct Round {
         again.show(archived.id, end)
     }
 
-    /// Whether the first result of a page requested by time is from before `range`, which the page is to continue: backfill reads it.
-    func isBefore(_ range: ArchiveRange?, _ archived: ArchivedMessage) -> Bool {
-        guard start != nil, let range, !range.isBottom, let first = range.firstAt, let at = archived.at
-        else { return false }
-        return at < first
-    }
-
     /// How far the round has come.
     var end: Overlap.End { Overlap.End(id: lastID, at: lastAt, position: placed, seen: seen) }
 

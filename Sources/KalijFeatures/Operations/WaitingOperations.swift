@@ -17,17 +17,13 @@ struct WaitingOperations {
     func alike(_ operation: OperationRow) throws -> [OperationRow] {
         var (others, alike) = (try all(like: operation), [OperationRow]())
         var names: Set<String> = [operation.operation.reference]
-        var isFound = true
-        while isFound {
-            isFound = false
-            for named in others where !named.ids.isDisjoint(with: names) {
-                names.formUnion(named.ids)
-                alike.append(named.row)
-                isFound = true
-            }
-            others.removeAll { named in alike.contains { $0.message == named.row.message } }
+        while true {
+            let found = others.filter { !$0.ids.isDisjoint(with: names) }
+            guard !found.isEmpty else { return alike }
+            others.removeAll { !$0.ids.isDisjoint(with: names) }
+            names.formUnion(found.flatMap(\.ids))
+            alike += found.map(\.row)
         }
-        return alike
     }
 
     /// At most so many wait of an author in a conversation, and what the step has added.

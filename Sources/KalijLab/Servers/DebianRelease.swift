@@ -12,7 +12,7 @@ public enum DebianRelease: Sendable, Hashable {
 
     /// Debian 13's servers, in the folder of `KALIJ_DEBIAN13`; nil where they are missing.
     public static var newer: DebianRelease? {
-        let folder = getenv("KALIJ_DEBIAN13").map { String(cString: $0) } ?? ""
+        guard let folder = getenv("KALIJ_DEBIAN13").map({ String(cString: $0) }) else { return nil }
         return access(folder + "/root/usr", F_OK) == 0 ? .debian13(folder: folder) : nil
     }
 

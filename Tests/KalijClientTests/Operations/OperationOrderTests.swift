@@ -94,7 +94,7 @@ struct OperationOrderTests {
             ],
             shown: ["in one", "in new (corrects gone)", "in newer (corrects c1)"]),
         Scene(
-            name: "corrections of a message that never comes are gone with its retraction",
+            name: "a retraction erases the waiting corrections of an unknown message",
             stanzas: [
                 OperationStanza.text("one", id: "m1"), OperationStanza.correction(of: "gone", "new", id: "c1"),
                 OperationStanza.correction(of: "c1", "newer", id: "c2"),

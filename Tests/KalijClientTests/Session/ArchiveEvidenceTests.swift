@@ -20,10 +20,15 @@ struct ArchiveEvidenceTests {
         }
         try harness.accept("lost")
         try harness.write()
+        try begin(harness)
+        return harness
+    }
+
+    /// The session is lost, and a new one is about to read the archive.
+    private func begin(_ harness: StepHarness) throws {
         _ = try harness.steps.resumeFailed(nil)
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)
-        return harness
     }
 
     /// The archive shows its messages, to the end.
@@ -106,9 +111,7 @@ struct ArchiveEvidenceTests {
             #expect(ranges == ["a1...a1"])
             try harness.accept("lost")
             try harness.write()
-            _ = try harness.steps.resumeFailed(nil)
-            try harness.bind(resumeID: "session-2")
-            try harness.answerFeatures(archive: true)
+            try begin(harness)
             try harness.answerPreferences("always")
             let asked = try harness.asked()
             #expect(asked == ["from 2026-11-20T09:59:59Z"])
@@ -133,9 +136,7 @@ struct ArchiveEvidenceTests {
         }
         let retraction = try #require(try harness.write().compactMap(\.message).last)
         let id = try #require(try harness.text("SELECT origin_id FROM message WHERE id = \(retraction)"))
-        _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
-        try harness.answerFeatures(archive: true)
+        try begin(harness)
         try harness.answerPreferences("always")
         try harness.show(["a2", "a3", "a4", "a5"])
         let archived = """
@@ -173,9 +174,7 @@ struct ArchiveEvidenceTests {
         try harness.answerPage(last: "a3", complete: true)
         try harness.accept("lost")
         try harness.write()
-        _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
-        try harness.answerFeatures(archive: true)
+        try begin(harness)
         try harness.answerPreferences("always")
         let asked = try harness.asked()
         #expect(asked == ["after a2"])
@@ -221,9 +220,7 @@ struct ArchiveEvidenceTests {
         try harness.show(["a5", "a6"])
         try harness.accept("lost")
         try harness.write()
-        _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
-        try harness.answerFeatures(archive: true)
+        try begin(harness)
         try harness.answerPreferences("always")
         let told = try read(harness, isEmptied ? [] : ["a2", "a3", "a4", "a5", "a6"])
         #expect(try isSentAgain(harness) != isEmptied)

@@ -279,7 +279,7 @@ import Testing
         }
         switch what {
         case "destroy": try await scene.goes("bob")
-        // Prosody 13 tells nobody but Alice herself.
+        // Prosody 13 sends the removal to the removed occupant alone.
         case "members": try await hears("after the configuration", scene)
         default: try await scene.goes("alice", times: times)
         }
