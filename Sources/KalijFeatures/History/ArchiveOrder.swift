@@ -22,12 +22,17 @@ struct ArchiveOrder {
     init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
     mutating func rank(of place: StoredMessages.Place) throws -> Rank {
+        Rank(isUnshown: try reading(before: place) != nil, position: place.position)
+    }
+
+    /// The number of a reading that gives messages new places, has not shown `place` yet, and will show it, if at all, after all
+    /// that it has shown; nil if there is none.
+    mutating func reading(before place: StoredMessages.Place) throws -> Int64? {
         let reading = try StoredMessages(database: database, account: account).reading(of: place.row)
-        guard let reading, let round = try moving(reading.archive) else {
-            return Rank(isUnshown: false, position: place.position)
-        }
-        return Rank(
-            isUnshown: place.position > round.changedBehind && reading.round < round.number, position: place.position)
+        guard let reading, let round = try moving(reading.archive), place.position > round.changedBehind,
+            reading.round < round.number
+        else { return nil }
+        return round.number
     }
 
     private mutating func moving(_ archive: String) throws -> (number: Int64, changedBehind: Int64)? {

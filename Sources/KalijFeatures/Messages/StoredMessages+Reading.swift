@@ -55,44 +55,44 @@ extension StoredMessages {
     /// The largest number of unread messages that is counted.
     package static let mostUnread = 1000
 
-    /// How many messages of others after the order number `position` are shown and not erased; at most ``mostUnread``.
-    /// - Parameter clients: the full addresses of senders whose messages do not count.
-    package func unread(in conversation: String, after position: Int64, but clients: [String] = []) throws -> Int {
-        let found: [Value] = [
-            .integer(account), .text(conversation), .integer(position), .integer(Int64(Self.mostUnread)),
-        ]
-        let count =
-            try database.statement(
-                """
-                SELECT count(*) FROM (SELECT 1 FROM message WHERE account = ? AND conversation = ? AND position > ?
-                    AND shown = 1 AND direction = 'in' AND erased IS NULL LIMIT ?)
-                """
-            ).first(found) { $0.integer() } ?? 0
-        // Of the same messages.
-        let others = try clients.reduce(Int64(0)) { sum, client in
-            let count = try database.statement(
-                """
-                SELECT count(*) FROM (SELECT sender FROM message WHERE account = ? AND conversation = ? AND position > ?
-                    AND shown = 1 AND direction = 'in' AND erased IS NULL LIMIT ?) WHERE sender = ?
-                """
-            ).first(found + [.text(client)]) { $0.integer() }
-            return sum &+ (count ?? 0)
-        }
-        return Int(max(0, count &- others))
+    /// The messages of others that are unread, of those that are shown and not erased.
+    struct UnreadRange {
+        /// The order number after which messages are unread.
+        var position: Int64
+        /// The full addresses of senders whose messages do not count.
+        var clients: [String] = []
+        /// The number of a reading that gives messages new places, and whose messages come before the displayed message: they do not
+        /// count.
+        var reading: Int64?
+
+        init(after position: Int64) { self.position = position }
     }
 
-    /// The rows of the messages that ``unread(in:after:but:)`` counts, oldest first.
-    package func unreadRows(
-        in conversation: String, after position: Int64, but clients: [String] = []
-    ) throws -> [Int64] {
+    /// How many messages in `range` there are; at most ``mostUnread``.
+    func unread(in conversation: String, _ range: UnreadRange) throws -> Int {
+        // Looking into the messages takes longer than counting them in the index.
+        guard range.clients.isEmpty, range.reading == nil else { return try unreadRows(in: conversation, range).count }
+        let count = try database.statement(
+            """
+            SELECT count(*) FROM (SELECT 1 FROM message WHERE account = ? AND conversation = ? AND position > ?
+                AND shown = 1 AND direction = 'in' AND erased IS NULL LIMIT ?)
+            """
+        ).first([
+            .integer(account), .text(conversation), .integer(range.position), .integer(Int64(Self.mostUnread)),
+        ]) { $0.integer() }
+        return Int(count ?? 0)
+    }
+
+    /// The rows of the messages in `range`, oldest first; of the oldest ``mostUnread`` after the place.
+    func unreadRows(in conversation: String, _ range: UnreadRange) throws -> [Int64] {
         try database.statement(
             """
-            SELECT id, sender FROM message WHERE account = ? AND conversation = ? AND position > ?
+            SELECT id, sender, catchup FROM message WHERE account = ? AND conversation = ? AND position > ?
                 AND shown = 1 AND direction = 'in' AND erased IS NULL ORDER BY position LIMIT ?
             """
-        ).all([.integer(account), .text(conversation), .integer(position), .integer(Int64(Self.mostUnread))]) {
-            (row: $0.integer("id"), sender: $0.text("sender"))
-        }.filter { !clients.contains($0.sender) }.map(\.row)
+        ).all([.integer(account), .text(conversation), .integer(range.position), .integer(Int64(Self.mostUnread))]) {
+            (row: $0.integer("id"), sender: $0.text("sender"), reading: $0.integer("catchup"))
+        }.filter { $0.reading != range.reading && !range.clients.contains($0.sender) }.map(\.row)
     }
 
     /// The newest message of somebody else's that asks for a marker (XEP-0333), after the order number `first` and up to `last`,

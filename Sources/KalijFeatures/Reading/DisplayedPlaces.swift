@@ -28,14 +28,8 @@ package struct DisplayedPlaces {
 
     /// The order number of the last message that counts as displayed.
     static func position(in conversation: String, of account: Int64, in database: Database) throws -> Int64 {
-        try position(
-            in: conversation, of: account, after: SessionRow.history(of: account, in: database).position, in: database)
-    }
-
-    private static func position(
-        in conversation: String, of account: Int64, after history: Int64, in database: Database
-    ) throws -> Int64 {
-        max(try place(in: conversation, of: account, in: database)?.position ?? history, history)
+        let history = try SessionRow.history(of: account, in: database).position
+        return max(try place(in: conversation, of: account, in: database)?.position ?? history, history)
     }
 
     /// The place of the last message displayed in `conversation`. The message may have another place than then, or be gone.
@@ -65,33 +59,37 @@ package struct DisplayedPlaces {
     /// How many messages of a conversation are unread: of others who are not blocked, after the displayed place, shown and not
     /// erased; at most `StoredMessages.mostUnread`.
     package static func unread(in conversation: String, of account: Int64, in database: Database) throws -> Int {
-        guard let (position, blocked) = try unreadBegin(in: conversation, of: account, in: database) else { return 0 }
-        return try StoredMessages(database: database, account: account)
-            .unread(in: conversation, after: position, but: blocked)
+        guard let range = try unreadRange(in: conversation, of: account, in: database) else { return 0 }
+        return try StoredMessages(database: database, account: account).unread(in: conversation, range)
     }
 
     /// The rows of the unread messages of a conversation, oldest first; the oldest `StoredMessages.mostUnread`.
     package static func unreadRows(
         in conversation: String, of account: Int64, in database: Database
     ) throws -> [Int64] {
-        guard let (position, blocked) = try unreadBegin(in: conversation, of: account, in: database) else { return [] }
-        return try StoredMessages(database: database, account: account)
-            .unreadRows(in: conversation, after: position, but: blocked)
+        guard let range = try unreadRange(in: conversation, of: account, in: database) else { return [] }
+        return try StoredMessages(database: database, account: account).unreadRows(in: conversation, range)
     }
 
-    /// The order number after which messages are unread, and the addresses whose messages do not count; nil if none counts.
-    private static func unreadBegin(
+    /// Which messages are unread; nil if none is.
+    private static func unreadRange(
         in conversation: String, of account: Int64, in database: Database
-    ) throws -> (position: Int64, blocked: [String])? {
+    ) throws -> StoredMessages.UnreadRange? {
         let (history, isBlocking) = try SessionRow.history(of: account, in: database)
-        var clients: [String] = []
+        var range = StoredMessages.UnreadRange(after: history)
         if isBlocking {
             switch try BlockedRows(database: database, account: account).senders(in: .received(conversation)) {
             case .all: return nil
-            case .clients(let blocked): clients = blocked
+            case .clients(let blocked): range.clients = blocked
             }
         }
-        return (try position(in: conversation, of: account, after: history, in: database), clients)
+        guard let place = try place(in: conversation, of: account, in: database), place.position > history else {
+            return range
+        }
+        range.position = place.position
+        var order = ArchiveOrder(database: database, account: account)
+        range.reading = try order.reading(before: place)
+        return range
     }
 
     /// Moves the place forward.

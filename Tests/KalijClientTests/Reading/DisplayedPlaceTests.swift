@@ -148,6 +148,7 @@ struct DisplayedPlaceTests {
                 try r.harness.archived("archived-\(id)", R.message(id, stamped: false), at: R.noon))
         }
         #expect(try r.shown() == ["b in", "c in", "missed in", "a in"])
+        #expect(try r.unread() == 1, "what the reading has shown comes before the displayed message")
         #expect(try r.read(through: "a") == .done)
         try r.harness.receive(R.carbon(R.ownMarker(for: "a")))
         try r.read(through: "c")

@@ -238,7 +238,11 @@ private actor KilledConversation {
         // A text may be displayed before its receipt is here.
         let twice = Dictionary(grouping: told) { $0 }.filter { $1.count > 1 }.keys
         let unread = try unread()
-        return twice.map { "told twice of the receipt for \($0)" } + (unread == [0] ? [] : ["unread: \(unread)"])
+        let place = try await world.sql(
+            "SELECT d.position, m.message_id, m.catchup, c.number, c.phase FROM displayed d, catchup c LEFT JOIN message m ON m.id = d.message"
+        )
+        return twice.map { "told twice of the receipt for \($0)" }
+            + (unread == [0] ? [] : ["unread: \(unread), displayed and reading: \(place)"])
     }
 
     private static func difference(_ what: String, _ mine: [String], _ expected: [String]) -> String {
