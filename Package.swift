@@ -154,7 +154,7 @@ let package = Package(
             ]),
         // Against other people's programs; `Programs` is what runs inside those.
         .testTarget(name: "Differential", dependencies: ["KalijXML", "TestSupport"], exclude: ["Programs"]),
-        .testTarget(name: "Integration", dependencies: ["KalijLab"]),
+        .testTarget(name: "Integration", dependencies: ["KalijLab", "TestSupport"]),
         .testTarget(
             name: "Processes",
             dependencies: [

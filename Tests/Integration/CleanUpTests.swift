@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// Nothing is left running and no file is left, however a laboratory ends.

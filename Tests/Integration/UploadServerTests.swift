@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// The upload services of the laboratory, asked with programs that are not Kalij's: slixmpp for slots, curl for files. Facts

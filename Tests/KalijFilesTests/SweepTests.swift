@@ -102,6 +102,6 @@ private final class Flag: Sendable {
 
     func set() {
         event.signal()
-        _ = ended.wait(timeout: .now() + hangSeconds)
+        _ = ended.wait(timeout: .now() + hangLimit)
     }
 }

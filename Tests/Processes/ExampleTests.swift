@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// "An example app in `Examples/` that is killed between question and answer", as in the example's README.
@@ -34,7 +35,7 @@ import Testing
 
     @Test(
         "killed between question and answer: the next process gets the answer, with the bound values",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func killed(kind: ServerKind) async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }

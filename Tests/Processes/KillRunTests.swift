@@ -6,7 +6,7 @@ import Testing
 /// "lost, twice and out of order are 0" under SIGKILL at random moments, against real servers. `Scripts/long kill-run 25` has more kills,
 /// lost sessions, and servers without an archive.
 @Suite(.serialized) struct KillRunTests {
-    @Test("nothing is lost, twice or out of order when kalij is killed", arguments: ServerKind.allCases)
+    @Test("nothing is lost, twice or out of order when kalij is killed", arguments: LongForm.servers)
     func kills(server kind: ServerKind) async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }

@@ -33,8 +33,6 @@ public struct KillOptions: Sendable {
     public var archive = ArchivePolicy.always
     /// Whether the server's certificate is as large as a usual authority's (``ServerOptions/largeCertificate``).
     public var largeCertificate = false
-    /// Not used any more: a run gives up once nothing happens.
-    public var limit: Double?
 
     /// The standard run: 50 kills, 500 messages each way.
     public init(kalij: String, server: ServerKind = .prosody) {

@@ -209,10 +209,9 @@ public final class Chat: Sendable {
     }
 
     /// Waits until the client has sent all requested messages.
-    /// - Parameter seconds: not used any more.
     /// - Returns: the number of these messages.
     @discardableResult
-    public func finished(seconds: Double? = nil) async throws -> Int {
+    public func finished() async throws -> Int {
         try await wait(for: "stopped").sent ?? 0
     }
 

@@ -22,7 +22,7 @@ import Testing
         let engine = try await Engine.start(role: .main, in: directory, options: options)
         // The events end with the engine.
         let patience = Task {
-            try await sleep(for: .seconds(hangSeconds))
+            try await sleep(for: .seconds(hangLimit))
             try await engine.stop()
         }
         defer { patience.cancel() }
@@ -80,7 +80,7 @@ import Testing
         options.features = [Echo.self, Thrower.self]
         let engine = try await Engine.start(role: .main, in: directory, options: options)
         let patience = Task {
-            try await sleep(for: .seconds(hangSeconds))
+            try await sleep(for: .seconds(hangLimit))
             try await engine.stop()
         }
         defer { patience.cancel() }

@@ -161,7 +161,7 @@ extension ReadmeTests {
         }
 
         private func wait(_ what: String, until isTrue: () async throws -> Bool) async throws {
-            for _ in 0..<Int(hangSeconds * 20) {
+            for _ in 0..<Int(hangLimit * 20) {
                 if try await isTrue() { return }
                 try await sleep(for: .milliseconds(50))
             }

@@ -90,7 +90,7 @@ import Testing
                 if event.content is Online { isOnline = true }
             }
             var isCommitted = false
-            engine.loop.schedule(after: isTold ? hangSeconds : 3) {
+            engine.loop.schedule(after: isTold ? hangLimit : 3) {
                 isCommitted = true
                 try? other.execute("COMMIT")
             }

@@ -22,7 +22,7 @@ import Testing
         return drive
     }
 
-    private func logOut(_ drive: Drive, within seconds: Double = hangSeconds, online: Bool = true) throws -> String? {
+    private func logOut(_ drive: Drive, within seconds: Double = hangLimit, online: Bool = true) throws -> String? {
         var options = Engine.Options(timing: Drive.timing)
         options.timing.logout = seconds
         options.features = [Log.self]

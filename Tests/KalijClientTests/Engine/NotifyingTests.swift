@@ -19,7 +19,7 @@ import Testing
     private func wake(_ drive: Drive, _ show: @escaping (_ stored: Int64, _ now: Int64) throws -> Void) throws {
         let raised = { try drive.number("SELECT number FROM barrier") ?? 0 }
         var options = Engine.Options(role: .wake, timing: Drive.timing)
-        options.budget = hangSeconds
+        options.budget = hangLimit
         var (stored, problem): (Int64, (any Error)?) = (-1, nil)
         var engine: Engine?
         options.onNotification = { _ in
@@ -70,7 +70,7 @@ import Testing
         defer { server.stop() }
         let drive = try Drive(server)
         var options = Engine.Options(role: .wake, timing: Drive.timing)
-        options.budget = hangSeconds
+        options.budget = hangLimit
         var (tried, shown) = (0, 0)
         var engine: Engine?
         options.onNotification = { _ in
@@ -83,7 +83,7 @@ import Testing
         let made = try Engine(drive.directory, options: options) { _ in }
         engine = made
         defer { engine = nil }
-        made.loop.schedule(after: hangSeconds) { engine?.stop() }
+        made.loop.schedule(after: hangLimit) { engine?.stop() }
         let ending = try made.run()
         #expect(tried > 1)
         let owed = try drive.number("SELECT count(*) FROM notification WHERE done = 0") ?? -1

@@ -91,7 +91,7 @@ struct StorageTests {
             driven.loop.schedule(after: 0.02) { wait() }
         }
         wait()
-        let patience = driven.loop.schedule(after: hangSeconds) { [loop = driven.loop] in loop.stop() }
+        let patience = driven.loop.schedule(after: hangLimit) { [loop = driven.loop] in loop.stop() }
         driven.loop.run()
         patience.cancel()
         driven.onEvent = { _ in }

@@ -99,7 +99,7 @@ import Testing
             loop.stop()
         }
         Doorbell.bell(directory: scratch.path)?.ring()
-        let patience = loop.schedule(after: hangSeconds) { loop.stop() }
+        let patience = loop.schedule(after: hangLimit) { loop.stop() }
         loop.run()
         patience.cancel()
         #expect(hasRung)

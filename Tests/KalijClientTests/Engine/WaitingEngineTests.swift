@@ -20,7 +20,7 @@ import Testing
         func put(_ value: Value) { contents.withLock { $0 = value } }
         var isPut: Bool { contents.withLock { $0 != nil } }
         func get() async throws -> Value {
-            for _ in 0..<Int(hangSeconds * 100) {
+            for _ in 0..<Int(hangLimit * 100) {
                 if let value = contents.withLock({ $0 }) { return value }
                 try await sleep(for: .milliseconds(10))
             }
@@ -70,7 +70,7 @@ import Testing
         }
         engine = made
         defer { engine = nil }
-        made.loop.schedule(after: hangSeconds) { [weak made] in made?.stop() }
+        made.loop.schedule(after: hangLimit) { [weak made] in made?.stop() }
         let database = try drive.database()
         func log() throws -> [String] {
             let isThere = try database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'log'").first { _ in true }

@@ -106,7 +106,7 @@ import Testing
     }
 
     private func wait(_ isIt: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(hangSeconds)
+        let deadline = ContinuousClock.now + .seconds(hangLimit)
         while !isIt(), .now < deadline { try await sleep(for: .milliseconds(5)) }
     }
 }

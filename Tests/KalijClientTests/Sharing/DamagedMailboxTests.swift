@@ -84,7 +84,7 @@ import Testing
             }
             return event.short == "two is acked"
         }
-        try #require(shared.isDone.wait(timeout: .now() + hangSeconds) == .success)
+        try #require(shared.isDone.wait(timeout: .now() + hangLimit) == .success)
         _ = try #require(shared.result).get()
         let states = try drive.states()
         #expect(states == ["one acked", "two acked"])

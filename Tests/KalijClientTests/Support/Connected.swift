@@ -57,7 +57,7 @@ final class Connected {
     }
 
     /// The loop turns until `isEnough`, or for `seconds`, to see that nothing happens.
-    func turn(for seconds: Double = hangSeconds, until isEnough: @escaping () -> Bool) {
+    func turn(for seconds: Double = hangLimit, until isEnough: @escaping () -> Bool) {
         let patience = loop.schedule(after: seconds) { [loop] in loop.stop() }
         func look() {
             if isEnough() { loop.stop() } else { loop.schedule(after: 0.005) { look() } }

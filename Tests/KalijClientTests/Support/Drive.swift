@@ -31,9 +31,9 @@ final class Drive {
     /// Short pauses between attempts; a busy machine meets no limit.
     static var timing: Timing {
         var timing = Timing()
-        timing.negotiation = hangSeconds
-        timing.acknowledgement = hangSeconds
-        timing.logout = hangSeconds
+        timing.negotiation = hangLimit
+        timing.acknowledgement = hangLimit
+        timing.logout = hangLimit
         timing.longestRetry = 1
         timing.longestStorageRetry = 0.2
         return timing
@@ -67,7 +67,7 @@ final class Drive {
         }
         engine = made
         defer { engine = nil }
-        made.loop.schedule(after: hangSeconds) { [weak made] in
+        made.loop.schedule(after: hangLimit) { [weak made] in
             if stopped == nil { stopped = made?.loop.now }
             made?.stop()
         }

@@ -1,3 +1,4 @@
+import Foundation
 import KalijAddress
 import KalijRoles
 import KalijStore
@@ -39,6 +40,7 @@ final class StepHarness {
     ) throws {
         scratch = try ScratchDirectory()
         directory = AccountDirectory(scratch.path)
+        if features.isEmpty { try Self.migrated.get().write(to: URL(filePath: scratch.file("kalij.db"))) }
         clock = FixedClock(StepHarness.noon)
         clock.set(by: fast)
         let driven = try HandDriven(
@@ -47,6 +49,13 @@ final class StepHarness {
             clock: clock.clock)
         (database, fence, account) = (driven.database, driven.fence, driven.account)
         (runner, steps) = (driven.runner, driven.steps)
+    }
+
+    /// The file of a database with all tables and no account: making the tables takes longer than most tests.
+    private static let migrated = Result {
+        let scratch = try ScratchDirectory()
+        _ = try AccountDirectory(scratch.path).open(.process, role: .main, now: noon)
+        return try Data(contentsOf: URL(filePath: scratch.file("kalij.db")))
     }
 
     /// A harness with a fresh session; the question for features waits in the queue.

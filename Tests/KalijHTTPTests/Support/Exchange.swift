@@ -44,7 +44,7 @@ final class Exchange {
     }
 
     /// Sends a request with the same path and name.
-    func send(_ path: String, fields: [HTTPField] = [], body: [UInt8] = [1], timeout: Double = hangSeconds) {
+    func send(_ path: String, fields: [HTTPField] = [], body: [UInt8] = [1], timeout: Double = hangLimit) {
         client.perform(HTTPRequest(path: path, fields: fields, body: body), timeout: timeout) { [self] outcome in
             outcomes[path] = outcome
             order.append(path)
@@ -58,7 +58,7 @@ final class Exchange {
     /// Turns the loop until a condition holds; false if it hangs.
     @discardableResult
     func wait(until condition: @escaping () -> Bool) -> Bool {
-        turn(for: hangSeconds, or: condition)
+        turn(for: hangLimit, or: condition)
         return condition()
     }
 

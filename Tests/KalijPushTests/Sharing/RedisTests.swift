@@ -36,7 +36,7 @@ private final class RealRedis {
         }
         self.connection = connection
         connection.open()
-        let end = Date().addingTimeInterval(hangSeconds)
+        let end = Date().addingTimeInterval(hangLimit)
         while !isConnected {
             guard Date() < end else { throw Problem(description: "redis-server: \(failure ?? "no answer")") }
             turn()
@@ -60,7 +60,7 @@ private final class RealRedis {
         var command = RedisCommand()
         command.words = words
         connection?.perform(.send([command]))
-        let end = Date().addingTimeInterval(hangSeconds)
+        let end = Date().addingTimeInterval(hangLimit)
         while replies.isEmpty {
             guard failure == nil, Date() < end else { throw Problem(description: failure ?? "no reply") }
             turn()

@@ -8,7 +8,7 @@ import Testing
 
     private func path() throws -> String { try #require(directory).path }
 
-    private func isReadable(_ descriptor: Int32, within milliseconds: Int32 = Int32(hangSeconds * 1000)) -> Bool {
+    private func isReadable(_ descriptor: Int32, within milliseconds: Int32 = Int32(hangLimit * 1000)) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&request, 1, milliseconds) == 1
     }
@@ -47,10 +47,10 @@ import Testing
         var byte: UInt8 = 0
         #expect(read(caller, &byte, 1) == 1 && byte == Doorbell.tell)
         for _ in 0..<1_000_000 / 8 { Doorbell.tell(caller) }  // more than fits: nobody waits for a slow reader
-        #expect(subscription.wait(seconds: hangSeconds) == .something)
+        #expect(subscription.wait(seconds: hangLimit) == .something)
         close(caller)
-        while subscription.wait(seconds: hangSeconds) == .something {}
-        #expect(subscription.wait(seconds: hangSeconds) == .end)
+        while subscription.wait(seconds: hangLimit) == .something {}
+        #expect(subscription.wait(seconds: hangLimit) == .end)
     }
 
     @Test("There is no bell where nobody listens, also where somebody listened once")

@@ -42,7 +42,7 @@ final class Trial {
     /// Turns the loop until a condition holds; false if it hangs.
     @discardableResult
     func wait(until condition: @escaping () -> Bool) -> Bool {
-        turn(for: hangSeconds, or: condition)
+        turn(for: hangLimit, or: condition)
         return condition()
     }
 

@@ -33,7 +33,7 @@ import Testing
         let server = try Server { _ = $0.read() }
         var limits = ConnectionLimits()
         // Longer than anything may take: not the pause makes IPv4 come.
-        limits.stagger = 2 * hangSeconds
+        limits.stagger = 2 * hangLimit
         let (dialogue, _) = try dial(server.port, limits: limits)
         #expect(dialogue.endpoint?.address == "127.0.0.1")
         server.stop()
@@ -101,7 +101,7 @@ import Testing
         }
         let start = loop.now
         race.add([try #require(SocketAddress(literal: "127.0.0.1", port: server.port))], of: AF_INET)
-        loop.schedule(after: hangSeconds) { loop.stop() }
+        loop.schedule(after: hangLimit) { loop.stop() }
         loop.run()
         #expect(loop.now - start >= 0.05)
         #expect(winner?.address.text == "127.0.0.1")

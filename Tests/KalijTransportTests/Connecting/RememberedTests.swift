@@ -55,7 +55,7 @@ import Testing
         let (plain, secure) = (try server("plain"), try server("secure", identity: "good"))
         // The end of the waiting for the DNS brings no test on.
         var limits = ConnectionLimits()
-        limits.names = 2 * hangSeconds
+        limits.names = 2 * hangLimit
         let first = try reached(endpoint(plain.port), limits: limits, dns: dns)
         #expect(first.text == "plain" && first.endpoint == endpoint(plain.port))
         let second = try reached(endpoint(secure.port, directTLS: true), limits: limits, dns: dns)
@@ -134,7 +134,7 @@ import Testing
         server.stop()
         let hole = try BlackHole("127.0.0.2")
         var limits = ConnectionLimits()
-        limits.tcp = 2 * hangSeconds
+        limits.tcp = 2 * hangLimit
         let (text, _, _) = try reached(endpoint(hole.port, "127.0.0.2"), limits: limits, dns: dns.address)
         #expect(text == "example.test: says that it offers no such service")
         withExtendedLifetime(hole) {}

@@ -203,7 +203,7 @@ import Testing
         }
         var limits = ConnectionLimits()
         // The peer's note ends the closing, not this.
-        limits.closing = 2 * hangSeconds
+        limits.closing = 2 * hangLimit
         let dialogue = try Dialogue(port: server.port, directTLS: tls ? .only : .never, limits: limits)
         dialogue.connection.isReading = false
         #expect(tls ? dialogue.waitForSecurity() : dialogue.waitForConnection())
@@ -291,7 +291,7 @@ import Testing
             loop.schedule(after: 0.1) { loop.stop() }
         }
         connection?.open()
-        loop.schedule(after: hangSeconds) { loop.stop() }
+        loop.schedule(after: hangLimit) { loop.stop() }
         loop.run()
         #expect(events == 1)
         server.stop()

@@ -73,7 +73,7 @@ final class Dialogue {
     /// Turns the loop until a condition holds; false if it hangs.
     @discardableResult
     func wait(until condition: @escaping () -> Bool) -> Bool {
-        turn(for: hangSeconds, or: condition)
+        turn(for: hangLimit, or: condition)
         return condition()
     }
 

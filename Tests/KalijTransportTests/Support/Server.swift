@@ -106,7 +106,7 @@ final class Peer {
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         // No test waits for ever.
-        var patience = timeval(tv_sec: Int(hangSeconds), tv_usec: 0)
+        var patience = timeval(tv_sec: Int(hangLimit), tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         // OpenSSL's socket BIO would raise SIGPIPE here.

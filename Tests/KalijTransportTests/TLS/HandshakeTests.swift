@@ -102,7 +102,7 @@ import Testing
             while staysOpen, !peer.read().isEmpty {}
         }
         var limits = ConnectionLimits()
-        limits.tls = staysOpen ? 1 : hangSeconds
+        limits.tls = staysOpen ? 1 : hangLimit
         let dialogue = try Dialogue(port: server.port, directTLS: .only, limits: limits)
         let failure = try #require(dialogue.waitForFailure())
         #expect(failure.kind == .tls)

@@ -135,7 +135,7 @@ import Testing
             while peer.write([0]) { usleep(100_000) }
         }
         var limits = ConnectionLimits()
-        limits.tls = hangSeconds
+        limits.tls = hangLimit
         limits.wholeTLS = 2
         let dialogue = try Dialogue(port: server.port, directTLS: .only, limits: limits)
         let start = dialogue.loop.now

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// The commands against real servers.
@@ -12,7 +13,7 @@ import Testing
 
     @Test(
         "login: a wrong password is 77 with the server's condition; a right password is stored, as keys, for its user alone",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func login(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)
         defer { laboratory.close() }
@@ -46,7 +47,7 @@ import Testing
 
     @Test(
         "run, send and history, from both sides; a second run is told the driver and exits 75",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func conversation(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)
         defer { laboratory.close() }
@@ -91,7 +92,7 @@ import Testing
     /// "No stanza blocks an account."
     @Test(
         "ten thousand nested elements and a stanza of 2 MiB from a stranger are set aside, and the account goes on",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func hostile(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)
         defer { laboratory.close() }

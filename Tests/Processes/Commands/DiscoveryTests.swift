@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// `kalij ping`, `kalij disco`, features learned from presence, and carbons, against real servers and another client of
@@ -7,7 +8,7 @@ import Testing
 @Suite(.serialized) struct DiscoveryTests {
     @Test(
         "ping and disco, with and without a driving process: answers, refusals in words, exit statuses",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func asking(kind: ServerKind) async throws {
         let world = try await World(kind)
         defer { world.close() }
@@ -149,7 +150,7 @@ import Testing
         #expect(run.end(SIGTERM).status == 0)
     }
 
-    @Test("messages of another client of the account are copied to this client", arguments: ServerKind.allCases)
+    @Test("messages of another client of the account are copied to this client", arguments: LongForm.servers)
     func carbons(kind: ServerKind) async throws {
         let world = try await World(kind)
         defer { world.close() }

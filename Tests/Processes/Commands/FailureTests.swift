@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// "Failure looks like success": the final state and the reason are printed, and exit statuses agree with the documentation.
@@ -58,7 +59,7 @@ import Testing
 
     @Test(
         "send tells the final state: acked, or failed with the server's reason and exit status 65",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func finalState(kind: ServerKind) async throws {
         let world = try await World(kind)
         defer { world.close() }

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// Older history on demand, from real servers' archives.
@@ -38,7 +39,7 @@ import Testing
 
     @Test(
         "the first login looks back as far as told; older messages are fetched page by page, with a driver and without",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func older(kind: ServerKind) async throws {
         let (laboratory, server, sent) = try await archived(250, on: kind)
         defer { laboratory.close() }
@@ -117,7 +118,7 @@ import Testing
     /// "interruptible anywhere, resumable by another process"
     @Test(
         "a catch-up and a fetching whose processes are killed again and again miss nothing and store nothing twice",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func killed(kind: ServerKind) async throws {
         let (laboratory, server, sent) = try await archived(400, on: kind)
         defer { laboratory.close() }

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// `kalij iq`, `kalij pending`, `kalij logout`, and dead letters in `kalij status`, against a real server.
@@ -7,7 +8,7 @@ import Testing
     private static let disco = "<query xmlns='http://jabber.org/protocol/disco#info'/>"
     private static let question = "<question xmlns='urn:example:question' number='7'/>"
 
-    @Test("iq prints the answer: of the server, of the account, of another client", arguments: ServerKind.allCases)
+    @Test("iq prints the answer: of the server, of the account, of another client", arguments: LongForm.servers)
     func answered(kind: ServerKind) async throws {
         let world = try await World(kind)
         defer { world.close() }
@@ -144,7 +145,7 @@ import Testing
 
     @Test(
         "logout with nobody driving ends the session at the server, which otherwise waits for it",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func logoutAlone(kind: ServerKind) async throws {
         let world = try await World(kind)
         defer { world.close() }

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// Accounts that users make, change and remove themselves, at real servers.
@@ -25,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "register makes an account that sends; again is the same; a taken address is 77", arguments: ServerKind.allCases
+        "register makes an account that sends; again is the same; a taken address is 77", arguments: LongForm.servers
     )
     func register(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)
@@ -42,7 +43,7 @@ import Testing
         #expect(field.status == 65, "\(field.errors)")
     }
 
-    @Test("a server that registers nobody is 77", arguments: ServerKind.allCases)
+    @Test("a server that registers nobody is 77", arguments: LongForm.servers)
     func nobody(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind, .nobody)
         defer { laboratory.close() }
@@ -67,7 +68,7 @@ import Testing
 
     @Test(
         "password changes the password, with and without a driver; the account logs in afterwards",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func password(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)
         defer { laboratory.close() }
@@ -90,7 +91,7 @@ import Testing
         #expect(stored == "1|1|1\n")
     }
 
-    @Test("a change of the password killed at any time leaves an account that logs in", arguments: ServerKind.allCases)
+    @Test("a change of the password killed at any time leaves an account that logs in", arguments: LongForm.servers)
     func kills(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)
         defer { laboratory.close() }
@@ -109,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "logout --unregister removes the account there and here, after a confirmation", arguments: ServerKind.allCases)
+        "logout --unregister removes the account there and here, after a confirmation", arguments: LongForm.servers)
     func unregister(kind: ServerKind) async throws {
         let (laboratory, server, kalij) = try await world(kind)
         defer { laboratory.close() }

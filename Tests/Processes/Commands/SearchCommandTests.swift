@@ -1,10 +1,11 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// `kalij search` beside a driver.
 @Suite(.serialized) struct SearchCommandTests {
-    @Test("search finds what came and went, beside a driver and after a kill", arguments: ServerKind.allCases)
+    @Test("search finds what came and went, beside a driver and after a kill", arguments: LongForm.servers)
     func search(kind: ServerKind) async throws {
         let world = try await World(kind)
         defer { world.close() }

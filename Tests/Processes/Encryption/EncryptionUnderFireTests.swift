@@ -13,7 +13,7 @@ import Testing
 
     @Test(
         "a hostile contact, full sessions, damaged keys, strangers: wake stays within 9 MB of its own, and what an honest contact writes is read",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func waking(_ kind: ServerKind) async throws {
         let stage = try await HostileStage(kind, "under fire")
         defer { stage.close() }
@@ -113,7 +113,7 @@ import Testing
 
     @Test(
         "a list of 5,000 devices, a bundle of 50,000 prekeys, bad signatures and keys: what is sent fails or leaves, and says whom not to",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func sending(_ kind: ServerKind) async throws {
         let stage = try await HostileStage(kind, "hostile lists")
         defer { stage.close() }

@@ -9,7 +9,7 @@ import Testing
     /// `Scripts/long file-sharing 500` gives the long form: so many files.
     private let count = LongForm.amount("file-sharing", short: 16)
 
-    @Test("files are accepted while the driver is stopped, and arrive once each", arguments: ServerKind.allCases)
+    @Test("files are accepted while the driver is stopped, and arrive once each", arguments: LongForm.servers)
     func stopped(_ kind: ServerKind) async throws {
         var options = ServerOptions()
         options.uploads = UploadLimits(dailyQuota: 1_000_000_000_000)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "a file over the service's limit is refused at once, or fails with the reason", arguments: ServerKind.allCases)
+        "a file over the service's limit is refused at once, or fails with the reason", arguments: LongForm.servers)
     func large(_ kind: ServerKind) async throws {
         var options = ServerOptions()
         options.uploads = UploadLimits(size: 5000)
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(
-        "a process whose time ends in an upload counts no failure, and the next goes on", arguments: ServerKind.allCases
+        "a process whose time ends in an upload counts no failure, and the next goes on", arguments: LongForm.servers
     )
     func budget(_ kind: ServerKind) async throws {
         let link = try BadLink()

@@ -1,6 +1,7 @@
 import Foundation
 import KalijLab
 import Synchronization
+import TestSupport
 
 /// A server with the configuration file of a package, as somebody has it who installs the package.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// The recorded scenario: catching up after the first bind, receiving, sending with and without another driving
@@ -47,7 +48,7 @@ struct CommitScenario {
         let kalij = KalijCommand(executable, data: "data-" + name, laboratory: laboratory)
         try await kalij.login(alice.address, password: "secret", server: server)
         let early = try await bob.chat(with: alice.address, label: "m", rate: 0, count: 3)
-        try await early.finished(seconds: hangLimit)
+        try await early.finished()
         await early.quit()
 
         var cast = Cast(start: { try start($0) })
@@ -65,7 +66,7 @@ struct CommitScenario {
         try await cast.stop()
         try await cast.send(3, to: bob.address)
         try cast.run()
-        try await late.finished(seconds: hangLimit)
+        try await late.finished()
         try await cast.send(4, to: bob.address)
         let isSettled = try await until(every: 40) {
             try cast.again(); return try await settled()

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KalijLab
+import TestSupport
 import Testing
 
 /// The recorded scenario with encryption: the keys are published, a new contact gets a first text, somebody else begins a

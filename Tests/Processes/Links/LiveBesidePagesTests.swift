@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct LiveBesidePagesTests {
     @Test(
         "what comes now, and a question, take 3 s while the archive is read",
-        .enabled(if: LongForm.runs("slow-links"), "takes a minute each"), arguments: ServerKind.allCases)
+        .enabled(if: LongForm.runs("slow-links"), "takes a minute each"), arguments: LongForm.servers)
     func live(_ kind: ServerKind) async throws {
         let count = 1000
         let world = try await SlowWorld.waiting(count, kind)

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// Somebody between Kalij and the server, with a certificate that Kalij trusts: nothing leaves that proves the password elsewhere.
@@ -90,7 +91,7 @@ import Testing
     func changes() async throws {
         guard let newer = newerServers(leavingOut: "changes by a man in the middle") else { return }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in ServerKind.allCases { group.addTask { try await changes(kind, newer) } }
+            for kind in LongForm.servers { group.addTask { try await changes(kind, newer) } }
             try await group.waitForAll()
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// A server that takes no letter unasked: one connection more, and no session is lost.
@@ -24,7 +25,7 @@ import Testing
     @Test("each letter is refused once, or met with silence: the session is resumed on the next connection")
     func refused() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in ServerKind.allCases { group.addTask { try await refused(kind) } }
+            for kind in LongForm.servers { group.addTask { try await refused(kind) } }
             try await group.waitForAll()
         }
     }

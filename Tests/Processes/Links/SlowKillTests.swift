@@ -22,7 +22,6 @@ import Testing
         options.lifetime = 500...16_000
         options.rate = 0.5
         options.sendPause = 3000
-        options.limit = 6 * 3600
         let kept = Mutex<SlowWay?>(nil)
         options.way = { server in
             let way = try await SlowWay(server, in: laboratory)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct WaitingMessageTests {
     @Test(
         "they come on one connection, each once", .enabled(if: LongForm.runs("slow-links"), "takes a minute each"),
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func waiting(_ kind: ServerKind) async throws {
         let count = 1000
         let world = try await SlowWorld.waiting(count, kind)

@@ -34,8 +34,8 @@ struct OperationBooks {
     private(set) var markers: [String] = []
     /// Alice's texts that bob has given receipts for.
     private(set) var delivered: Set<String> = []
-    /// The last of alice's texts that bob has marked as displayed.
-    private(set) var displayed: String?
+    /// Alice's texts that bob has marked as displayed, in order.
+    private(set) var displayed: [String] = []
     private(set) var errors: [String] = []
     /// The ids of bob's stanzas that came back.
     private(set) var bounced: [String] = []
@@ -59,7 +59,7 @@ struct OperationBooks {
         case ("receipt", _, _): receipts.append(id)
         case ("marker", _, _): markers.append(id)
         case ("given", "receipt", let target?): delivered.insert(target)
-        case ("given", "marker", let target?): displayed = target
+        case ("given", "marker", let target?): displayed.append(target)
         default: break
         }
     }
@@ -99,8 +99,10 @@ struct OperationBooks {
     /// - Parameter mayMiss: whether messages that were retracted may be missing.
     func differences(from records: [MessageRecord], mayMiss: Bool = false) -> [String] {
         let byID = Dictionary(grouping: records, by: \.id)
-        let last = displayed.flatMap { alices.firstIndex(of: $0) } ?? -1
         let places = Dictionary(alices.enumerated().map { ($1, $0) }) { $1 }
+        let last = displayed.last.flatMap { places[$0] } ?? -1
+        // Where a marked message may be missing, nobody knows what was before the message.
+        let lastKnown = displayed.last { !mayMiss || texts[$0]?.isRetracted != true }.flatMap { places[$0] } ?? -1
         var problems = byID.keys.filter { texts[$0] == nil }.map { "\($0) is a message of its own" }
         for (id, text) in texts {
             guard let records = byID[id], let record = records.first, records.count == 1 else {
@@ -108,9 +110,12 @@ struct OperationBooks {
                 if !(mayMiss && text.isRetracted && count == 0) { problems.append("\(id) is shown \(count) times") }
                 continue
             }
-            let state = places[id].map { $0 <= last ? "displayed" : "delivered" }
-            if !record.shows(text) || record.state != state && !(mayMiss && text.isRetracted) {
-                problems.append("\(record) is not \(text) \(state ?? "")")
+            let states = places[id].map { ($0 <= last ? ["displayed"] : []) + ($0 > lastKnown ? ["delivered"] : []) }
+            if !record.shows(text)
+                || !(states?.contains(record.state ?? "") ?? (record.state == nil)) && !(mayMiss && text.isRetracted)
+            {
+                problems.append(
+                    "\(record) is not \(text) \(states ?? []), the last marker is for \(displayed.last ?? "nothing")")
             }
         }
         return problems

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// Names and pictures with real servers.
@@ -22,7 +23,7 @@ import Testing
 
     @Test(
         "contacts see the name and the picture of each other; a forged picture is refused; a logout removes the files",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func contacts(_ kind: ServerKind) async throws {
         let world = try await World(kind)
         defer { world.close() }
@@ -108,7 +109,7 @@ import Testing
 
     @Test(
         "changes wait for processes that are killed again and again: the last change has the last word",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func killed(_ kind: ServerKind) async throws {
         let random = RandomChoices("profiles", part: kind == .prosody ? 0 : 1)
         let world = try await World(kind)

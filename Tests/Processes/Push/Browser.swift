@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KalijLab
+import TestSupport
 import Testing
 
 /// A page in headless Chromium, controlled over its DevTools protocol: JSON ended by a zero byte, through descriptors 3

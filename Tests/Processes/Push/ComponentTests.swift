@@ -1,6 +1,7 @@
 import Foundation
 import KalijLab
 import KalijPushLab
+import TestSupport
 import Testing
 
 @Suite("A component that the XMPP server does not let in", .serialized)
@@ -12,7 +13,7 @@ struct ComponentTests {
 
     @Test(
         "a wrong key, and a name in use: reported in log and readiness, tried again, and in as soon as possible",
-        arguments: ServerKind.allCases)
+        arguments: LongForm.servers)
     func refused(kind: ServerKind) async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }

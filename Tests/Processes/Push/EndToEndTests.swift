@@ -34,7 +34,7 @@ struct EndToEndTests {
         /// Bob writes a message and goes offline.
         func sendOne(to user: String = "alice") async throws {
             let chat = try await send(1, to: user)
-            try await chat.finished(seconds: hangLimit)
+            try await chat.finished()
             await chat.quit()
         }
 
@@ -63,7 +63,7 @@ struct EndToEndTests {
         window: String? = "20s", _ body: @escaping @Sendable (Setting) async throws -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in ServerKind.allCases {
+            for kind in LongForm.servers {
                 group.addTask {
                     let setting = try await setUp(kind, window: window)
                     defer { setting.laboratory.close() }
@@ -89,7 +89,7 @@ struct EndToEndTests {
             print("\(setting.kind): a push \(first.at - sent) s after the message")
             #expect(first.token == Self.token)
             #expect(first.fields["apns-push-type"] == "alert")
-            try await chat.finished(seconds: hangLimit)
+            try await chat.finished()
             await chat.quit()
             try await setting.wait("10 publishes") { try await stage.metric("publishes_total") == 10 }
             try await Self.deadToken(setting)
@@ -135,7 +135,7 @@ struct EndToEndTests {
             let stage = setting.stage
             let port = stage.stopAPNs()
             var chat = try await setting.send(100, rate: 100 / Double(Self.outage))
-            try await chat.finished(seconds: hangLimit + Double(Self.outage))
+            try await chat.finished()
             await chat.quit()
             try await setting.wait("100 publishes") { try await stage.metric("publishes_total") == 100 }
             // The last publishes may be tried for 8 s before the answer.
@@ -167,7 +167,7 @@ struct EndToEndTests {
             let stage = setting.stage
             stage.apns.script(Self.token, .later(2, .respond(status: 200)))
             let chat = try await setting.send(2)
-            try await chat.finished(seconds: hangLimit)
+            try await chat.finished()
             await chat.quit()
             try await setting.wait("one in flight, one queued") {
                 let isQueued = try await stage.metric("queued") == 1

@@ -3,6 +3,7 @@ import Glibc
 import KalijLab
 import KalijNodesLab
 import KalijPushLab
+import TestSupport
 import Testing
 
 /// The release build of `kalij-push` with a stand-in for Apple, in a folder removed by the caller.

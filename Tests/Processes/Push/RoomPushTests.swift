@@ -115,7 +115,7 @@ private final class Phone: @unchecked Sendable {
         resumeSeconds: Int = 600, _ body: @Sendable @escaping (Phone) async throws -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in ServerKind.allCases {
+            for kind in LongForm.servers {
                 group.addTask {
                     let phone = try await Phone(kind, resumeSeconds: resumeSeconds)
                     defer { phone.close() }

@@ -5,7 +5,7 @@ import Testing
 
 /// "SIGTERM lets everything go within 1 s, with a hung server too."
 @Suite(.serialized) struct HungServerTests {
-    @Test("SIGTERM lets everything go within a second when the server is frozen", arguments: ServerKind.allCases)
+    @Test("SIGTERM lets everything go within a second when the server is frozen", arguments: LongForm.servers)
     func frozenServer(kind: ServerKind) async throws {
         let world = try await World(kind)
         defer { world.close() }

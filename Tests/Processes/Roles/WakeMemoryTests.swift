@@ -16,7 +16,7 @@ import Testing
         try await world.online()
         for (waiting, megabytes) in [(1, 24), (LongForm.amount("wake-memory", short: 600), 28)] {
             let bob = try await world.peer("bob").chat(with: "alice@localhost", label: "m", rate: 0, count: waiting)
-            try await bob.finished(seconds: hangLimit)
+            try await bob.finished()
             await bob.quit()
             let wake = try await Wake(world, "\(waiting) waiting", atMost: megabytes)
             #expect(wake.shown == waiting)

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// `kalij wake`, `kalij flush` and their work beside others, against a real server.
@@ -38,7 +39,7 @@ import Testing
 
     /// "A `main` frozen by SIGSTOP does not stop `wake` from delivering within its budget; thawed, it does no harm, notices,
     /// and is of use again."
-    @Test("a frozen `run` is given up; thawed, it drives again", arguments: ServerKind.allCases)
+    @Test("a frozen `run` is given up; thawed, it drives again", arguments: LongForm.servers)
     func frozenMain(kind: ServerKind) async throws {
         let world = try await World(kind)
         defer { world.close() }

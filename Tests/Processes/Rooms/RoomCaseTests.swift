@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// Rooms on both servers: cases that a random run hardly meets.
@@ -25,11 +26,10 @@ import Testing
 
         static func atEachServer(
             resumeSeconds: Int = 600, fields: [ServerKind: [String: String]] = [:],
-            kinds: [ServerKind] = ServerKind.allCases,
             _ body: @Sendable @escaping (Scene) async throws -> Void
         ) async throws {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for kind in kinds {
+                for kind in LongForm.servers {
                     group.addTask {
                         let scene = try await Scene(kind, resumeSeconds: resumeSeconds, fields: fields)
                         defer { scene.world.close() }

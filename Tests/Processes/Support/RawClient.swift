@@ -52,8 +52,7 @@ final class RawClient {
     }
 
     /// Asks, and waits for the answer.
-    /// - Parameter seconds: not used any more.
-    func ask(_ type: String, _ content: String, to: String? = nil, from: String? = nil, seconds: Double? = nil)
+    func ask(_ type: String, _ content: String, to: String? = nil, from: String? = nil)
         async throws -> Stanza
     {
         questions += 1

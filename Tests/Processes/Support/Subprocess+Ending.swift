@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KalijLab
+import TestSupport
 import Testing
 
 extension Subprocess {

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import TestSupport
 import Testing
 
 /// A server with alice and bob, and `kalij` processes of different roles in alice's directory.
@@ -30,7 +31,7 @@ struct World {
         _ body: @Sendable @escaping (World) async throws -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for kind in ServerKind.allCases {
+            for kind in LongForm.servers {
                 group.addTask {
                     let world = try await World(kind, options: options, users: users)
                     defer { world.close() }

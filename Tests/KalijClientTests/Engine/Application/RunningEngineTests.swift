@@ -23,7 +23,7 @@ import Testing
 
     private func start(_ role: Role = .main) async throws -> RunningEngine {
         var options = Engine.Options(timing: Drive.timing)
-        options.budget = hangSeconds
+        options.budget = hangLimit
         return try await Engine.start(role: role, in: drive.directory, options: options)
     }
 
@@ -150,7 +150,7 @@ import Testing
     @Test("an engine that nobody refers to lets go")
     func forgotten() async throws {
         try await startAndForget()
-        let deadline = ContinuousClock.now + .seconds(hangSeconds)
+        let deadline = ContinuousClock.now + .seconds(hangLimit)
         while try driver != nil, .now < deadline { try await sleep(for: .milliseconds(10)) }
         #expect(try driver == nil)
     }
