@@ -27,7 +27,9 @@ PUSH := .build/release/kalij-push
 BUILT := .build/debug
 BUNDLE := .build/debug/kalijPackageTests.xctest
 # Nobody reads variables in a debugger; stacks keep their lines. (The index of the symbols is needed: SwiftPM looks there for tests of XCTest.)
-STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error -Xswiftc -gline-tables-only
+# The compiler's check of its own work takes a fifth of the build's time, and is for who works on the compiler.
+UNVERIFIED := -Xswiftc -Xfrontend -Xswiftc -disable-llvm-verify -Xswiftc -Xfrontend -Xswiftc -sil-verify-none
+STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error -Xswiftc -gline-tables-only $(UNVERIFIED)
 # Tests are built for debugging: an optimized build of them takes twice as long. `make test-all` has the optimized build besides, because
 # users get optimized code: an address used after its call, for example, does no harm in a debug build. Processes are always those of `make release`.
 OPTIMIZED := -c release -Xswiftc -enable-testing --scratch-path .build/optimized $(STRICT)
@@ -86,7 +88,7 @@ build: deps
 # without them the search for names reads half a megabyte less. `-z now` makes the table of the libraries' functions read-only,
 # and costs an idle process nothing.
 LINK := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs -Xlinker -z -Xlinker now -Xlinker --icf=all \
-    -Xswiftc -Xfrontend -Xswiftc -function-sections \
+    -Xswiftc -Xfrontend -Xswiftc -function-sections $(UNVERIFIED) \
     -Xlinker --symbol-ordering-file=$(CURDIR)/Scripts/link-order.txt -Xlinker --no-warn-symbol-ordering
 
 # The package manager does not know that the command depends on the list.
