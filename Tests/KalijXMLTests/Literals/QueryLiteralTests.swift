@@ -6,11 +6,9 @@ import Testing
 ///
 /// A test compiles its own literals when it runs; the long form looks at the modules of tests, too.
 @Suite struct QueryLiteralTests {
-    private static let modules = Repository.modules.filter {
-        LongForm.runs("query-literals") || !$0.folder.hasPrefix("Tests/")
-    }
-
-    @Test("every query literal compiles with its type", arguments: modules)
+    @Test(
+        "every query literal compiles with its type",
+        arguments: Repository.modules.filter { LongForm.runs("query-literals") || !$0.folder.hasPrefix("Tests/") })
     func compile(_ module: SourceModule) throws {
         let literals = try QueryLiteral.all(in: module)
         if LongForm.runs("query-literals") {
