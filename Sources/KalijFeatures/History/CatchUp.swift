@@ -196,8 +196,8 @@ package struct CatchUp {
         guard cursor.id == range.firstID, range.isBottom || cursor.id == anchor, let first = range.firstAt else {
             return (cursor.id, cursor.position, nil)
         }
-        // A process may have died before it knew whether the archive has older messages. No id before the anchor is known then, so the
-        // query begins at the anchor's stamp, which is rounded.
+        // Nobody may know yet whether the archive has messages before the anchor. No id before the anchor is known then, so the query
+        // begins at the anchor's stamp, which is rounded.
         let start = range.isBottom ? max(first - Overlap.lateness, min(first, try since)) : first - 1
         return (nil, range.firstPosition - 1, start)
     }

@@ -24,7 +24,7 @@ package struct Messages {
         for id in messages {
             for feature in step.features.all { try feature.acknowledged(id, in: step) }
             try database.run(
-                "UPDATE message SET state = ? WHERE id = ? AND state IN (?, ?)",
+                "UPDATE message SET settled = 1, state = ? WHERE id = ? AND state IN (?, ?)",
                 [
                     .state(MessageState.acked), .integer(id), .state(MessageState.queued), .state(MessageState.sent),
                 ])

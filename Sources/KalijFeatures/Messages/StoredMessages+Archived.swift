@@ -26,7 +26,7 @@ extension StoredMessages {
             -- Numbers of rows are left out when a process takes over: fifty rows before and after.
             SELECT m.stanza_id, m.position FROM message a JOIN message m NOT INDEXED ON m.id BETWEEN
                 coalesce((SELECT id FROM message WHERE id < a.id ORDER BY id DESC LIMIT 1 OFFSET 49), 0) AND
-                coalesce((SELECT id FROM message WHERE id > a.id ORDER BY id LIMIT 1 OFFSET 49), a.id + 50)
+                coalesce((SELECT id FROM message WHERE id > a.id ORDER BY id LIMIT 1 OFFSET 49), 9223372036854775807)
             WHERE a.account = ?1 AND a.archive = ?2 AND a.stanza_id = ?3 AND m.account = ?1 AND m.archive = ?2
                 AND m.stanza_id IS NOT NULL AND m.catchup > 0 AND m.position < a.position AND m.position >= ?4
             ORDER BY m.position DESC LIMIT 1
@@ -36,18 +36,37 @@ extension StoredMessages {
         }
     }
 
+    /// The message right after the order number `position`, if the message is retracted and the round `round` has not shown it: a server
+    /// may have erased the message (XEP-0424; measured: ejabberd 24.12).
+    func nextErased(
+        after position: Int64, in conversation: String, by round: Int64, of archive: Archive
+    ) throws -> Place? {
+        let next = try database.statement(
+            """
+            SELECT id, position, erased IS NOT NULL AND coalesce(state, '') NOT IN (?, ?) AND catchup < ? AND archive = ? AS gone
+            FROM message INDEXED BY message_order
+            WHERE account = ? AND conversation = ? AND position > ? AND shown = 1 ORDER BY position LIMIT 1
+            """
+        ).first([
+            .state(MessageState.queued), .state(MessageState.sent), .integer(round), .text(archive.key),
+            .integer(account), .text(conversation), .integer(position),
+        ]) { $0.bool("gone") ? Place(row: $0.integer("id"), position: $0.integer("position")) : nil }
+        return next ?? nil
+    }
+
     /// The rows of the messages with the archive's id `id`: some servers give several the same.
     func rows(of id: String, in archive: Archive) throws -> [Int64] {
         try database.statement("SELECT id FROM message WHERE account = ? AND archive = ? AND stanza_id = ?")
             .all([.integer(account), .text(archive.key), .text(id)]) { $0.integer() }
     }
 
-    /// Whether an archive has shown the newest message to `conversation` that the server took; nil without such a message lately.
+    /// Whether an archive has shown the newest message to `conversation` that the server took, and that is not retracted: a server may
+    /// have erased that. Nil without such a message lately.
     func isNewestTakenArchived(in conversation: String) throws -> Bool? {
         try database.statement(
             """
             SELECT catchup > 0 FROM (SELECT direction, state, catchup, position FROM message INDEXED BY message_order
-                WHERE account = ? AND conversation = ? AND shown = 1 ORDER BY position DESC LIMIT 500)
+                WHERE account = ? AND conversation = ? AND shown = 1 AND erased IS NULL ORDER BY position DESC LIMIT 500)
             WHERE direction = ? AND state IN (?, ?, ?) ORDER BY position DESC LIMIT 1
             """
         ).first([
@@ -56,7 +75,8 @@ extension StoredMessages {
         ]) { $0.bool() }
     }
 
-    /// The rows of an archive's messages after the order number `position` that the round `round` has not shown, in their order.
+    /// The rows of an archive's messages after the order number `position` that the round `round` has not shown, in their order; but
+    /// those that a server may have erased (``nextErased(after:in:by:of:)``).
     func unshown(by round: Int64, of archive: Archive, after position: Int64) throws -> [Int64] {
         try database.statement(
             """
@@ -72,7 +92,7 @@ extension StoredMessages {
                 SELECT m.id, m.position FROM c CROSS JOIN message m INDEXED BY message_order
                     ON m.account = ?1 AND m.conversation = c.name AND m.position > ?3 AND m.shown = 1
                 WHERE m.archive = ?2 AND m.catchup < ?4
-                    AND (m.erased IS NULL OR m.erased = ?5 OR m.state IN (?6, ?7))
+                    AND (m.erased IS NULL OR m.state IN (?5, ?6))
                 UNION ALL
                 SELECT m.id, m.position FROM h CROSS JOIN message m INDEXED BY message_hidden
                     ON m.account = ?1 AND m.conversation = h.name AND m.position > ?3 AND m.shown = 0
@@ -81,7 +101,7 @@ extension StoredMessages {
             """
         ).all(
             [
-                .integer(account), .text(archive.key), .integer(position), .integer(round), .state(Erasure.forgotten),
+                .integer(account), .text(archive.key), .integer(position), .integer(round),
                 .state(MessageState.queued), .state(MessageState.sent),
             ]
         ) { $0.integer() }

@@ -38,10 +38,16 @@ extension StoredMessages {
         }
     }
 
-    /// The number of the reading of the archive that has shown the message in `row` last, 0 if none has; and the archive's key.
-    func reading(of row: Int64) throws -> (round: Int64, archive: String)? {
-        try database.statement("SELECT catchup, archive FROM message WHERE id = ?")
-            .first([.integer(row)]) { ($0.integer("catchup"), $0.text("archive")) }
+    /// The number of the reading of the archive that has shown the message in `row` last, 0 if none has; the archive's key; and whether
+    /// the archive may have erased the message, which is retracted.
+    func reading(of row: Int64) throws -> (round: Int64, archive: String, isErased: Bool)? {
+        try database.statement(
+            """
+            SELECT catchup, archive, erased IS NOT NULL AND coalesce(state, '') NOT IN (?, ?) AS gone FROM message WHERE id = ?
+            """
+        ).first([.state(MessageState.queued), .state(MessageState.sent), .integer(row)]) {
+            ($0.integer("catchup"), $0.text("archive"), $0.bool("gone"))
+        }
     }
 
     /// The archive's id of the message in `row`, and the archive's key; nil without a trusted id.
@@ -87,12 +93,15 @@ extension StoredMessages {
     func unreadRows(in conversation: String, _ range: UnreadRange) throws -> [Int64] {
         try database.statement(
             """
-            SELECT id, sender, catchup FROM message WHERE account = ? AND conversation = ? AND position > ?
-                AND shown = 1 AND direction = 'in' AND erased IS NULL ORDER BY position LIMIT ?
+            SELECT id, sender FROM message WHERE account = ? AND conversation = ? AND position > ?
+                AND shown = 1 AND direction = 'in' AND erased IS NULL AND catchup IS NOT ? ORDER BY position LIMIT ?
             """
-        ).all([.integer(account), .text(conversation), .integer(range.position), .integer(Int64(Self.mostUnread))]) {
-            (row: $0.integer("id"), sender: $0.text("sender"), reading: $0.integer("catchup"))
-        }.filter { $0.reading != range.reading && !range.clients.contains($0.sender) }.map(\.row)
+        ).all([
+            .integer(account), .text(conversation), .integer(range.position), .optional(range.reading),
+            .integer(Int64(Self.mostUnread)),
+        ]) {
+            (row: $0.integer("id"), sender: $0.text("sender"))
+        }.filter { !range.clients.contains($0.sender) }.map(\.row)
     }
 
     /// The newest message of somebody else's that asks for a marker (XEP-0333), after the order number `first` and up to `last`,

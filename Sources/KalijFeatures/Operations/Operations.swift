@@ -31,7 +31,11 @@ struct Operations {
     /// `message` was stored, and is perhaps an operation.
     func stored(_ message: Message, from incoming: IncomingMessage) throws {
         guard let row = try rows.row(message.id) else { return }
-        guard row.target == nil else { return try dropSurplus(like: row) }
+        if let target = row.target {
+            // Another device could only retract what had arrived, in whatever session.
+            if row.operation.kind == .retraction { try RetractedMessage(step: step, row: target).settle(by: message) }
+            return try dropSurplus(like: row)
+        }
         let isRetracted = try eraseIfRetracted(row)
         if row.operation.kind == .correction, !isRetracted { try show(row, from: incoming) }
         try dropWaiting(by: row.author, in: row.conversation)
@@ -60,17 +64,19 @@ struct Operations {
         try found(ids, in: conversation)
     }
 
-    /// The operation of the user's was taken or refused. A message whose retraction was taken has arrived before, and need not be in the
-    /// archive: a server may erase what was retracted (XEP-0424; measured: ejabberd 24.12).
+    /// The operation of the user's was taken or refused.
     func stateChanged(_ message: Message) throws {
-        guard let row = try rows.row(message.id), let target = row.target else { return }
+        guard let row = try rows.row(message.id) else { return }
+        guard let target = row.target else {
+            // Until the retraction was taken, it may be refused, and the text would be lost.
+            if row.operation.kind == .retraction, message.state?.isWithServer ?? false { _ = try eraseIfRetracted(row) }
+            return
+        }
         try changing([target]) {}
-        guard row.operation.kind == .retraction, message.state?.isWithServer ?? false,
-            let changed = try Message.load(target, from: step.database), changed.state == .sent,
-            // A message of unknown outcome may have been retracted in another session than it left in.
-            changed.isSettled, changed.type != "groupchat"
+        // A message of unknown outcome may have been retracted in another session than it left in.
+        guard row.operation.kind == .retraction, try Message.load(target, from: step.database)?.isSettled ?? false
         else { return }
-        try Messages(step: step).acknowledged([target])
+        try RetractedMessage(step: step, row: target).settle(by: message)
     }
 
     // MARK: Which message is meant
@@ -152,6 +158,7 @@ struct Operations {
         if let retraction = counted.last(where: { $0.row.operation.kind == .retraction }) {
             if let original { try rows.keep(original: original, of: target) }
             try messages.rewrite(target, body: nil, editedAt: nil, erasure: .retracted)
+            if message.erasure == nil { try RetractedMessage(step: step, row: target).leavePlace() }
             // A retraction of the user's may still be refused. While the archive is read, a name that several messages have may
             // for a while mean another message.
             if try retraction.isFinal && named(by: retraction.row)?.isOnly ?? false { try erase(target) }
@@ -183,7 +190,9 @@ struct Operations {
     }
 
     private func end(_ row: Int64, _ erasure: Erasure) throws {
+        let isNew = try Message.load(row, from: step.database)?.erasure == nil
         try Messages(step: step).rewrite(row, body: nil, editedAt: nil, erasure: erasure)
+        if isNew { try RetractedMessage(step: step, row: row).leavePlace() }
         try erase(row)
         if let message = try view(row) { try Telling(step: step).tell(MessageChanged(message)) }
     }

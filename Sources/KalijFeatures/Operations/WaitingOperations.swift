@@ -13,7 +13,7 @@ struct WaitingOperations {
     }
 
     /// The waiting corrections and retractions of the same message by the author of `operation`, as far as their names tell: an operation
-    /// may name a correction instead of the message.
+    /// may name a correction instead of the message. Without their texts.
     func alike(_ operation: OperationRow) throws -> [OperationRow] {
         var (others, alike) = (try all(like: operation), [OperationRow]())
         var names: Set<String> = [operation.operation.reference]
@@ -30,7 +30,7 @@ struct WaitingOperations {
     private func all(like operation: OperationRow) throws -> [Named] {
         try database.statement(
             """
-            SELECT o.message, o.kind, o.author, o.conversation, o.reference, o.content, o.target,
+            SELECT o.message, o.kind, o.author, o.conversation, o.reference, NULL AS content, o.target,
                 m.message_id, m.origin_id, m.stanza_id
             FROM operation o CROSS JOIN message m ON m.id = o.message
             WHERE o.account = ? AND o.conversation = ? AND o.author = ? AND o.target IS NULL AND o.kind <> ?

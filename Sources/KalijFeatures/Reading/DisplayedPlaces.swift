@@ -120,6 +120,13 @@ package struct DisplayedPlaces {
         return true
     }
 
+    /// The message in `row` has no text any more: what was displayed up to it was displayed up to `place`.
+    func leave(_ row: Int64, for place: StoredMessages.Place, in conversation: String) throws {
+        try database.run(
+            "UPDATE displayed SET message = ?, position = ? WHERE account = ? AND conversation = ? AND message = ?",
+            [.integer(place.row), .integer(place.position), account, .text(conversation), .integer(row)])
+    }
+
     /// A message of somebody else's is shown from now on.
     func shown(_ message: Message, from incoming: IncomingMessage) throws {
         guard message.direction == .incoming, let place = try messages.place(of: message.id) else { return }

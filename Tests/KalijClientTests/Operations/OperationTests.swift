@@ -238,6 +238,27 @@ struct OperationTests {
         #expect(try !has("late", harness))
     }
 
+    @Test(
+        "a correction of another device's, of an unknown message, is retracted here: once acknowledged, its text is gone"
+    )
+    func retractedLine() throws {
+        let harness = try StepHarness.caughtUp()
+        let correction = """
+            <message from='juliet@example.org/phone' to='romeo@example.net' type='chat' id='x1'><body>secret</body>\
+            <replace xmlns='urn:xmpp:message-correct:0' id='unknown'/></message>
+            """
+        try harness.receive(ReadingHarness.carbon(correction))
+        let shown = try harness.records()
+        #expect(shown == ["out secret (corrects unknown)"])
+        let row = try #require(try harness.number("SELECT id FROM message WHERE message_id = 'x1'"))
+        _ = try perform(Retract(.row(row)), harness)
+        #expect(try has("secret", harness), "the retraction may be refused")
+        try harness.write()
+        try harness.acknowledgeAll()
+        #expect(try harness.records().isEmpty)
+        #expect(try !has("secret", harness))
+    }
+
     @Test("the notification of a message that is retracted is withdrawn")
     func withdrawn() throws {
         let harness = try StepHarness(notifies: true)

@@ -50,6 +50,14 @@ struct ReadingHarness {
         """
     }
 
+    static func retraction(of id: String, from sender: String) -> String {
+        let recipient = sender.hasPrefix("juliet") ? romeo : "juliet@example.org"
+        return """
+            <message from='\(sender)' to='\(recipient)' type='chat' id='retraction-\(id)'>\
+            <retract xmlns='urn:xmpp:message-retract:1' id='\(id)'/></message>
+            """
+    }
+
     static func marker(
         for id: String, from sender: String = romeo + "/orchard", to recipient: String = "juliet@example.org",
         type: String = "chat"

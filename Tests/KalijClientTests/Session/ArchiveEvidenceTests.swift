@@ -139,16 +139,55 @@ struct ArchiveEvidenceTests {
         try begin(harness)
         try harness.answerPreferences("always")
         try harness.show(["a2", "a3", "a4", "a5"])
-        let archived = """
-            <message from='juliet@example.org/x' to='romeo@example.net' type='chat' id='\(id)'>\
-            <retract xmlns='urn:xmpp:message-retract:1' id='\(try #require(message.originID))'/></message>
-            """
+        let archived = self.retraction(of: try #require(message.originID), as: id)
         try harness.receive(try harness.archived("a6", archived))
         var told = try harness.answerPage(last: "a6", complete: true).told
         told += try harness.answerPage(complete: true).told
         #expect(try harness.queue().allSatisfy { !$0.hasPrefix("message") })
         #expect(try harness.text("SELECT state FROM message WHERE id = \(message.id)") == "acked")
         #expect(!told.contains { $0.contains("unsettled") })
+    }
+
+    @Test("another device's retraction proves that a message has arrived, also one of unknown outcome")
+    func retractedElsewhere() throws {
+        for isUnknown in [false, true] {
+            let harness = try isUnknown ? lost() : StepHarness.read(5)
+            if isUnknown {
+                try harness.answerPreferences("never")
+                _ = try read(harness, ["a2", "a3", "a4", "a5"])
+            } else {
+                try harness.accept("lost")
+                try harness.write()
+            }
+            let id = try #require(try harness.text("SELECT origin_id FROM message WHERE body = 'lost'"))
+            try begin(harness)
+            if !isUnknown { try harness.answerPreferences("always") }
+            try harness.show(["a2", "a3", "a4", "a5"])
+            try harness.receive(try harness.archived("a6", retraction(of: id, as: "x1")))
+            try harness.answerPage(last: "a6", complete: true)
+            try harness.answerPage(complete: true)
+            #expect(try harness.queue().allSatisfy { !$0.hasPrefix("message") })
+            #expect(try harness.text("SELECT state || settled FROM message WHERE origin_id = '\(id)'") == "acked1")
+        }
+    }
+
+    private func retraction(of id: String, as own: String) -> String {
+        """
+        <message from='juliet@example.org/x' to='romeo@example.net' type='chat' id='\(own)'>\
+        <retract xmlns='urn:xmpp:message-retract:1' id='\(id)'/></message>
+        """
+    }
+
+    @Test("if the preferences are silent, a message that was retracted, and may be erased, decides nothing")
+    func retractedBefore() throws {
+        let harness = try lost(before: ["before", "gone"])
+        let row = try #require(try harness.number("SELECT id FROM message WHERE body = 'gone'"))
+        _ = try harness.runner.run("application", for: harness.account) { step in
+            _ = try Intents(step: step).perform(Retract(.row(row)), id: "i1")
+        }
+        try harness.answerPreferences("roster")
+        _ = try read(harness, ["a2", "a3", "a4", "a5"], own: ["before"])
+        #expect(try isSentAgain(harness))
     }
 
     @Test("a retraction in a later session proves nothing about a message of unknown outcome")
