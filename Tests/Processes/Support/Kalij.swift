@@ -134,10 +134,26 @@ final class Running {
 
     /// Sends a signal and waits; returns the exit status. The seconds are not for assertions.
     func end(_ signal: Int32) -> (seconds: Double, status: Int32?) {
+        waitUntilCaught(signal)
         let start = Date()
         process.signal(signal)
         let ending = process.ended()
         return (Date().timeIntervalSince(start), ending?.status)
+    }
+
+    /// A process that has just begun does not catch signals yet, and would be killed. A program that never does takes ten seconds.
+    private func waitUntilCaught(_ signal: Int32) {
+        guard signal != SIGKILL else { return }
+        let end = Date().addingTimeInterval(10)
+        while isRunning, !catches(signal), Date() < end { usleep(10_000) }
+    }
+
+    /// Whether the process handles the signal, or has blocked it to read it.
+    private func catches(_ signal: Int32) -> Bool {
+        let text = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").filter { $0.hasPrefix("SigCgt:") || $0.hasPrefix("SigBlk:") }
+            .compactMap { $0.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } }
+            .contains { $0 & 1 << UInt64(signal - 1) != 0 }
     }
 
     /// A line of `/proc/PID/status`, as a number.
