@@ -26,34 +26,13 @@ struct ArchiveOrder {
     }
 
     /// The number of a reading that gives messages new places, has not shown `place` yet, and will show it, if at all, after all
-    /// that it has shown; nil if there is none. A retracted message may never be shown, and stands where it stands.
+    /// that it has shown; nil if there is none.
     mutating func reading(before place: StoredMessages.Place) throws -> Int64? {
         let reading = try StoredMessages(database: database, account: account).reading(of: place.row)
-        guard let reading, !reading.isErased, let round = try moving(reading.archive),
-            place.position > round.changedBehind, reading.round < round.number
+        guard let reading, let round = try moving(reading.archive), place.position > round.changedBehind,
+            reading.round < round.number
         else { return nil }
         return round.number
-    }
-
-    /// Whether a reading that gives messages new places has not shown the message in `row` yet.
-    mutating func isUnshown(_ row: Int64) throws -> Bool {
-        try PlacedMessage(row, of: account, in: database).map { try isUnshown($0) } ?? false
-    }
-
-    private mutating func isUnshown(_ message: PlacedMessage) throws -> Bool {
-        guard let round = try moving(message.archive) else { return false }
-        return message.position > round.changedBehind && message.reading < round.number
-    }
-
-    /// The last message before the message in `row`, of the same side of the conversation, shown and not erased. While a reading gives
-    /// messages new places, the messages' times tell which messages were before.
-    mutating func lastMessage(before row: Int64) throws -> StoredMessages.Place? {
-        guard let message = try PlacedMessage(row, of: account, in: database) else { return nil }
-        guard try isUnshown(message), let round = try moving(message.archive) else {
-            return try message.last(after: 0, before: message.position)
-        }
-        return try message.last(after: round.changedBehind, before: message.position)
-            ?? message.lastShown(by: round.number) ?? message.last(after: 0, before: round.changedBehind &+ 1)
     }
 
     private mutating func moving(_ archive: String) throws -> (number: Int64, changedBehind: Int64)? {

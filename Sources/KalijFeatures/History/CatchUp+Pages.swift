@@ -45,7 +45,6 @@ extension CatchUp {
         let kept = place.flatMap { $0.position > round.placed ? $0.position : nil }
         let position = try kept ?? (meets == nil ? next : step.nextPosition())
         try messages.keep(received, place, at: position, catchup: round.number)
-        if kept == nil, let place { try messages.bringErased(behind: place, of: received, by: round.number) }
         round.show(archived, position: position, isMoved: kept == nil)
         return place
     }

@@ -111,20 +111,6 @@ extension Messages {
         return false
     }
 
-    /// Retracted messages that stood right behind `old`, the place that the message `received` has left, follow the message, if the
-    /// round `round` has not shown them.
-    func bringErased(behind old: Place, of received: IncomingMessage, by round: Int64) throws {
-        let messages = StoredMessages(database: database, account: step.account.id)
-        let archive = Archive(key: received.archive)
-        var position = old.position
-        while let next = try messages.nextErased(
-            after: position, in: received.conversation, by: round, of: archive)
-        {
-            try move(next.row, to: try step.nextPosition())
-            position = next.position
-        }
-    }
-
     /// Moves the message in `row` to the order number `position`.
     func move(_ row: Int64, to position: Int64) throws {
         try database.run("UPDATE message SET position = ? WHERE id = ?", [.integer(position), .integer(row)])

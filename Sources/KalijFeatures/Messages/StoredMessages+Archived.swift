@@ -36,24 +36,6 @@ extension StoredMessages {
         }
     }
 
-    /// The message right after the order number `position`, if the message is retracted and the round `round` has not shown it: a server
-    /// may have erased the message (XEP-0424; measured: ejabberd 24.12).
-    func nextErased(
-        after position: Int64, in conversation: String, by round: Int64, of archive: Archive
-    ) throws -> Place? {
-        let next = try database.statement(
-            """
-            SELECT id, position, erased IS NOT NULL AND coalesce(state, '') NOT IN (?, ?) AND catchup < ? AND archive = ? AS gone
-            FROM message INDEXED BY message_order
-            WHERE account = ? AND conversation = ? AND position > ? AND shown = 1 ORDER BY position LIMIT 1
-            """
-        ).first([
-            .state(MessageState.queued), .state(MessageState.sent), .integer(round), .text(archive.key),
-            .integer(account), .text(conversation), .integer(position),
-        ]) { $0.bool("gone") ? Place(row: $0.integer("id"), position: $0.integer("position")) : nil }
-        return next ?? nil
-    }
-
     /// The rows of the messages with the archive's id `id`: some servers give several the same.
     func rows(of id: String, in archive: Archive) throws -> [Int64] {
         try database.statement("SELECT id FROM message WHERE account = ? AND archive = ? AND stanza_id = ?")
@@ -65,9 +47,9 @@ extension StoredMessages {
     func isNewestTakenArchived(in conversation: String) throws -> Bool? {
         try database.statement(
             """
-            SELECT catchup > 0 FROM (SELECT direction, state, catchup, position FROM message INDEXED BY message_order
-                WHERE account = ? AND conversation = ? AND shown = 1 AND erased IS NULL ORDER BY position DESC LIMIT 500)
-            WHERE direction = ? AND state IN (?, ?, ?) ORDER BY position DESC LIMIT 1
+            SELECT catchup > 0 FROM (SELECT direction, state, catchup, position, erased FROM message INDEXED BY message_order
+                WHERE account = ? AND conversation = ? AND shown = 1 ORDER BY position DESC LIMIT 500)
+            WHERE direction = ? AND state IN (?, ?, ?) AND erased IS NULL ORDER BY position DESC LIMIT 1
             """
         ).first([
             .integer(account), .text(conversation), .state(Direction.outgoing), .state(MessageState.acked),
@@ -76,7 +58,7 @@ extension StoredMessages {
     }
 
     /// The rows of an archive's messages after the order number `position` that the round `round` has not shown, in their order; but
-    /// those that a server may have erased (``nextErased(after:in:by:of:)``).
+    /// those that are retracted: a server may have erased them (XEP-0424; measured: ejabberd 24.12).
     func unshown(by round: Int64, of archive: Archive, after position: Int64) throws -> [Int64] {
         try database.statement(
             """

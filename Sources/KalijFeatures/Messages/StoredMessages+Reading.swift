@@ -38,16 +38,17 @@ extension StoredMessages {
         }
     }
 
-    /// The number of the reading of the archive that has shown the message in `row` last, 0 if none has; the archive's key; and whether
-    /// the archive may have erased the message, which is retracted.
-    func reading(of row: Int64) throws -> (round: Int64, archive: String, isErased: Bool)? {
-        try database.statement(
-            """
-            SELECT catchup, archive, erased IS NOT NULL AND coalesce(state, '') NOT IN (?, ?) AS gone FROM message WHERE id = ?
-            """
-        ).first([.state(MessageState.queued), .state(MessageState.sent), .integer(row)]) {
-            ($0.integer("catchup"), $0.text("archive"), $0.bool("gone"))
-        }
+    /// The number of the reading of the archive that has shown the message in `row` last, 0 if none has; and the archive's key.
+    func reading(of row: Int64) throws -> (round: Int64, archive: String)? {
+        try database.statement("SELECT catchup, archive FROM message WHERE id = ?")
+            .first([.integer(row)]) { ($0.integer("catchup"), $0.text("archive")) }
+    }
+
+    /// Whether the message in `row` has no text any more, and its archive may have erased it.
+    func isErased(_ row: Int64) throws -> Bool {
+        try database.statement("SELECT erased IS NOT NULL FROM message WHERE id = ?").first([.integer(row)]) {
+            $0.bool()
+        } ?? false
     }
 
     /// The archive's id of the message in `row`, and the archive's key; nil without a trusted id.

@@ -158,7 +158,6 @@ struct Operations {
         if let retraction = counted.last(where: { $0.row.operation.kind == .retraction }) {
             if let original { try rows.keep(original: original, of: target) }
             try messages.rewrite(target, body: nil, editedAt: nil, erasure: .retracted)
-            if message.erasure == nil { try RetractedMessage(step: step, row: target).leavePlace() }
             // A retraction of the user's may still be refused. While the archive is read, a name that several messages have may
             // for a while mean another message.
             if try retraction.isFinal && named(by: retraction.row)?.isOnly ?? false { try erase(target) }
@@ -190,9 +189,7 @@ struct Operations {
     }
 
     private func end(_ row: Int64, _ erasure: Erasure) throws {
-        let isNew = try Message.load(row, from: step.database)?.erasure == nil
         try Messages(step: step).rewrite(row, body: nil, editedAt: nil, erasure: erasure)
-        if isNew { try RetractedMessage(step: step, row: row).leavePlace() }
         try erase(row)
         if let message = try view(row) { try Telling(step: step).tell(MessageChanged(message)) }
     }

@@ -14,16 +14,4 @@ struct RetractedMessage {
         else { return }
         try Messages(step: step).acknowledged([row])
     }
-
-    /// No reading of the archive may show any more where the message stood. Whoever had displayed the message has displayed the message
-    /// before; and in a reading that would have shown the message by now, it stands behind what the reading has shown.
-    func leavePlace() throws {
-        var order = ArchiveOrder(database: step.database, account: step.account.id)
-        let messages = StoredMessages(database: step.database, account: step.account.id)
-        if let (_, conversation) = try messages.names(of: row), let before = try order.lastMessage(before: row) {
-            try DisplayedPlaces(step: step).leave(row, for: before, in: conversation)
-            try Markers(step: step).leave(row, for: before, by: conversation)
-        }
-        if try order.isUnshown(row) { try Messages(step: step).move(row, to: try step.nextPosition()) }
-    }
 }

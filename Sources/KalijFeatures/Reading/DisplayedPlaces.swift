@@ -87,6 +87,8 @@ package struct DisplayedPlaces {
             return range
         }
         range.position = place.position
+        // A retracted message may never be shown, and stands where it stands.
+        guard try !StoredMessages(database: database, account: account).isErased(place.row) else { return range }
         var order = ArchiveOrder(database: database, account: account)
         range.reading = try order.reading(before: place)
         return range
@@ -118,13 +120,6 @@ package struct DisplayedPlaces {
             try Notifying(step: step).withdraw(through: place, in: conversation)
         }
         return true
-    }
-
-    /// The message in `row` has no text any more: what was displayed up to it was displayed up to `place`.
-    func leave(_ row: Int64, for place: StoredMessages.Place, in conversation: String) throws {
-        try database.run(
-            "UPDATE displayed SET message = ?, position = ? WHERE account = ? AND conversation = ? AND message = ?",
-            [.integer(place.row), .integer(place.position), account, .text(conversation), .integer(row)])
     }
 
     /// A message of somebody else's is shown from now on.

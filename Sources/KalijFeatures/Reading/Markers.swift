@@ -123,13 +123,6 @@ struct Markers {
         if database.changes > 0 { try displayed(message.id, by: message.conversation) }
     }
 
-    /// The message in `row` has no text any more: what `contact` has seen up to it was seen up to `place`.
-    func leave(_ row: Int64, for place: StoredMessages.Place, by contact: String) throws {
-        try database.run(
-            "UPDATE displayed_by SET message = ?, position = ? WHERE account = ? AND contact = ? AND message = ?",
-            [.integer(place.row), .integer(place.position), account, .text(contact), .integer(row)])
-    }
-
     /// A message to a room is no message to the occupant who sends a marker in private.
     private func sent(_ id: String, to contact: String) throws -> Int64? {
         guard let row = try messages.sent(id, to: contact), try messages.message(row)?.type != "groupchat" else {

@@ -166,24 +166,6 @@ struct OperationOrderTests {
         #expect(try harness.records() == ["in one", "in (retracted)", "in three", "in four"])
     }
 
-    @Test("retracted messages that the archive has erased stay behind the message that they followed, if that moves")
-    func erasedBehindMoved() throws {
-        let harness = try StepHarness.caughtUp()
-        let stanzas = [
-            OperationStanza.text("missed", id: "m0"), OperationStanza.text("one", id: "m1"),
-            OperationStanza.text("two", id: "m2"), OperationStanza.text("three", id: "m3"),
-            OperationStanza.text("four", id: "m4"), OperationStanza.retraction(of: "m2", id: "x1"),
-            OperationStanza.retraction(of: "m3", id: "x2"),
-        ]
-        for index in 1...6 { try harness.receive(OperationStanza.stamped(stanzas[index], "a\(index)")) }
-        _ = try harness.steps.readArchive()
-        for index in [0, 1, 4, 5, 6] {
-            try harness.receive(try harness.result("a\(index)", at: "2026-11-21T12:00:00Z", xml: stanzas[index]))
-        }
-        try harness.answerPage(last: "a6", complete: true)
-        #expect(try harness.records() == ["in missed", "in one", "in (retracted)", "in (retracted)", "in four"])
-    }
-
     private static func read(_ scene: Scene, _ harness: StepHarness) throws {
         _ = try harness.steps.readArchive()
         let asked = try #require(try harness.asked().first)
