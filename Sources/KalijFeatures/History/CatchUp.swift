@@ -196,7 +196,7 @@ package struct CatchUp {
         guard cursor.id == range.firstID, range.isBottom || cursor.id == anchor, let first = range.firstAt else {
             return (cursor.id, cursor.position, nil)
         }
-        // Nobody may know yet whether the archive has messages before the anchor. No id before the anchor is known then, so the query
+        // Whether the archive has messages before the anchor may be unknown. No id before the anchor is known then, so the query
         // begins at the anchor's stamp, which is rounded.
         let start = range.isBottom ? max(first - Overlap.lateness, min(first, try since)) : first - 1
         return (nil, range.firstPosition - 1, start)

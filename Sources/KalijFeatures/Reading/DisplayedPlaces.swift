@@ -87,7 +87,7 @@ package struct DisplayedPlaces {
             return range
         }
         range.position = place.position
-        // A retracted message may never be shown, and stands where it stands.
+        // The archive may have erased a retracted message, and the round does not move it: its order number counts.
         guard try !StoredMessages(database: database, account: account).isErased(place.row) else { return range }
         var order = ArchiveOrder(database: database, account: account)
         range.reading = try order.reading(before: place)

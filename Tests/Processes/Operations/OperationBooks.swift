@@ -101,7 +101,7 @@ struct OperationBooks {
         let byID = Dictionary(grouping: records, by: \.id)
         let places = Dictionary(alices.enumerated().map { ($1, $0) }) { $1 }
         let last = displayed.last.flatMap { places[$0] } ?? -1
-        // Where a marked message may be missing, nobody knows what was before the message.
+        // If a marked message may be missing, the state of earlier messages is undefined.
         let lastKnown = displayed.last { !mayMiss || texts[$0]?.isRetracted != true }.flatMap { places[$0] } ?? -1
         var problems = byID.keys.filter { texts[$0] == nil }.map { "\($0) is a message of its own" }
         for (id, text) in texts {

@@ -142,6 +142,7 @@ final class Running {
     }
 
     /// A process that has just begun does not catch signals yet, and would be killed. A program that never does takes ten seconds.
+    /// Polls: the kernel reports no change of a signal mask.
     private func waitUntilCaught(_ signal: Int32) {
         guard signal != SIGKILL else { return }
         let end = Date().addingTimeInterval(10)
