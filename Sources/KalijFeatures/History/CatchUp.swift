@@ -223,10 +223,11 @@ package struct CatchUp {
         return try ranges.place(before: anchor, in: range) ?? (anchor, place.position)
     }
 
-    /// The anchor of the first message that waits for the account's archive; nil if none waits.
+    /// The anchor of the first message that waits for the account's archive; nil if none waits. If nothing was known when the message
+    /// left, the archive is read from its first message, so that the anchors of later messages are shown, too.
     private func ownAnchor() throws -> String? {
-        guard archive.isOwn, try queue.holding() != .none else { return nil }
-        return try queue.firstSent()?.anchor
+        guard archive.isOwn, try queue.holding() != .none, let first = try queue.firstSent() else { return nil }
+        return try first.anchor ?? ranges.newest()?.firstID
     }
 
     /// The open page is requested again: messages shown by the page keep their places.

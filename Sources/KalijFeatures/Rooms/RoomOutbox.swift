@@ -264,14 +264,15 @@ struct RoomOutbox {
 
     // MARK: With an archive
 
-    /// Reads the room's archive, from the last message known when the first message in doubt left.
+    /// Reads the room's archive, from the last message known when the first message in doubt left; if none was known, from the first.
     func read() throws {
         guard room.info.hasArchive else { return }
-        let anchor = try first(.doubtful).flatMap { message in
+        let reading = CatchUp(step: step, archive: Archive(room: room.jid))
+        let anchor = try first(.doubtful).map { message in
             try database.statement("SELECT anchor FROM message WHERE id = ?")
                 .first([.integer(message)]) { $0.optionalText() } ?? nil
         }
-        try CatchUp(step: step, archive: Archive(room: room.jid)).beginRoom(trusted: true, from: anchor)
+        try reading.beginRoom(trusted: true, from: anchor.flatMap { try $0 ?? reading.ranges.newest()?.firstID })
     }
 
     /// The archive was read to its end, or reading has failed: what is in doubt and was not shown has not arrived.

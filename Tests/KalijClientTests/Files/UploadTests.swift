@@ -211,6 +211,36 @@ struct UploadTests {
         #expect(try #require(try row(harness)).plan == UploadPlan(waitingAfter: try #require(try row(harness)).plan))
     }
 
+    @Test("nobody says whether there is a service: asked again after a minute, then two, and by a new file at once")
+    func silence() throws {
+        let harness = try StepHarness.caughtUp()
+        try send(harness)
+        for pause in [60_000, 120_000, 240_000] as [Int64] {
+            try begin(harness)
+            #expect(try harness.waiting("discovery.items").count == 1)
+            harness.clock.move(by: 3_600_000)
+            _ = try harness.letExpire()
+            let plan = try #require(try row(harness)).plan
+            #expect(plan.notBefore - harness.runner.steadyNow == pause)
+            #expect(plan.reason == "no-upload-service: the server does not answer")
+            harness.clock.move(by: pause)
+        }
+        try send(harness, id: "g")
+        try begin(harness, "g")
+        #expect(try harness.waiting("discovery.items").count == 1)
+        let id = try #require(try harness.waiting("discovery.items").first)
+        let items = "<query xmlns='http://jabber.org/protocol/disco#items'><item jid='\(Self.service)'/></query>"
+        try harness.receive(
+            "<iq type='result' id='\(id)' from='example.org' to='juliet@example.org/balcony'>\(items)</iq>")
+        let question = try #require(try harness.waiting("discovery.info").last)
+        try harness.receive(
+            """
+            <iq type='result' id='\(question)' from='\(Self.service)' to='juliet@example.org/balcony'>\
+            <query xmlns='http://jabber.org/protocol/disco#info'><feature var='urn:xmpp:http:upload:0'/></query></iq>
+            """)
+        #expect(try row(harness)?.plan == UploadPlan() && row(harness, "g")?.plan == UploadPlan())
+    }
+
     @Test("a process that begins puts nothing: what was not sealed begins again, what was sealed is looked for")
     func newProcess() throws {
         let harness = try online()

@@ -87,6 +87,24 @@ struct SayingTests {
         #expect(try room.queued() == ["one"])
     }
 
+    @Test("a new room's first message and a later one are lost: read from the start, both are sent again")
+    func lostWithTheFirst() throws {
+        let room = try RoomHarness.joined()
+        try room.accept("first")
+        try room.send()
+        for number in 1...9 { try room.say("talk \(number)", stamp: "r\(number)") }
+        try room.accept("later")
+        try room.send()
+        try room.say("after", stamp: "r10")
+        try room.pass(31_000)
+        try room.pong()
+        let query = try room.harness.request(try #require(try room.harness.waiting("catch-up.page").last))
+        let page = query.child("query", "urn:xmpp:mam:2")?.child("set", "http://jabber.org/protocol/rsm")
+        #expect(page?.child("after") == nil)
+        try room.readToEnd((1...10).map { ("r\($0)", "talk \($0)") })
+        #expect(try room.queued() == ["first", "later"])
+    }
+
     @Test("a message that is lost a second time is looked for again")
     func lostTwice() throws {
         let room = try RoomHarness.joined()

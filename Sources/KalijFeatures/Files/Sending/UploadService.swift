@@ -125,7 +125,11 @@ package struct UploadServices {
             "SELECT 1 FROM upload_service WHERE account = ? AND asking = 0 AND found = 0"
         ).first([account]) { _ in true }
         guard isOver ?? false else { return }
-        guard nothing else { return try Uploads(step: step).serviceSilent() }
+        guard nothing else {
+            // Silence says nothing of the service: the next file asks.
+            try database.run("UPDATE upload_service SET asked_at = 0 WHERE account = ?", [account])
+            return try Uploads(step: step).serviceSilent()
+        }
         try database.run("UPDATE upload_service SET jid = NULL, max_size = NULL WHERE account = ?", [account])
         step.filesChanged()
     }

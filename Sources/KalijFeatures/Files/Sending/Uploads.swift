@@ -77,17 +77,23 @@ package struct Uploads {
     /// The service is known: whatever has waited for a service goes on.
     func serviceKnown() throws {
         try step.database.run(
-            "UPDATE upload SET not_before = 0, reason = NULL WHERE account = ? AND state = 'waiting' AND reason LIKE 'no-upload-service%'",
-            [.integer(step.account.id)])
+            """
+            UPDATE upload SET not_before = 0, failures = 0, reason = NULL
+            WHERE account = ? AND state = 'waiting' AND reason LIKE 'no-upload-service%'
+            """, [.integer(step.account.id)])
         step.filesChanged()
     }
 
-    /// Nobody says whether there is a service: what waits now is asked for in the next session, or in an hour.
+    /// Nobody says whether there is a service: what waits now asks again after a minute, twice as long each time, and at most an hour. A
+    /// process that was stopped for longer than the patience with an answer has perhaps not even sent the question.
     func serviceSilent() throws {
         try step.database.run(
-            "UPDATE upload SET not_before = ?2, reason = ?3 WHERE account = ?1 AND state = 'waiting' AND not_before = 0",
+            """
+            UPDATE upload SET failures = failures + 1, reason = ?3, not_before = ?2 + min(3600000, 60000 << min(failures, 6))
+            WHERE account = ?1 AND state = 'waiting' AND not_before <= ?2
+            """,
             [
-                .integer(step.account.id), .integer(step.steady.now &+ 3_600_000),
+                .integer(step.account.id), .integer(step.steady.now),
                 .text("no-upload-service: the server does not answer"),
             ])
         step.filesChanged()

@@ -39,7 +39,14 @@ struct Archive {
 
     mutating func show(_ page: Page, now: Int64) {
         for message in page.messages where shown.insert(message.number).inserted { firstShown[message.number] = now }
+        guard let last = page.messages.last?.number, let end = messages.firstIndex(where: { $0.number == last }) else {
+            return
+        }
+        passedOver.formUnion(messages[..<end].lazy.filter { $0.visible > now }.map(\.number))
     }
+
+    /// Messages that a page has left out between others. For the client such a message is newer than the page until another page shows it.
+    private(set) var passedOver: Set<Int> = []
 
     private var late: Set<Int> = []
 

@@ -53,8 +53,12 @@ final class SimulatedNotifications: SimulatedFeature {
             !$0.from.hasPrefix(server.account) && $0.body != nil && !$0.from.hasPrefix(SimulatedBlocking.blocked)
         }
         let model = server.feature(SimulatedOperations.self).model
-        // A corrected text is shown as it is at the time.
-        let shown = simulation.record.shown(incoming.map { ($0, model.texts(of: $0)) })
+        let gone = server.archive.gone
+        // A corrected text is shown as it is at the time. A correction that names a correction the client never had is a line of its own.
+        let shown = simulation.record.shown(
+            incoming.map { message in
+                (message, model.texts(of: message) { model.chain(of: $0).allSatisfy { !gone.contains($0.number) } })
+            })
         let texts = Dictionary(incoming.map { ($0.messageID, $0.text) }) { first, _ in first }
         var violations: [Violation] = []
         for notice in notices {
@@ -72,7 +76,6 @@ final class SimulatedNotifications: SimulatedFeature {
         let erased = Set(
             incoming.lazy.filter { model.shown($0).isRetracted || forgotten.contains($0.messageID) }.map(\.number))
         // A message read on another device need not be shown any more.
-        let gone = server.archive.gone
         for message in incoming
         where simulation.plan.mainNotifies && shown[message.text] == nil && !readings.contains(message.number)
             && !gone.contains(message.number) && !erased.contains(message.number)

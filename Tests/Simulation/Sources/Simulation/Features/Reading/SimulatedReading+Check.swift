@@ -27,7 +27,7 @@ extension SimulatedReading {
             let isOthers = !message.from.hasPrefix(contact + "/")
             let isMissing =
                 archive.gone.contains(message.number) || archive.older.contains(message.number)
-                || archive.unplaced.contains(message.number)
+                || archive.unplaced.contains(message.number) || archive.passedOver.contains(message.number)
             return isOthers || !isMissing && (message.isKept || !server.profile.hasArchive)
         }
     }
@@ -97,7 +97,8 @@ extension SimulatedReading {
         return wrong
     }
 
-    /// How many messages may be unread: a forgotten message may have been forgotten or not.
+    /// How many messages may be unread: a forgotten message may have been forgotten or not, and the client may not have the retraction
+    /// of a correction.
     private func unreadMessages(of contact: String, after number: Int, _ record: Record) -> ClosedRange<Int> {
         let operations = server.feature(SimulatedOperations.self)
         let model = operations.model
@@ -107,7 +108,10 @@ extension SimulatedReading {
             if message.body != nil { return !model.shown(message).isRetracted }
             return operations.operations[message.number]?.kind == .correction && model.target(of: message) == nil
         }
-        return later.count { !forgotten.contains($0.messageID) }...later.count
+        let certain = later.count { message in
+            !forgotten.contains(message.messageID) && !(message.body == nil && model.isRetracted(message))
+        }
+        return certain...later.count
     }
 
     /// The message in the account's node for a conversation.
