@@ -13,16 +13,20 @@ public enum CleaningForm: Sendable {
 extension String {
     /// The text without characters that steer a terminal, turn the direction of writing, or forge a line.
     ///
-    /// Unsafe are the controls of C0 and C1 and DEL, Unicode's bidirectional controls, and the separators of lines and
-    /// paragraphs. For people, a new line is indented, a tab becomes a space, controls of direction are left out, and
-    /// every other control becomes U+FFFD. XML and JSON get references and escapes, without a loss.
+    /// Unsafe are the controls of C0 and C1 and DEL, Unicode's bidirectional controls, the separators of lines and
+    /// paragraphs, and what hides text from the reader: U+FEFF, and tag characters outside of a flag. For people, a new line is
+    /// indented, a tab becomes a space, controls of direction and hiding characters are left out, and every other control becomes
+    /// U+FFFD. XML and JSON get references and escapes, without a loss.
     public func cleaned(for form: CleaningForm) -> String {
         guard utf8.contains(where: Unicode.Scalar.mayBeUnsafe) else { return self }
         var clean = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
+        var isFlag = false
         for scalar in unicodeScalars {
             defer { previous = scalar }
-            if scalar.isSafe {
+            // The flag of a region is a black flag, and tags that name the region (UTS #51 annex C).
+            isFlag = scalar == "\u{1F3F4}" || isFlag && scalar.isTag
+            if scalar.isSafe || isFlag {
                 clean.append(scalar)
             } else if !(previous == "\r" && scalar == "\n" && form.joinsLineEnds) {
                 clean.append(contentsOf: form.replacement(of: scalar).unicodeScalars)
@@ -40,24 +44,38 @@ extension CleaningForm {
     fileprivate var joinsLineEnds: Bool { self == .lines || self == .field }
 
     fileprivate func replacement(of scalar: Unicode.Scalar) -> String {
-        let number = String(scalar.value, radix: 16)
         switch self {
         case .lines where scalar.endsLine: return "\n" + Self.indentation
         case .field where scalar.endsLine: return " "
-        case .lines, .field: return scalar == "\t" ? " " : scalar.isBidirectional ? "" : "\u{FFFD}"
-        case .xml: return "&#x\(number);"
-        case .json: return "\\u" + String(repeating: "0", count: max(0, 4 - number.count)) + number
+        case .lines, .field: return scalar == "\t" ? " " : scalar.isBidirectional || scalar.isHidden ? "" : "\u{FFFD}"
+        case .xml: return "&#x\(String(scalar.value, radix: 16));"
+        case .json: return UTF16.encode(scalar)?.map(Self.escape).joined() ?? ""
         }
+    }
+}
+
+extension CleaningForm {
+    private static func escape(_ unit: UInt16) -> String {
+        let number = String(unit, radix: 16)
+        return "\\u" + String(repeating: "0", count: max(0, 4 - number.utf8.count)) + number
     }
 }
 
 extension Unicode.Scalar {
     /// Whether a byte of UTF-8 can belong to an unsafe scalar: nearly all text passes without a second look.
     fileprivate static func mayBeUnsafe(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == 0x7F || byte == 0xC2 || byte == 0xD8 || byte == 0xE2
+        switch byte {
+        case 0..<0x20, 0x7F, 0xC2, 0xD8, 0xE2, 0xEF, 0xF3: true
+        default: false
+        }
     }
 
-    fileprivate var isSafe: Bool { !isControl && !endsLine && !isBidirectional }
+    fileprivate var isSafe: Bool { !isControl && !endsLine && !isBidirectional && !isHidden }
+
+    /// The byte order mark, and tags.
+    fileprivate var isHidden: Bool { value == 0xFEFF || isTag }
+
+    fileprivate var isTag: Bool { (0xE0000...0xE007F).contains(value) }
 
     private var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 

@@ -4,10 +4,12 @@ import Testing
 
 /// "One function cleans everything that is printed for people."
 @Suite struct CleaningTests {
-    /// All of C0, DEL and C1, the bidirectional controls, the separators.
+    /// All of C0, DEL and C1, the bidirectional controls, the separators, the byte order mark, and tags.
     static let hostile: [Unicode.Scalar] =
-        (Array(0...0x1F) + Array(0x7F...0x9F) + [0x061C, 0x200E, 0x200F, 0x2028, 0x2029]
-        + Array(0x202A...0x202E) + Array(0x2066...0x2069)).compactMap { Unicode.Scalar($0 as UInt32) }
+        (Array(0...0x1F) + Array(0x7F...0x9F) + [0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0xFEFF]
+        + Array(0xE0000...0xE007F) + Array(0x202A...0x202E) + Array(0x2066...0x2069)).compactMap {
+            Unicode.Scalar($0 as UInt32)
+        }
 
     @Test("a control, a bidirectional control or a separator of lines passes into no form")
     func nothingPasses() {
@@ -33,6 +35,12 @@ import Testing
     func replaced() {
         #expect("a\tb\u{1B}[2Jc\u{202E}d\u{9B}e".cleaned(for: .lines) == "a b\u{FFFD}[2Jcd\u{FFFD}e")
         #expect("Grüße, שלום 👩‍👩‍👧 e\u{301}".cleaned(for: .lines) == "Grüße, שלום 👩‍👩‍👧 e\u{301}")
+    }
+
+    @Test("tags hide no text behind another; the flag of a region stays")
+    func tags() {
+        let scotland = "\u{1F3F4}\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}"
+        #expect("\(scotland) a\u{E0061}\u{FEFF}b".cleaned(for: .lines) == "\(scotland) ab")
     }
 
     @Test("JSON and XML lose nothing") func lossless() throws {

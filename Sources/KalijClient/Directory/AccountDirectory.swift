@@ -192,6 +192,7 @@ public struct AccountDirectory: Sendable {
         guard unknown.isEmpty else { throw DirectoryError.unknownFeatures(directory: path, features: unknown) }
     }
 
+    /// Creates the directory, or checks that it is the user's.
     private func create() throws {
         var missing: [String] = []
         var path = path
@@ -203,6 +204,9 @@ public struct AccountDirectory: Sendable {
         do {
             for path in missing.reversed() { try platform.protection.makeDirectory(path) }
         } catch { throw DirectoryError.cannotCreate(directory: error.path, reason: error.reason) }
+        do { try platform.protection.checkDirectory(self.path) } catch {
+            throw DirectoryError.exposed(directory: error.path, reason: error.reason)
+        }
     }
 }
 
@@ -214,6 +218,8 @@ public enum DirectoryError: Error, CustomStringConvertible, Sendable {
     case allLoggedOut(directory: String)
     /// The directory cannot be created.
     case cannotCreate(directory: String, reason: String)
+    /// Others could replace the files of the directory.
+    case exposed(directory: String, reason: String)
     /// Applications have driven there whose features this process lacks, or has in an older version. This process must not drive:
     /// messages would pass the applications by. Reading, and accepting for the driver, is possible.
     case unknownFeatures(directory: String, features: [String])
@@ -226,6 +232,7 @@ public enum DirectoryError: Error, CustomStringConvertible, Sendable {
         case .allLoggedOut(let directory):
             "all accounts in \(directory) are logged out; `kalij login JID` logs in again"
         case .cannotCreate(let directory, let reason): "creating \(directory): \(reason)"
+        case .exposed(let directory, let reason): "\(directory): \(reason)"
         case .unknownFeatures(let directory, let features):
             "\(directory) belongs to an application whose part in each step is not known here "
                 + "(\(features.joined(separator: ", "))): only that application, in its newest version, can go online with it; "

@@ -159,7 +159,8 @@ struct Hearing {
     /// Whether this account has said the message, on whatever device: by the address that the room shows, by the
     /// occupant's id, under the nickname that the account holds now, or because the room has shown the message before.
     private func isOurs(_ message: IncomingMessage) -> Bool {
-        if message.source == .archive, let shown = Self.shownAddress(in: message.element) {
+        // A room that hides addresses adds none: there the author of the message has written the address.
+        if message.source == .archive, room.info.isNonAnonymous, let shown = Self.shownAddress(in: message.element) {
             return shown == step.account.jid
         }
         if let id = OccupantID.of(message.element), let own = room.occupantID, id == own { return true }

@@ -8,6 +8,15 @@ public protocol FileProtection: Sendable {
     /// Makes a directory; the parent exists.
     /// - Throws: `SystemFailure`; an existing directory is no failure.
     func makeDirectory(_ path: String) throws(SystemFailure)
+
+    /// Refuses a directory where others could replace the files.
+    /// - Throws: `SystemFailure`
+    func checkDirectory(_ path: String) throws(SystemFailure)
+}
+
+extension FileProtection {
+    /// Where the system keeps applications apart there is nothing to refuse.
+    public func checkDirectory(_ path: String) throws(SystemFailure) {}
 }
 
 /// Linux's: only the owner may look inside. The database makes its files for the owner alone by itself.
@@ -18,6 +27,22 @@ public struct OwnerOnly: FileProtection {
     public func makeDirectory(_ path: String) throws(SystemFailure) {
         guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
         throw SystemFailure(path: path, reason: String(cString: strerror(errno)))
+    }
+
+    /// Refuses the directory of another user, and a directory where everybody may write. The superuser's directory, as of a container's
+    /// volume, is no other user's.
+    public func checkDirectory(_ path: String) throws(SystemFailure) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        if status.st_uid != geteuid(), status.st_uid != 0 {
+            throw SystemFailure(
+                path: path, reason: "the directory belongs to another user, who could replace what is stored")
+        }
+        if status.st_mode & S_IWOTH != 0 {
+            throw SystemFailure(
+                path: path,
+                reason: "everybody can write there, and could replace what is stored; `chmod 700` mends that")
+        }
     }
 }
 

@@ -61,6 +61,32 @@ struct HostileRoomTests {
         #expect(try room.room.state == "joined")
     }
 
+    @Test(
+        "an occupant who takes an id of ours, or writes our address where the room shows none, is no part of us: the archive's message is a line"
+    )
+    func foreignIDs() throws {
+        let room = try RoomHarness.joined(features: RoomHarness.group.filter { $0 != "muc_nonanonymous" })
+        try room.accept("mine")
+        let id = try room.id(of: "mine")
+        try room.send()
+        try room.say("mine", as: "juliet", id: id, stamp: "r1")
+        try room.bindAnew()
+        let ours = "<x xmlns='\(Self.muc)'><item jid='juliet@example.org/balcony'/></x>"
+        for (number, nick, xml) in [
+            (1, "juliet", "<body>mine</body>"), (2, "mallory", "<body>same id</body>"),
+            (3, "mallory", "<body>address</body>\(ours)"),
+        ] {
+            let stanza = number == 3 ? "other" : id
+            let message = """
+                <message from='\(RoomHarness.room)/\(nick)' type='groupchat' id='\(stanza)'>\(xml)\
+                <origin-id xmlns='urn:xmpp:sid:0' id='\(stanza)'/></message>
+                """
+            try room.harness.receive(try room.harness.result("r\(number)", room: RoomHarness.room, xml: message))
+        }
+        try room.harness.fin("page", first: "r1", last: "r3", complete: true, from: RoomHarness.room)
+        #expect(try room.harness.history() == ["out mine (delivered)", "in same id", "in address"])
+    }
+
     @Test("nobody but the room itself changes its subject's owner, its configuration or its members")
     func occupantsAsRoom() throws {
         let room = try RoomHarness.joined()

@@ -83,11 +83,9 @@ struct ShownModel {
         return shown
     }
 
-    /// All texts that people can have seen of a message, with the changes that `isKnown` holds for.
-    func texts(of message: ArchivedMessage, _ isKnown: (ArchivedMessage) -> Bool = { _ in true }) -> [String] {
+    /// All texts that people can have seen of a message.
+    func texts(of message: ArchivedMessage) -> [String] {
         [message.text]
-            + (changes[message.number] ?? []).filter(isKnown).compactMap { operations[$0.number]?.text }.filter {
-                !$0.isEmpty
-            }
+            + (changes[message.number] ?? []).compactMap { operations[$0.number]?.text }.filter { !$0.isEmpty }
     }
 }
