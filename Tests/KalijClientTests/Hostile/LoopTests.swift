@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijHandlers
+import KalijRatchet
 import KalijXML
 import TestSupport
 import Testing
