@@ -2,8 +2,8 @@ import KalijHandlers
 import KalijStore
 
 /// How often the engine asks again because of something outside: a server that answers otherwise than it lists, a room that lets
-/// in and does not know whom. So many requests leave at once; then each pause is twice the pause before. After a quiet time the
-/// count begins anew.
+/// in and does not know whom. So many requests leave at once; then each pause is twice the pause before. The time in which a request
+/// could have left and none was wanted brings the count down, by one for each first pause: what a user does now and then never waits.
 package struct RequestPace: Sendable, Equatable {
     /// How many requests leave at once.
     package let burst: Int64
@@ -18,24 +18,20 @@ package struct RequestPace: Sendable, Equatable {
     struct Past: Equatable { var (count, last): (Int64, Int64) }
 
     /// The time of the next request, `now` or later.
-    func next(after past: Past, now: Int64) -> Int64 {
-        isOver(past, now) ? now : max(now, SteadyTime.sum(past.last, gap(past.count)))
+    func next(after past: Past, now: Int64) -> Int64 { max(now, due(after: past)) }
+
+    /// A request is wanted at `now`, and leaves at `time`.
+    func noting(_ time: Int64, after past: Past, now: Int64) -> Past {
+        let idle = max(0, now - due(after: past))
+        return Past(count: max(0, past.count - idle / max(1, pause)) + 1, last: time)
     }
 
-    /// A request leaves at `time`.
-    func noting(_ time: Int64, after past: Past, now: Int64) -> Past {
-        Past(count: isOver(past, now) ? 1 : past.count + 1, last: time)
-    }
+    private func due(after past: Past) -> Int64 { SteadyTime.sum(past.last, gap(past.count)) }
 
     private func gap(_ count: Int64) -> Int64 {
         guard count >= burst else { return 0 }
         // fits: at most 2^20 pauses of milliseconds; `longest` is reached long before
         return min(longest, pause << min(count - burst, 20))
-    }
-
-    /// Whether nothing has left for so long that the past does not count.
-    private func isOver(_ past: Past, _ now: Int64) -> Bool {
-        past.count == 0 || now - past.last >= 4 * max(pause, gap(past.count))
     }
 }
 
