@@ -9,7 +9,9 @@ final class Downloads {
     private let steps: FileSteps
     private var fetches: [Int64: Fetch] = [:]
 
-    private static let most = 2
+    private var shares = DownloadShares()
+    /// The own hosts when the last file began: only these measure the link.
+    private var measured: Set<String> = []
 
     init(_ transfers: Transfers) { (self.transfers, steps) = (transfers, transfers.steps) }
 
@@ -18,22 +20,39 @@ final class Downloads {
     var isMoving: Bool { !fetches.isEmpty }
 
     func lookForWork() throws {
-        for (message, fetch) in fetches where try steps.attachments.row(of: message)?.state != .wanted {
+        for (message, fetch) in fetches {
+            let row = try steps.attachments.row(of: message)
+            if row?.state == .wanted {
+                if row?.isAutomatic == false { shares.isWanted(message) }
+                continue
+            }
             fetch.cancel()
             fetches[message] = nil
+            shares.end(message)
             transfers.folders.removeParts(message)
         }
-        guard fetches.count < Self.most else { return }
-        for row in try steps.attachments.due(of: account.id, at: now, limit: 10)
-        where fetches.count < Self.most && fetches[row.message] == nil {
-            // Nobody waits for the file: a slow link and a short time are the user's.
-            if row.isAutomatic, transfers.rate.isSlow || transfers.host.end != nil { continue }
+        try begin(automatic: false)
+        // Nobody waits for the file: a slow link and a short time are the user's.
+        if !isLinkSlow, transfers.host.end == nil { try begin(automatic: true) }
+    }
+
+    private func begin(automatic: Bool) throws {
+        guard shares.hasRoom(automatic: automatic) else { return }
+        let due = try steps.attachments.due(
+            of: account.id, at: now, automatic: automatic, limit: DownloadShares.looks)
+        measured = ownHosts
+        let messages = StoredMessages(database: steps.runner.database, account: account.id)
+        for row in due where shares.hasRoom(automatic: automatic) {
+            let place = DownloadShares.Place(row, from: try messages.conversation(of: row.message))
+            guard shares.take(row.message, place) else { continue }
             let fetch = Fetch(row, self, transfers)
             fetches[row.message] = fetch
             fetch.begin()
             transfers.keepPace()
         }
     }
+
+    private var isLinkSlow: Bool { transfers.rate.isSlow || steps.runner.links[account.id]?.isSlow ?? false }
 
     /// When there is something to do next, in milliseconds of the steady time.
     func nextTime() throws -> Int64? { try steps.attachments.nextDue(of: account.id).flatMap { $0 > now ? $0 : nil } }
@@ -55,7 +74,8 @@ final class Downloads {
 
     /// So many bytes more have come, of now `bytes` of the file.
     func moved(_ more: Int64, of row: ReceivedFileRow, to bytes: Int64, isTold: Bool) {
-        transfers.moved(more)
+        // How fast a stranger's server sends says nothing of the link.
+        if let host = shares.places[row.message]?.host, measured.contains(host) { transfers.moved(more) }
         if isTold { transfers.host.emit(DownloadChanged(row.message, row.file, state: "loading", bytes: bytes)) }
     }
 
@@ -63,6 +83,7 @@ final class Downloads {
     @discardableResult
     func ended(_ message: Int64, _ body: (ReceivedFiles) throws -> Void) -> Bool {
         fetches[message] = nil
+        shares.end(message)
         let isDone = step(body)
         transfers.look()
         return isDone
@@ -75,5 +96,6 @@ final class Downloads {
     func stop() {
         for fetch in fetches.values { fetch.cancel() }
         fetches = [:]
+        shares.endAll()
     }
 }

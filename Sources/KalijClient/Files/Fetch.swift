@@ -46,7 +46,8 @@ final class Fetch {
             if row.validator == nil { try part.empty() }
             self.part = part
             var request = TransferRequest(
-                .get, url: row.url, caFile: downloads.account.server.caFile, ownHosts: downloads.ownHosts)
+                .get, url: row.url, caFile: downloads.account.server.caFile, ownHosts: downloads.ownHosts,
+                limits: DownloadShares.limits(automatic: row.isAutomatic))
             if part.size > 0, let validator = row.validator {
                 (request.offset, request.validator) = (part.size, validator)
             }

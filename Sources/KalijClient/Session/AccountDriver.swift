@@ -89,7 +89,13 @@ final class AccountDriver {
         case .secured(let tls): attempt { try negotiate(try approaching.secured(tls)) }
         case .ticket(let ticket): approaching.keep(ticket)
         case .arrived: arrived()
-        case .drained: if !storage.isWaiting { attempt { try stage.session?.flush() } }
+        case .drained where storage.isWaiting: break
+        case .drained:
+            // The owed acknowledgements come first: the queue may fill the connection again.
+            attempt {
+                try stage.session?.acknowledge()
+                try stage.session?.flush()
+            }
         case .failed(let failure):
             approaching.failed(failure)
             disconnect(failure.description)
@@ -241,7 +247,7 @@ final class AccountDriver {
         context.emit(WaitingForStorage(reason: error.description, retryIn: delay), for: account)
         alarms.set(.storage, after: delay) { [weak self] in
             self?.storage.goOn()
-            self?.line?.isReading = true
+            self?.line?.isReading = self?.stage.session?.acknowledging.writer.answers.mayRead ?? true
             self?.line?.deliver()
         }
     }
@@ -337,7 +343,8 @@ final class AccountDriver {
 
     /// Handles nothing for a while, or goes on.
     func pause(_ isPaused: Bool) {
-        if !storage.isWaiting { line?.isReading = !isPaused }
+        guard !storage.isWaiting else { return }
+        line?.isReading = !isPaused && stage.session?.acknowledging.writer.answers.mayRead ?? true
     }
 
     /// Lets everything go in order, so that the next process need not be careful: writes the queue, acknowledges the handled

@@ -25,7 +25,7 @@ struct Acknowledging {
     /// the answer; a server that goes on speaking and never answers is left in the end all the same.
     let longest: Double
     /// How far the queue is written.
-    private(set) var writer = OutboundWriter()
+    var writer = OutboundWriter()
     /// How many `<a/>` are to be sent.
     private(set) var owed = 0
     /// The stanzas handled by now, and those of them that the last `<a/>` has told the server of.
@@ -80,8 +80,10 @@ struct Acknowledging {
     /// The connection is let go: the handled stanzas are acknowledged unasked.
     mutating func lettingGo() { owed = max(1, owed) }
 
-    /// The owed `<a/>` are sent.
-    mutating func paid() { (owed, handled.told, untoldSince) = (0, handled.now, nil) }
+    /// So many of the owed `<a/>` are sent.
+    mutating func paid(_ number: Int = .max) {
+        (owed, handled.told, untoldSince) = (max(0, owed - number), handled.now, nil)
+    }
 
     // MARK: What the server acknowledges
 

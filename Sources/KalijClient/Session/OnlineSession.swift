@@ -77,7 +77,9 @@ final class OnlineSession {
     private func handle(_ element: Element) throws {
         guard var management else {
             if let error = StreamError(element) { throw StreamFailure.stream(error) }
-            driver?.release(try steps.handle(element, count: nil))
+            let effects = try steps.handle(element, count: nil)
+            acknowledging.writer.answers.queued(effects.answers, isManaged: false)
+            driver?.release(effects)
             return
         }
         switch try management.receive(element, unacknowledged: acknowledging.writer.outstanding) {
@@ -125,6 +127,7 @@ final class OnlineSession {
     }
 
     private func release(_ effects: Step.Effects) {
+        acknowledging.writer.answers.queued(effects.answers)
         driver?.release(effects)
         let isCaughtUp = effects.events.contains { $0.content is CaughtUp }
         perform(tail.grew(by: effects.tail, isCaughtUp: isCaughtUp, isSlow: pace.isSlow))
@@ -148,14 +151,17 @@ final class OnlineSession {
 
     // MARK: Acknowledging
 
-    /// Sends the owed acknowledgements, once the acknowledged stanzas are on the disk.
+    /// Sends the owed acknowledgements, once the acknowledged stanzas are on the disk, as far as the connection has room: a server
+    /// may ask without end and read nothing.
     func acknowledge() throws {
         guard let management else { return }
         acknowledging.handled(management.handled, at: context.loop.now)
-        guard acknowledging.owed > 0 else { return }
+        guard acknowledging.owed > 0, line.hasRoom else { return }
         try context.runner.raiseBarrier()
-        for _ in 0..<acknowledging.owed { line.send(StreamManagement.acknowledgement(management.handled)) }
-        acknowledging.paid()
+        while acknowledging.owed > 0, line.hasRoom {
+            line.send(StreamManagement.acknowledgement(management.handled))
+            acknowledging.paid(1)
+        }
     }
 
     private var pace: Pace {
@@ -219,14 +225,25 @@ final class OnlineSession {
     func flush() throws {
         if acknowledging.writer.mayHaveMore { try writeQueue() }
         perform(acknowledging.flushed(within: pace.patience, isSlow: pace.isSlow, at: context.loop.now))
+        if acknowledging.writer.answers.areRefused {
+            driver?.reconnecting.fellSilent()
+            driver?.disconnect("the server acknowledges no answers to its requests")
+        } else if !acknowledging.writer.answers.mayRead {
+            line.isReading = false
+        }
     }
 
     private func writeQueue() throws {
         let queue = QueueSteps(runner: context.runner, account: steps.account)
         while line.hasRoom {
             switch try queue.next(after: acknowledging.writer, isManaged: management != nil) {
-            case .nothing: return acknowledging.queueWritten()
-            case .later: return
+            case .nothing:
+                if acknowledging.writer.answers.written() { line.isReading = true }
+                return acknowledging.queueWritten()
+            // Nothing leaves before the acknowledgement of a single stanza, which is to be read.
+            case .later:
+                if acknowledging.writer.answers.written() { line.isReading = true }
+                return
             case .refused(let effects), .queued(let effects): driver?.release(effects)
             case .transmit(let entries, let effects):
                 driver?.release(effects)
@@ -261,8 +278,8 @@ final class OnlineSession {
     /// Writes the queue, and acknowledges the handled stanzas.
     /// - Parameter endingSession: whether the session ends, and not only the connection; then nothing new is written.
     func letGo(endingSession: Bool) {
-        line.isReading = false
         if !endingSession { try? flush() }
+        line.isReading = false
         if management != nil {
             acknowledging.lettingGo()
             try? acknowledge()

@@ -16,6 +16,8 @@ struct OutboundWriter {
     private(set) var isBehind = false
     /// Whether the queue may hold entries after ``position``.
     var mayHaveMore = true
+    /// The answers in the queue that the server has not taken.
+    var answers = OwedAnswers()
     /// Whether the last entry written left alone: nothing else leaves before its acknowledgement.
     private(set) var isAlone = false
 
@@ -43,6 +45,7 @@ struct OutboundWriter {
     /// - Returns: whether the `<a/>` answers the `<r/>`.
     mutating func acknowledged(_ number: UInt32) -> Bool {
         outstanding = max(0, outstanding - Int(number))
+        answers.acknowledged(number)
         if outstanding == 0 { isAlone = false }
         guard let wanted = requested else { return false }
         requested = wanted > Int(number) ? wanted - Int(number) : nil

@@ -43,6 +43,7 @@ struct Responder {
     /// An answer repeats the request's id. No answer is sent if the id is too long for the server to accept it again.
     private func send(_ answer: Element) throws {
         do { try step.send(answer) } catch is StanzaTooLong {}
+        step.flush(answers: 1)
     }
 
     private func result(of iq: Element, _ payload: Element? = nil) -> Element {

@@ -12,6 +12,8 @@ struct SubscriptionRequests {
 
     /// The stream feature of approval beforehand (section 3.4).
     static let preapproval = (name: "sub", namespace: "urn:xmpp:features:pre-approval")
+    /// For an address that may see the presence, and asks again and again.
+    static let pace = RequestPace(5, atOnceThen: .seconds(60), upTo: .seconds(3600))
     /// The longest kept words of an asker, in characters.
     private static let longestStatus = 1000
 
@@ -24,7 +26,13 @@ struct SubscriptionRequests {
             try !Blocklist(step: step).isBlocked(jid), try !owed.isAnswered(jid), try !isGranted(jid),
             try rows.request(of: jid) == nil
         else { return }
-        if try rows.isApproved(jid) { return try owed.send(.subscribed, to: jid) }
+        if try rows.isApproved(jid) {
+            // A request that is left unanswered now is repeated by the server at the next login.
+            let (pacing, key) = (Pacing(step: step), jid.description)
+            guard try pacing.wait(SubscriptionArrived.name, key, Self.pace) == 0 else { return }
+            try pacing.take(SubscriptionArrived.name, key, Self.pace)
+            return try owed.send(.subscribed, to: jid)
+        }
         guard try rows.count() < Limits.keptRows else { return }
         let status = presence.child("status", "jabber:client")?.text ?? ""
         let request = ContactRequest(

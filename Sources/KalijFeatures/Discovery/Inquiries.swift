@@ -15,6 +15,8 @@ struct Inquiries {
     /// How many entities with the same hash are asked one after another.
     private static let mostAttempts: Int64 = 3
     private static let patience = Duration.seconds(60)
+    /// For the clients of an address.
+    static let pace = RequestPace(30, atOnceThen: .seconds(30), upTo: .seconds(3600))
     /// In milliseconds. An older question is lost: its handler could not be called.
     private static let stale: Int64 = 600_000
 
@@ -22,17 +24,7 @@ struct Inquiries {
 
     /// Asks an entity about `hash`, unless a question is open or enough entities were asked.
     package func begin(_ hash: String) throws {
-        guard
-            try number(
-                "SELECT count(*) FROM entity WHERE hash = ? AND state = ? AND asked_at > ?",
-                [.text(hash), .state(Entities.State.asked), current])
-                == 0,
-            // The number is that of the index of open questions, which is used only if it is named.
-            try number(
-                "SELECT count(*) FROM entity WHERE account = ? AND state < 2 AND state = ? AND asked_at > ?",
-                [account, .state(Entities.State.asked), current])
-                < Self.mostOpen
-        else { return }
+        guard try hasRoom(for: hash) else { return }
         guard
             try number(
                 "SELECT count(*) FROM entity WHERE hash = ? AND account = ? AND state = ?",
@@ -47,7 +39,34 @@ struct Inquiries {
             "SELECT jid, node FROM entity WHERE hash = ? AND account = ? AND state = ? ORDER BY id DESC LIMIT 1"
         ).first([.text(hash), account, .state(Entities.State.wanted)]) { ($0.text("jid"), $0.text("node")) }
         guard let (jid, node) = next else { return }
+        guard try mayAsk(JID.received(jid)) else {
+            return try database.run(
+                "UPDATE entity SET state = ? WHERE account = ? AND jid = ?",
+                [.state(Entities.State.givenUp), account, .text(jid)])
+        }
         try ask(JID.received(jid), node: node, about: hash)
+    }
+
+    /// Whether no question about the hash is open, and not too many are about others.
+    private func hasRoom(for hash: String) throws -> Bool {
+        let isOpen = try number(
+            "SELECT count(*) FROM entity WHERE hash = ? AND state = ? AND asked_at > ?",
+            [.text(hash), .state(Entities.State.asked), current])
+        guard isOpen == 0 else { return false }
+        // The number is that of the index of open questions, which is used only if it is named.
+        let open = try number(
+            "SELECT count(*) FROM entity WHERE account = ? AND state < 2 AND state = ? AND asked_at > ?",
+            [account, .state(Entities.State.asked), current])
+        return open < Self.mostOpen
+    }
+
+    /// Whoever announces another hash with each presence is asked no more for a while. A question that waits for its time would hold
+    /// one of the open questions.
+    private func mayAsk(_ jid: JID) throws -> Bool {
+        let (pacing, key) = (Pacing(step: step), jid.bare.description)
+        guard try pacing.wait(CapabilitiesTold.name, key, Self.pace) == 0 else { return false }
+        try pacing.take(CapabilitiesTold.name, key, Self.pace)
+        return true
     }
 
     private func ask(_ jid: JID, node: String, about hash: String) throws {

@@ -67,6 +67,19 @@ struct ArchivePage {
         last = set?.child("last", Self.paging).flatMap { Archive.isID($0.text) ? $0.text : nil }
     }
 
+    /// How many pages in a row may show nothing.
+    static let emptyPages = RequestPace(50, atOnceThen: .seconds(60), upTo: .seconds(3600))
+
+    /// Whether the reading goes on behind `last`: an archive may name later pages without end, and show nothing on them.
+    /// - Parameter shown: the last result of the reading.
+    func goesOn(behind last: String, shown: String?, of archive: Archive, in step: Step) throws -> Bool {
+        guard last != shown else { return true }
+        let pacing = Pacing(step: step)
+        guard try pacing.wait(PageRead.name, archive.key, Self.emptyPages) == 0 else { return false }
+        try pacing.take(PageRead.name, archive.key, Self.emptyPages)
+        return true
+    }
+
     /// Why an archive refused to give a page.
     package static func refusal(_ iq: Element) -> String {
         "the server's archive refused: \(StanzaError(iq)?.description ?? "no reason given")"

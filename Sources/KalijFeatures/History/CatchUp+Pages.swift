@@ -81,7 +81,9 @@ extension CatchUp {
             """, key + [.optional(round.range), .optional(cursor), .optional(last)])
         if page.isComplete {
             try completed(round)
-        } else if let last, last != round.cursor, last != round.reached {
+        } else if let last, last != round.cursor, last != round.reached,
+            try page.goesOn(behind: last, shown: round.lastID, of: archive, in: step)
+        {
             if round.phase == .beforePresence, round.seen >= Self.longestSilence { try goOnline() }
             try askPage()
         } else {

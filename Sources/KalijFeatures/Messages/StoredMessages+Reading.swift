@@ -44,6 +44,11 @@ extension StoredMessages {
             .first([.integer(row)]) { ($0.integer("catchup"), $0.text("archive")) }
     }
 
+    /// The conversation of the message in `row`; nil without the message.
+    package func conversation(of row: Int64) throws -> String? {
+        try database.statement("SELECT conversation FROM message WHERE id = ?").first([.integer(row)]) { $0.text() }
+    }
+
     /// Whether the message in `row` has no text any more, and its archive may have erased it.
     func isErased(_ row: Int64) throws -> Bool {
         try database.statement("SELECT erased IS NOT NULL FROM message WHERE id = ?").first([.integer(row)]) {

@@ -29,7 +29,7 @@ struct Bundles {
             Nodes.items(
                 of: dialect.bundleNode(device.device),
                 id: dialect == .axolotl ? nil : dialect.bundleItem(device.device), at: device.jid),
-            then: BundleTold(peer: device.id, heals: heals, attempt: attempt), within: Self.patience)
+            then: BundleTold(peer: device.id, list: device.list, heals: heals, attempt: attempt), within: Self.patience)
         return true
     }
 
@@ -79,9 +79,14 @@ struct Bundles {
 }
 
 /// A device's keys have come, or not.
-struct BundleTold: InvalidatableHandler {
+struct BundleTold: InvalidatableHandler, PacedHandler {
     static let name = "omemo.bundle"
+    /// Twice as many as a list may name; a contact may name other devices again and again.
+    static let pace = RequestPace(128, atOnceThen: .seconds(30), upTo: .seconds(3600))
     let peer: Int64
+    /// The list that names the device; nil in a database of an earlier release.
+    let list: Int64?
+    var paceKey: String { "\(list ?? 0)" }
     /// Whether a session is begun though there is one.
     let heals: Bool
     let attempt: Int?

@@ -31,6 +31,7 @@ struct OwnPublisher {
     /// A session began at a server that keeps nodes.
     func began() throws {
         try OwnRow.make(account, dialect, in: step.database)
+        try Pacing(step: step).forget(OwnAnswered.name, "\(dialect.rawValue)")
         if try keys.rotate() { try handle(.changed) }
         try handle(.began)
         try daily()
@@ -99,6 +100,8 @@ struct OwnPublisher {
         let now = step.steady.now
         row.fights = row.fights.filter { $0 <= now && now - $0 < Self.hour }
         guard row.fights.count < Self.mostFights else {
+            // Each further list without this device says the same.
+            guard row.state.isListed else { return }
             row.state.isListed = false
             step.emit(OMEMOListFight())
             try step.schedule(ListAgain(dialect: dialect.rawValue), after: .seconds(3600))
@@ -261,9 +264,12 @@ struct OwnPublisher {
 }
 
 /// The server has answered, or not.
-struct OwnAnswered: InvalidatableHandler {
+struct OwnAnswered: InvalidatableHandler, PacedHandler {
     static let name = "omemo.own"
+    /// A session begins with about ten questions; a server may give each id of this device another key.
+    static let pace = RequestPace(40, atOnceThen: .seconds(30), upTo: .seconds(3600))
     let dialect: Int
+    var paceKey: String { "\(dialect)" }
     /// Which question it was.
     let asked: Int64
 

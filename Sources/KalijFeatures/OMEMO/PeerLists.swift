@@ -191,8 +191,10 @@ struct PeerLists {
 }
 
 /// Somebody has told the list of devices, or not.
-struct ListTold: InvalidatableHandler {
+struct ListTold: InvalidatableHandler, PacedHandler {
     static let name = "omemo.list"
+    static let pace = RequestPace(60, atOnceThen: .seconds(30), upTo: .seconds(3600))
+    var paceKey: String { "\(dialect) \(jid)" }
     let jid: String
     let dialect: Int
     /// Whether changes are told, too.

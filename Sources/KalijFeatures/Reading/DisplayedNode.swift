@@ -133,8 +133,11 @@ struct DisplayedNodeReady: Handler {
 }
 
 /// The place was published, or not.
-struct DisplayedPublished: InvalidatableHandler {
+struct DisplayedPublished: InvalidatableHandler, PacedHandler {
     static let name = "reading.published"
+    /// A server may confirm a place, and list an earlier one again and again.
+    static let pace = RequestPace(100, atOnceThen: .seconds(10), upTo: .seconds(600))
+    var paceKey: String { "" }
     let conversation: String
     let message: Int64
     let attempt: Int

@@ -119,6 +119,7 @@ struct Receipts {
         try OutgoingStanza(
             hidden: [receipt], to: contact, id: OutgoingID(nil).text, isRepeatable: true
         ).storeOrFail(in: step, sentAt: step.now)
+        step.flush(answers: 1)
         return true
     }
 }

@@ -17,6 +17,8 @@ struct Bookmarks {
     private static let most = 1000
     /// For so many milliseconds after a write another device may write an older list over it.
     private static let settling: Int64 = 60_000
+    /// A server may confirm a room and list it otherwise, without the nickname for example, or from a replica that is behind.
+    static let writing = RequestPace(5, atOnceThen: .seconds(60), upTo: .seconds(24 * 3600))
 
     // MARK: The session
 
@@ -40,6 +42,8 @@ struct Bookmarks {
         try step.database.run(
             "INSERT OR REPLACE INTO bookmarks(account, kind) VALUES (?, ?)",
             [account, .text(BookmarkKind(info).rawValue)])
+        // Once in a session the list is read at once.
+        try Pacing(step: step).forget(BookmarksTold.name)
         try ask()
     }
 
@@ -156,14 +160,29 @@ struct Bookmarks {
         case .leave: try leave(jid)
         // A write at a time: after its answer the list is read again.
         case .write where !isWriting:
-            guard let row = try rooms.rows.room(jid) else { return }
+            guard let row = try rooms.rows.room(jid), try mayWrite(room) else { return }
             isWriting = true
             try write(Bookmark.element(row, isNative: list.kind == .native, over: element), row, storage, list)
         case .remove where !isWriting:
+            guard try mayWrite(room) else { return }
             isWriting = true
             try list.remove(room, from: storage)
         case .write, .remove: break
         }
+    }
+
+    /// Whether the room may be written now. Otherwise the list is read again when it may.
+    private func mayWrite(_ room: String) throws -> Bool {
+        let pacing = Pacing(step: step)
+        let wait = try pacing.wait(BookmarkWritten.name, room, Self.writing)
+        guard wait > 0 else {
+            try pacing.take(BookmarkWritten.name, room, Self.writing)
+            return true
+        }
+        if try !Timers(step: step).isWaiting(BookmarksDue.name, within: wait) {
+            try step.schedule(BookmarksDue(), after: .milliseconds(wait))
+        }
+        return false
     }
 
     private func write(_ element: Element, _ room: RoomRow, _ storage: Element?, _ list: BookmarkList) throws {
@@ -218,8 +237,10 @@ struct Bookmarks {
 }
 
 /// The list has come, or not.
-struct BookmarksTold: InvalidatableHandler {
+struct BookmarksTold: InvalidatableHandler, PacedHandler {
     static let name = "rooms.bookmarks"
+    static let pace = RequestPace(100, atOnceThen: .seconds(10), upTo: .seconds(60))
+    var paceKey: String { "" }
 
     func call(_ reply: IQReply, in step: Step) throws { try Bookmarks(step: step).told(reply) }
 
@@ -236,6 +257,16 @@ struct BookmarkWritten: InvalidatableHandler {
 
     /// The next session compares again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}
+
+/// A room may be written again that the server lists otherwise than it was written.
+struct BookmarksDue: Handler {
+    static let name = "rooms.bookmarksdue"
+
+    func call(_: Void, in step: Step) throws {
+        try Bookmarks(step: step).ask()
+        step.flush()
+    }
 }
 
 /// The node is prepared, or cannot be.

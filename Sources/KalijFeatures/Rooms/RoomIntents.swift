@@ -59,6 +59,7 @@ public struct JoinRoom: Intent {
             return .pending
         }
         try rooms.rows.save(row)
+        try rooms.forgetPace(of: row)
         if isRenamed { try rooms.rename(&row) } else { try rooms.handle(.wanted, &row) }
         return .pending
     }
@@ -86,6 +87,11 @@ public struct LeaveRoom: Intent {
 }
 
 extension Rooms {
+    /// The user asks: what has been repeated before does not count, and a question that waits for its time is asked now.
+    fileprivate func forgetPace(of room: RoomRow) throws {
+        try Pacing(step: step).forget(RoomDescribed.name, "\(room.id)")
+    }
+
     /// Another nickname in the room: presence under the new nickname (section 7.6).
     func rename(_ room: inout RoomRow) throws {
         room.stay.state = .asking

@@ -77,7 +77,10 @@ struct Rooms {
     }
 
     /// The room has told of a changed configuration (section 10.2.1).
-    func configurationChanged(_ room: RoomRow) throws { try ask(room) }
+    func configurationChanged(_ room: RoomRow) throws {
+        // A room may tell of changes without end.
+        if try !Requests(step: step).isUnsent(RoomDescribed.name, to: room.jid) { try ask(room) }
+    }
 
     private func refresh(_ reply: IQReply, _ room: inout RoomRow) throws {
         guard case .result = reply, let info = reply.discoveryInfo.map(RoomInfo.init) else { return }
@@ -177,6 +180,7 @@ struct Rooms {
 
     /// The session may send presence.
     func sessionBegan() throws {
+        try Pacing(step: step).forget(RoomDescribed.name)
         for var room in try rows.all() where room.isWanted { try handle(.sessionBegan, &room) }
         try RoomPlans(step: step).sessionBegan()
     }
@@ -195,9 +199,12 @@ struct Rooms {
 }
 
 /// A room has said what it is, or not.
-struct RoomDescribed: InvalidatableHandler {
+struct RoomDescribed: InvalidatableHandler, PacedHandler {
     static let name = "rooms.described"
+    /// Each way back into a room begins with this question.
+    static let pace = RequestPace(10, atOnceThen: .seconds(30), upTo: .seconds(3600))
     let room: Int64
+    var paceKey: String { "\(room)" }
 
     func call(_ reply: IQReply, in step: Step) throws {
         let rooms = Rooms(step: step)

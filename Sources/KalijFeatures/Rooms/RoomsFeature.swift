@@ -124,6 +124,7 @@ enum RoomsFeature: Feature {
             RoomDescribed.self, RoomDue.self, SelfPinged.self, RoomStillThere.self, RoomSilent.self, RoomDoubted.self,
             Unreflected.self, RoomChange.self, RoomFormAsked.self, SubjectSet.self, MembersTold.self, MembersMade.self,
             RoomInvited.self, RoomPlanAnswered.self, BookmarksTold.self, BookmarkWritten.self, BookmarkNodeReady.self,
+            BookmarksDue.self,
         ]
     }
     static var events: [any EventContent.Type] {

@@ -163,18 +163,24 @@ public final class HTTPClient {
         switch event {
         case .connected(let notAfter): notice(.connected(notAfter: notAfter))
         case .hasRoom:
-            backoff.reset()
+            if connection.hasAnswered { backoff.reset() }
             if !queue.isEmpty { dispatch() }
         case .goAway(let reason):
             notice(.goAway(reason: reason))
             // Otherwise a server that closes each connection at once would get the next connection without a pause.
-            if !connection.isUsed { rest("the server closes new connections") }
+            if !connection.hasAnswered, connection.tickets.isEmpty { rest("the server closes new connections") }
         case .unprocessed(let tickets): sendAgain(tickets)
         case .over(let failure):
             connections.removeAll { $0 === connection }
-            guard let failure else { return planDispatch() }
-            notice(.failed(failure.description))
-            rest(failure.description)
+            if let failure {
+                notice(.failed(failure.description))
+                rest(failure.description)
+            } else if !connection.hasAnswered {
+                // In order, and again and again: the next connection comes after a pause, too.
+                rest("the server closes connections without an answer")
+            } else {
+                planDispatch()
+            }
         }
     }
 

@@ -22,8 +22,8 @@ final class HTTPConnection {
     private var connection: Connection?
     private(set) var tickets: [Int32: Ticket] = [:]
     private(set) var isOpen = false
-    /// Whether the connection ever had a request.
-    private(set) var isUsed = false
+    /// Whether a request ever had its response here: only then the way to the server is good.
+    private(set) var hasAnswered = false
     private var isOver = false
     private var isFlushPlanned = false
     private var heard = 0.0
@@ -56,7 +56,6 @@ final class HTTPConnection {
     func submit(_ ticket: Ticket, authority: String) -> Bool {
         guard let stream = session.submit(ticket.request, authority: authority) else { return false }
         tickets[stream] = ticket
-        isUsed = true
         used = loop.now
         planFlush()
         return true
@@ -122,7 +121,9 @@ final class HTTPConnection {
         }
         handleEvents()
         flush()
-        if !isOver, session.isOver { end(nil) }
+        guard !isOver, session.isOver else { return }
+        // Without a GOAWAY of the peer's nghttp2 has ended the session, because of the peer's frames.
+        end(session.isGoingAway ? nil : HTTPFailure(.connectionLost, "the server's bytes are not HTTP/2"))
     }
 
     private func handleEvents() {
@@ -136,6 +137,7 @@ final class HTTPConnection {
                 if case .failure(let failure) = outcome, failure.code == .unprocessed {
                     unprocessed.append(ticket)
                 } else {
+                    if case .success = outcome { hasAnswered = true }
                     ticket.done(outcome)
                 }
             case .goAway(_, _, let reason): event(self, .goAway(reason: reason))

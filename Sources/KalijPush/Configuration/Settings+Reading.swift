@@ -146,6 +146,7 @@ extension HTTPSettings {
             throw SettingsError(object.path(of: "address"), "an IPv4 or IPv6 address is wanted, not a name")
         }
         port = UInt16(clamping: try object.integer("port", 9_820, in: 1...65_535))
+        hosts = Set(try object.texts("hosts").map { $0.lowercased() })
         try object.finish()
     }
 }

@@ -166,4 +166,6 @@ public struct StateSettings: Sendable, Equatable {
 public struct HTTPSettings: Sendable, Equatable {
     public var address: String
     public var port: UInt16
+    /// Names under which the pages are asked for, besides addresses and `localhost`; in lower case.
+    public var hosts: Set<String>
 }

@@ -28,6 +28,11 @@ final class FCMAccess {
     private var expires = 0.0
     private var isAsking = false
     private var refusal: (what: Refusal, until: Double)?
+    /// How long the last refusal counts, in seconds; doubles with each in a row.
+    private var rest = shortestRest
+    private static let shortestRest = 0.1
+    /// Seconds for which a token is used at least, whatever lifetime the endpoint names: otherwise each push would ask.
+    private static let leastUse = 10.0
     private var waiters: [Waiter] = []
 
     init(
@@ -57,7 +62,7 @@ final class FCMAccess {
         let isStale = fresh && now - obtained > 10
         if !token.isEmpty, now < expires, !isStale {
             // Early, while the old token is still valid.
-            if now > expires - 240 { ask() }
+            if now > expires - 240, now - obtained > Self.leastUse { ask() }
             return done(.success(token))
         }
         if isStale { token = "" }
@@ -97,7 +102,7 @@ final class FCMAccess {
                 self.token = token
                 obtained = loop.now
                 // Not used in the token's last minute.
-                expires = obtained + max(0, min(seconds, 86_400) - 60)
+                expires = obtained + max(Self.leastUse, min(seconds, 86_400) - 60)
                 give(.success(token))
             } else {
                 let words = "token endpoint: \(response.status) \((value?["error"]?.text ?? "").prefix(60))"
@@ -113,7 +118,12 @@ final class FCMAccess {
         isAsking = false
         refusal = nil
         // Not asked again for each push: the answer would be the same.
-        if case .failure(let what) = result { refusal = (what, loop.now + 0.1) }
+        if case .failure(let what) = result {
+            refusal = (what, loop.now + rest)
+            rest = min(2 * rest, PushConnection.backoff)
+        } else {
+            rest = Self.shortestRest
+        }
         let waiting = waiters
         waiters = []
         for waiter in waiting { waiter(result) }

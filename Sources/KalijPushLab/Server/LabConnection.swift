@@ -23,7 +23,7 @@ final class LabConnection {
 
     init(
         loop: EventLoop, descriptor: Int32, tls: LabTLS, number: Int, streams: UInt32, window: Int32,
-        closesAtOnce: Bool,
+        opening: LabOpening,
         answer: @escaping (LabRequest) -> LabReply, ended: @escaping () -> Void
     ) {
         self.loop = loop
@@ -37,7 +37,7 @@ final class LabConnection {
         makeSession()
         limit(streams)
         nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, window)
-        if closesAtOnce { nghttp2_submit_goaway(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, 0, nil, 0) }
+        begin(opening)
         watch = try? loop.watch(descriptor, .read) { [weak self] _ in self?.step() }
     }
 
@@ -53,6 +53,22 @@ final class LabConnection {
         watch?.cancel()
         close(descriptor)
         loop.enqueue(ended)
+    }
+
+    private func begin(_ opening: LabOpening) {
+        switch opening {
+        case .usual: break
+        case .goAway: nghttp2_submit_goaway(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, 0, nil, 0)
+        case .broken(let hasSettings):
+            var start: UnsafePointer<UInt8>?
+            while hasSettings {
+                let count = nghttp2_session_mem_send(session, &start)
+                guard count > 0, let start else { break }
+                output.append(contentsOf: UnsafeBufferPointer(start: start, count: count))
+            }
+            // A PING has eight bytes (RFC 9113, 6.7); this one has none.
+            output += [0, 0, 0, 6, 0, 0, 0, 0, 0]
+        }
     }
 
     private func limit(_ streams: UInt32) {

@@ -27,3 +27,13 @@ public enum LabReply: Sendable {
     /// The connection is cut off.
     case hangUp
 }
+
+/// What a stand-in's connections begin with.
+public enum LabOpening: Sendable {
+    /// SETTINGS.
+    case usual
+    /// GOAWAY before any request.
+    case goAway
+    /// A frame that breaks HTTP/2: the first one, or the first after SETTINGS.
+    case broken(hasSettings: Bool)
+}

@@ -16,8 +16,8 @@ public final class LabServer: Sendable {
         /// Bytes of requests' bodies that a client may send on a connection before they are read; 65,535 is the
         /// standard's.
         public var window: Int32 = 65_535
-        /// GOAWAY before any request.
-        public var closesAtOnce = false
+        /// What each connection begins with.
+        public var opening = LabOpening.usual
         /// 0 takes a free port.
         public var port: UInt16 = 0
 
@@ -55,7 +55,7 @@ public final class LabServer: Sendable {
                     let number = counts.connections.wrappingAdd(1, ordering: .relaxed).newValue
                     peers[number] = LabConnection(
                         loop: loop, descriptor: descriptor, tls: tls, number: number, streams: options.streams,
-                        window: options.window, closesAtOnce: options.closesAtOnce,
+                        window: options.window, opening: options.opening,
                         answer: { request in
                             counts.requests.wrappingAdd(1, ordering: .relaxed)
                             return answer(request)

@@ -30,6 +30,8 @@ public final class LabFCM: Sendable {
         var pushes: [Push] = []
         var requests: [String: Int] = [:]
         var tokenRequests = 0
+        /// Of tokens, in seconds.
+        var lifetime = 3599
         var valid: Set<String> = []
     }
 
@@ -56,6 +58,9 @@ public final class LabFCM: Sendable {
 
     /// The replies to the next requests for a token.
     public func script(_ token: String, _ replies: LabReply...) { state.withLock { $0.scripts[token] = replies } }
+
+    /// The lifetime that the token endpoint names, in seconds.
+    public func script(lifetime: Int) { state.withLock { $0.lifetime = lifetime } }
 
     /// The reply of the token endpoint; nil for a token.
     public func script(tokenEndpoint reply: LabReply?) { state.withLock { $0.tokenReply = reply } }
@@ -114,8 +119,10 @@ public final class LabFCM: Sendable {
             let issued = claims["iat"] as? Int64, let end = claims["exp"] as? Int64, abs(issued - now) < 60,
             end - issued <= 3600
         else { return .respond(status: 400, body: #"{"error":"invalid_grant"}"#) }
+        let lifetime = state.withLock { $0.lifetime }
         let token = "access-\(state.withLock { $0.tokenRequests })"
         state.withLock { _ = $0.valid.insert(token) }
-        return .respond(status: 200, body: #"{"access_token":"\#(token)","expires_in":3599,"token_type":"Bearer"}"#)
+        let body = #"{"access_token":"\#(token)","expires_in":\#(lifetime),"token_type":"Bearer"}"#
+        return .respond(status: 200, body: body)
     }
 }

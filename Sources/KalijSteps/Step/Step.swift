@@ -163,7 +163,11 @@ public final class Step {
     package func notified() { effects.notified = true }
 
     /// Notes that the queue has entries to write after the commit.
-    package func flush() { effects.queued = true }
+    /// - Parameter answers: how many of them answer stanzas that have arrived.
+    package func flush(answers: Int = 0) {
+        effects.queued = true
+        effects.answers += answers
+    }
 
     /// Notes that files may have to be moved or removed.
     package func filesChanged() { effects.files = true }
@@ -223,6 +227,8 @@ public final class Step {
         package var events: [EngineEvent] = []
         /// Whether the queue has new entries to write.
         package var queued = false
+        /// How many answers to requests are in the queue.
+        package var answers = 0
         /// How many messages came or left that no page of the archive has shown yet.
         package var tail = 0
         /// Whether the archive is to be asked again after a while.
@@ -254,6 +260,7 @@ public final class Step {
             (queued, archiveAgain) = (queued || later.queued, archiveAgain || later.archiveAgain)
             (handled, texts, notified) = (handled || later.handled, texts || later.texts, notified || later.notified)
             files = files || later.files
+            answers += later.answers
             (tail, deadLetters) = (tail + later.tail, deadLetters + later.deadLetters)
             deadline = [deadline, later.deadline].compactMap { $0 }.min()
             timer = [timer, later.timer].compactMap { $0 }.min()

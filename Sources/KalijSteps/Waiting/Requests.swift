@@ -153,6 +153,15 @@ package struct Requests {
         }
     }
 
+    /// Whether a request of this name to `responder` has not left yet: its answer will tell also what has happened since.
+    package func isUnsent(_ name: String, to responder: JID) throws -> Bool {
+        try database.statement(
+            """
+            SELECT 1 FROM request INDEXED BY request_name WHERE account = ? AND name = ? AND responder = ? AND sent = 0 LIMIT 1
+            """
+        ).first([account, .text(name), .text(ReplyOrigin(step).key(responder))]) { _ in true } ?? false
+    }
+
     /// Whether a handler waits for the answer to the request `id`.
     package func isWaiting(for id: String) throws -> Bool {
         try database.statement("SELECT 1 FROM request WHERE account = ? AND id = ?")

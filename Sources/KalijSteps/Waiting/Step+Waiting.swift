@@ -31,9 +31,18 @@ extension Step {
         let id = UUID().uuidString.lowercased()
         let iq = request.copy()
         iq["id"] = id
+        let wait = try (handler as? any PacedHandler).map {
+            try Pacing(step: self).take(H.name, $0.paceKey, type(of: $0).pace)
+        }
         try Requests(step: self).register(
-            id, responder: responder, StoredHandler(handler), within: duration.milliseconds)
-        try send(iq, request: id)
+            id, responder: responder, StoredHandler(handler),
+            within: SteadyTime.sum(duration.milliseconds, wait ?? 0))
+        if let wait, wait > 0 {
+            try schedule(
+                RequestDue(id: id, stanza: iq.bytes(in: "jabber:client")), after: .milliseconds(wait))
+        } else {
+            try send(iq, request: id)
+        }
         return id
     }
 

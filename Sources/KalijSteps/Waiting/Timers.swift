@@ -40,6 +40,13 @@ package struct Timers {
             .first([.integer(account)]) { $0.optionalInteger() } ?? nil
     }
 
+    /// Whether a timer of this name is due within so many milliseconds.
+    package func isWaiting(_ name: String, within milliseconds: Int64) throws -> Bool {
+        try step.database.statement("SELECT 1 FROM timer WHERE account = ? AND at <= ? AND name = ? LIMIT 1")
+            .first([account, .integer(SteadyTime.sum(step.steady.now, milliseconds)), .text(name)]) { _ in true }
+            ?? false
+    }
+
     /// Cancels a timer; false if the timer has fired already.
     package func cancel(_ timer: ScheduledTimer, telling reason: Invalidation) throws -> Bool {
         guard let handler = try take(timer.id) else { return false }

@@ -63,10 +63,23 @@ package enum WaitingFeature: Feature {
                 name TEXT NOT NULL,             -- '' if not even that can be read
                 reason TEXT NOT NULL,
                 handler BLOB NOT NULL);
-            """)
+            """),
+        Migration(
+            "waiting/2",
+            """
+            -- How often requests were made that something outside makes the engine repeat.
+            CREATE TABLE pace(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                name TEXT NOT NULL,             -- the handler's
+                key TEXT NOT NULL,              -- what the requests are about
+                number INTEGER NOT NULL,        -- how many left in a row
+                last INTEGER NOT NULL,          -- when the last one leaves, in the steady time
+                PRIMARY KEY (account, name, key)) WITHOUT ROWID;
+            CREATE INDEX pace_last ON pace(account, last);
+            """),
     ]
 
-    package static var handlers: [any Handler<Step>.Type] { [PromiseFollowed.self] }
+    package static var handlers: [any Handler<Step>.Type] { [PromiseFollowed.self, RequestDue.self] }
 
     package static func finish(_ step: Step) throws {
         while let promise = step.nextToDeliver() { try Promises(step: step).deliver(promise) }

@@ -18,6 +18,12 @@ final class MonitoringServer {
     }
 
     private let loop: EventLoop
+    private let settings: HTTPSettings
+    /// The connections, oldest first.
+    private var connections: [OpaquePointer] = []
+    /// More connections than these cost the oldest theirs: an answer takes milliseconds, and whoever has nothing to ask must not
+    /// keep others out. Under the limit of libmicrohttpd, at which nothing is accepted.
+    private static let most = 48
     // traps: never, the program holds both to its end
     private unowned let server: PushServer
     private var daemon: OpaquePointer?
@@ -28,6 +34,7 @@ final class MonitoringServer {
     /// - Throws: ``Problem``, or `SystemError`.
     init(loop: EventLoop, settings: HTTPSettings, server: PushServer) throws {
         self.loop = loop
+        self.settings = settings
         self.server = server
         guard var address = Self.address(settings) else {
             throw Problem(description: "http.address: \(settings.address) is no IPv4 or IPv6 address")
@@ -36,7 +43,7 @@ final class MonitoringServer {
         // libmicrohttpd reads the address within the call.
         daemon = withUnsafeBytes(of: &address) { bytes in
             kalij_mhd_start(
-                bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), Self.answer,
+                bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), Self.answer, Self.changed,
                 Unmanaged.passUnretained(self).toOpaque())  // lives: the daemon is stopped in our deinit
         }
         guard let daemon else {
@@ -88,6 +95,26 @@ final class MonitoringServer {
         return storage
     }
 
+    // MARK: Connections
+
+    private func began(_ connection: OpaquePointer) {
+        connections.append(connection)
+        guard connections.count > Self.most else { return }
+        // libmicrohttpd closes the connection once it reads its end.
+        shutdown(kalij_mhd_socket(connections.removeFirst()), Int32(SHUT_RDWR))
+    }
+
+    private static let changed: MHD_NotifyConnectionCallback = { user, connection, _, event in
+        guard let user, let connection else { return }
+        // Given in init; the daemon is stopped before we go.
+        let server = Unmanaged<MonitoringServer>.fromOpaque(user).takeUnretainedValue()
+        if kalij_mhd_began(event) != 0 {
+            server.began(connection)
+        } else {
+            server.connections.removeAll { $0 == connection }
+        }
+    }
+
     // MARK: Answers
 
     private func page(_ path: String) -> Page {
@@ -114,10 +141,13 @@ final class MonitoringServer {
         // Given in init; the daemon is stopped before we go.
         let server = Unmanaged<MonitoringServer>.fromOpaque(user).takeUnretainedValue()
         let isRead = ["GET", "HEAD"].contains(String(cString: method))
+        let host = kalij_mhd_host(connection).map { String(cString: $0) }
         let page =
-            isRead
-            ? server.page(String(cString: url))
-            : Page(status: 405, type: "text/plain", body: Array("only to be read\n".utf8))
+            !server.settings.serves(host: host)
+            ? Page(status: 421, type: "text/plain", body: Array("a name that is not in http.hosts\n".utf8))
+            : isRead
+                ? server.page(String(cString: url))
+                : Page(status: 405, type: "text/plain", body: Array("only to be read\n".utf8))
         let response = page.body.withUnsafeBytes { bytes in
             // Copied by libmicrohttpd.
             MHD_create_response_from_buffer(

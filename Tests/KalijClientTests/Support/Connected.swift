@@ -73,7 +73,7 @@ final class Wire: StreamConnection {
     var events: (ConnectionEvent) -> Void = { _ in }
     var onSend: (String) -> Void = { _ in }
     private(set) var sent: [String] = []
-    var unsent: Int { 0 }
+    var unsent = 0
     let traffic = Traffic()
     let roundTrip: RoundTrip? = nil
     var isReading = true

@@ -27,11 +27,36 @@ struct FaultTests {
 
     @Test("a server that closes each new connection is not asked for the next one without a pause")
     func closing() throws {
-        let exchange = try Exchange(closesAtOnce: true) { _ in .respond(status: 200) }
+        let exchange = try Exchange(opening: .goAway) { _ in .respond(status: 200) }
         exchange.send("/1")
         #expect(exchange.wait(for: 1))
         #expect(exchange.failure("/1") == .unreachable)
         #expect(exchange.server.connections == 1)
+    }
+
+    @Test("a server whose first frame breaks HTTP/2 gets a pause, and the operator a word; also after its SETTINGS")
+    func broken() throws {
+        for hasSettings in [false, true] {
+            let exchange = try Exchange(opening: .broken(hasSettings: hasSettings)) { _ in .respond(status: 200) }
+            for number in 0..<10 {
+                exchange.send("/\(number)", timeout: 2)
+                #expect(exchange.wait(for: number + 1))
+            }
+            // Ten failures take milliseconds; the pause is drawn from a second.
+            #expect(exchange.server.connections <= 3, "settings first: \(hasSettings)")
+            #expect(exchange.failure("/9") == .unreachable)
+            #expect(exchange.notices.contains { $0.contains("not HTTP/2") })
+        }
+    }
+
+    @Test("a server that ends each connection in order and answers nothing gets pauses, too")
+    func unansweredGoAway() throws {
+        let exchange = try Exchange { _ in .goAway(including: true, reason: "", then: .hangUp) }
+        for number in 0..<10 {
+            exchange.send("/\(number)")
+            #expect(exchange.wait(for: number + 1))
+        }
+        #expect(exchange.server.connections <= 3)
     }
 
     @Test("RFC 9113, 8.7: REFUSED_STREAM is safe to send again; three times at most")

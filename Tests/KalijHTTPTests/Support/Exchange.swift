@@ -15,7 +15,8 @@ final class Exchange {
 
     init(
         limits: HTTPLimits = HTTPLimits(), streams: UInt32 = 100, window: Int32 = 65_535,
-        identity: TLSIdentity? = nil, clientAuthority: String? = nil, closesAtOnce: Bool = false, roundTrip: Double = 0,
+        identity: TLSIdentity? = nil, clientAuthority: String? = nil, opening: LabOpening = .usual,
+        roundTrip: Double = 0,
         answer: @escaping @Sendable (LabRequest) -> LabReply
     ) throws {
         let keys = try TestKeys.shared.get()
@@ -23,7 +24,7 @@ final class Exchange {
         options.streams = streams
         options.window = window
         options.clientAuthority = clientAuthority
-        options.closesAtOnce = closesAtOnce
+        options.opening = opening
         server = try LabServer(options, answer: answer)
         link = roundTrip > 0 ? try LabSlowLink(to: server.port, delay: roundTrip / 2) : nil
         loop = try EventLoop()

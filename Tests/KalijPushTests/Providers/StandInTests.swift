@@ -137,6 +137,15 @@ struct StandInTests {
         #expect(scene.xmpp.wait { publish(scene, "b", "google") == "result" })
     }
 
+    @Test("FCM: a token endpoint whose tokens end at once is not asked for each push")
+    func shortTokens() throws {
+        let scene = try Scene()
+        try scene.start()
+        scene.fcm.script(lifetime: 0)
+        for token in ["a", "b", "c", "d", "e", "f", "g", "h"] { #expect(publish(scene, token, "google") == "result") }
+        #expect(scene.fcm.tokenRequests <= 2)
+    }
+
     @Test("the provider down, and up again: no answer but wait, nothing blocked")
     func down() throws {
         let scene = try Scene { $0["limits"] = ["answer": "3s"] }

@@ -68,6 +68,38 @@ struct MonitoringTests {
         #expect(try await stage.page("/healthz").status == 200)
     }
 
+    @Test("connections that ask for nothing keep nobody out: the newest are served, the oldest go")
+    func idle() async throws {
+        let folder = try TemporaryDirectory(prefix: "kalij-push")
+        defer { folder.remove() }
+        let xmpp = try LabComponentServer(key: "component-key")
+        defer { xmpp.stop() }
+        let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
+        try stage.start()
+        #expect(xmpp.wait { xmpp.isReady })
+        #expect(try await stage.page("/healthz").status == 200)
+        let (port, page) = (stage.httpPort, "http://127.0.0.1:\(stage.httpPort)/healthz")
+        let open = "exec {end}<>/dev/tcp/127.0.0.1/\(port)"
+        // All are open while the page is asked for: the limit of time is far below that of an idle connection.
+        try PushStage.shell(
+            "bash -ec 'for n in $(seq 200); do \(open); done; curl -fsS --max-time 5 \(page)'", in: stage.folder)
+    }
+
+    @Test("a name of somebody else's that leads here is no way to the pages")
+    func rebinding() async throws {
+        let folder = try TemporaryDirectory(prefix: "kalij-push")
+        defer { folder.remove() }
+        let xmpp = try LabComponentServer(key: "component-key")
+        defer { xmpp.stop() }
+        let stage = try PushStage(folder: folder.path + "/stage", port: xmpp.port)
+        try stage.start()
+        #expect(xmpp.wait { xmpp.isReady })
+        #expect(try await stage.page("/metrics").status == 200)
+        let curl = "curl -sS -o /dev/null -w %{http_code} http://127.0.0.1:\(stage.httpPort)/metrics"
+        try PushStage.shell("test $(\(curl) -H 'Host: rebound.example:\(stage.httpPort)') = 421", in: stage.folder)
+        try PushStage.shell("test $(\(curl) -H 'Host: localhost:1') = 200", in: stage.folder)
+    }
+
     @Test(
         "SIGHUP: with errors the old configuration stays, without errors the new configuration holds; always connected")
     func reload() throws {

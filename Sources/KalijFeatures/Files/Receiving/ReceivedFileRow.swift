@@ -110,14 +110,20 @@ package struct ReceivedFileRows {
     }
 
     /// The wanted files of `account`, as many as are due at `now`, oldest first.
-    package func due(of account: Int64, at now: Int64, limit: Int64) throws -> [ReceivedFileRow] {
+    /// - Parameter automatic: those that nobody has asked for, or those that the user wants.
+    package func due(
+        of account: Int64, at now: Int64, automatic: Bool, limit: Int64
+    ) throws -> [ReceivedFileRow] {
         try database.statement(
             """
             SELECT message, url, key, name, type, size, sha256, width, height, state, path, problem, not_before, failures,
                 automatic, validator, intent
-            FROM attachment WHERE account = ? AND state = 'wanted' AND not_before <= ? ORDER BY not_before, message LIMIT ?
+            FROM attachment WHERE account = ? AND state = 'wanted' AND not_before <= ? AND automatic = ?
+            ORDER BY not_before, message LIMIT ?
             """
-        ).all([.integer(account), .integer(now), .integer(limit)]) { ReceivedFileRow($0, beside: database.path) }
+        ).all([.integer(account), .integer(now), .integer(automatic ? 1 : 0), .integer(limit)]) {
+            ReceivedFileRow($0, beside: database.path)
+        }
     }
 
     /// When the next wanted file of `account` is due; nil if none is wanted.
