@@ -114,9 +114,9 @@ struct Bookmarks {
     }
 
     private func merge(_ bookmarks: [Bookmark], _ storage: Element?, _ list: BookmarkList) throws {
-        var now = Dictionary(bookmarks.map { ($0.room.description, $0) }) { $1 }
-        let before = Dictionary(uniqueKeysWithValues: try rows.all().map { ($0.room.description, $0) })
-        let wanted = Dictionary(uniqueKeysWithValues: try rooms.rows.all().map { ($0.jid.description, $0) })
+        var now = Dictionary(bookmarks.map { ($0.room, $0) }) { $1 }
+        let before = Dictionary(try rows.all().map { ($0.room, $0) }) { $1 }
+        let wanted = Dictionary(try rooms.rows.all().map { ($0.jid, $0) }) { $1 }
         var isWriting = false
         for room in Set(now.keys).union(before.keys).union(wanted.keys).sorted() {
             let known = known(wanted[room], before[room])
@@ -129,7 +129,7 @@ struct Bookmarks {
                     try perform(action, room, bookmark.element, bookmark, storage, list, &isWriting)
                 }
             } else {
-                if !actions.contains(.write) { try rows.missing(JID.received(room)) }
+                if !actions.contains(.write) { try rows.missing(room) }
                 for action in actions { try perform(action, room, nil, nil, storage, list, &isWriting) }
             }
         }
@@ -146,10 +146,9 @@ struct Bookmarks {
     }
 
     private func perform(
-        _ action: BookmarkMerge.Action, _ room: String, _ element: Element?, _ bookmark: Bookmark?, _ storage: Element?,
+        _ action: BookmarkMerge.Action, _ jid: JID, _ element: Element?, _ bookmark: Bookmark?, _ storage: Element?,
         _ list: BookmarkList, _ isWriting: inout Bool
     ) throws {
-        let jid = JID.received(room)
         switch action {
         case .settled: try rows.settled(jid)
         case .join: try join(jid, bookmark)
@@ -161,7 +160,7 @@ struct Bookmarks {
             try write(Bookmark.element(row, isNative: list.kind == .native, over: element), row, storage, list)
         case .remove where !isWriting:
             isWriting = true
-            try list.remove(room, from: storage)
+            try list.remove(jid.description, from: storage)
         case .write, .remove: break
         }
     }
