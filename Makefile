@@ -154,6 +154,7 @@ lint: build lint-sources
 lint-sources:
 	@swift format lint --strict --recursive $(SOURCES)
 	@Scripts/check-traps
+	@Scripts/check-characters
 	@Scripts/check-members
 	@Scripts/check-columns
 	@Scripts/check-tables

@@ -36,24 +36,24 @@ let package = Package(
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
-        .target(name: "KalijXML", dependencies: ["CLibXML2", "CPCRE2", "COpenSSL"]),
-        .target(name: "KalijAddress", dependencies: ["CIDN"]),
+        .target(name: "KalijXML", dependencies: ["KalijText", "CLibXML2", "CPCRE2", "COpenSSL"]),
+        .target(name: "KalijAddress", dependencies: ["KalijText", "CIDN"]),
         .target(name: "KalijHandlers"),
         .target(name: "KalijText"),
         // Help, man pages and completion of the commands.
         .target(name: "KalijCommandLine"),
-        .target(name: "KalijStream", dependencies: ["KalijXML", "KalijAddress", "COpenSSL"]),
+        .target(name: "KalijStream", dependencies: ["KalijText", "KalijXML", "KalijAddress", "COpenSSL"]),
         // Knows neither XMPP nor the database.
         .target(name: "KalijRatchet", dependencies: ["COpenSSL"]),
         // Local work on files; knows neither XMPP nor the database.
-        .target(name: "KalijFiles", dependencies: ["COpenSSL", "CLinux"]),
+        .target(name: "KalijFiles", dependencies: ["KalijText", "COpenSSL", "CLinux"]),
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
         .target(
             name: "KalijRoles",
             dependencies: ["KalijStore", .target(name: "CLinux", condition: .when(platforms: [.linux]))]),
         .target(name: "KalijTransport", dependencies: ["KalijText", "COpenSSL", "CCares", "CLinux"]),
         // Moves files over HTTP; knows neither XMPP nor the database.
-        .target(name: "KalijTransfer", dependencies: ["CCurl", "COpenSSL", "KalijTransport"]),
+        .target(name: "KalijTransfer", dependencies: ["KalijText", "CCurl", "COpenSSL", "KalijTransport"]),
         .target(name: "KalijHTTP", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport"]),
         .target(
             name: "KalijSteps",
@@ -86,8 +86,8 @@ let package = Package(
         .target(
             name: "KalijPush",
             dependencies: [
-                "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijTransport", "KalijHTTP", "COpenSSL",
-                "CPSL", "CHiredis",
+                "KalijText", "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijTransport", "KalijHTTP",
+                "COpenSSL", "CPSL", "CHiredis",
             ]),
         .executableTarget(
             name: "kalij-push",

@@ -24,7 +24,8 @@ struct NameTests {
             ("lpt9 .x", "_lpt9 .x"), ("CONSOLE", "CONSOLE"), ("COM10", "COM10"),
             ("a:b*c?d\"e<f>g|h", "a_b_c_d_e_f_g_h"),
             ("\u{3164}", "file"), ("\u{E0041}\u{115F}", "file"), ("Ünïcödé 日本語.txt", "Ünïcödé 日本語.txt"),
-            ("a\u{301}.txt", "a\u{301}.txt"), ("x.\u{301}y", "x.\u{301}y"), ("\u{10FFFF}\u{378}a", "a"),
+            ("a\u{301}.txt", "a\u{301}.txt"), ("x.\u{301}y", "x.\u{301}y"), ("-\u{301}rf", "_\u{301}rf"),
+            ("\u{10FFFF}\u{378}a", "a"),
         ])
     func cleaned(suggested: String, name: String) {
         #expect(FreshName.cleaned(suggested) == name)

@@ -1,4 +1,5 @@
 import CIDN
+import KalijText
 
 extension JID {
     /// The domain in the form of DNS and certificates (RFC 3490, ToASCII): `xn--` for labels that are not ASCII.
@@ -10,10 +11,10 @@ extension JID {
         let domain = domain
         if domain.utf8.first == UInt8(ascii: "[") { return String(domain.dropFirst().dropLast()) }
         var labels: [String] = []
-        for label in domain.split(separator: ".") {
+        for label in domain.words(at: ".") {
             var output: UnsafeMutablePointer<CChar>?
             // libidn allocates `output`; the caller frees the memory.
-            let code = idna_to_ascii_8z(String(label), &output, Int32(IDNA_ALLOW_UNASSIGNED.rawValue))
+            let code = idna_to_ascii_8z(label, &output, Int32(IDNA_ALLOW_UNASSIGNED.rawValue))
             defer { free(output) }
             guard code == 0, let output else { return nil }
             labels.append(String(cString: output))

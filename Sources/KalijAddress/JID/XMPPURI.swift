@@ -1,3 +1,5 @@
+import KalijText
+
 /// An address of XMPP as a link: `xmpp:romeo@example.net?roster;preauth=TOKEN` (RFC 5122, XEP-0147).
 public struct XMPPURI: Sendable, Hashable {
     /// The named address.
@@ -12,22 +14,22 @@ public struct XMPPURI: Sendable, Hashable {
 
     /// Reads a link; nil if the text is none, or names no valid address. An authority (`xmpp://...`) is ignored.
     public init?(_ text: String) {
-        guard text.utf8.count <= Self.longest, text.lowercased().hasPrefix("xmpp:") else { return nil }
-        var rest = text.dropFirst("xmpp:".count)
-        rest = rest.prefix { $0 != "#" }
-        if rest.hasPrefix("//") {
-            guard let slash = rest.dropFirst(2).firstIndex(of: "/") else { return nil }
-            rest = rest[rest.index(after: slash)...]
+        guard text.utf8.count <= Self.longest, text.lowercased().begins(with: "xmpp:") else { return nil }
+        var rest = text.parts(at: "#")[0].parts(at: ":", most: 2)[1]
+        if rest.begins(with: "//") {
+            let pieces = rest.parts(at: "/", most: 4)
+            guard pieces.count == 4 else { return nil }
+            rest = pieces[3]
         }
-        let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = rest.parts(at: "?", most: 2)
         guard let path = Self.decoded(parts[0]), let jid = try? JID(path) else { return nil }
         self.jid = jid
-        var pieces = parts.count > 1 ? parts[1].split(separator: ";", omittingEmptySubsequences: false) : []
+        var pieces = parts.count > 1 ? parts[1].parts(at: ";") : []
         let first = pieces.isEmpty ? nil : Self.decoded(pieces.removeFirst())
         action = first?.isEmpty == false ? first : nil
-        var parameters: [String: String] = [:]
+        var parameters: [String: String] = [:]  // characters: equivalent names are one; the first counts.
         for piece in pieces {
-            let pair = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let pair = piece.parts(at: "=", most: 2)
             guard let name = pair.first.flatMap(Self.decoded), let value = Self.decoded(pair.count > 1 ? pair[1] : "")
             else {
                 return nil
@@ -39,7 +41,7 @@ public struct XMPPURI: Sendable, Hashable {
     }
 
     /// Replaces `%` with two hexadecimal digits by a byte; nil if the result is no UTF-8.
-    private static func decoded(_ text: Substring) -> String? {
+    private static func decoded(_ text: String) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {
@@ -47,7 +49,7 @@ public struct XMPPURI: Sendable, Hashable {
                 bytes.append(byte)
                 continue
             }
-            let digits = rest.prefix(2)
+            let digits = rest.prefix(2)  // characters: bytes.
             guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
                 let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)  // fits: two digits
             else { return nil }

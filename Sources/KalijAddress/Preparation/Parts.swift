@@ -1,4 +1,5 @@
 import CIDN
+import KalijText
 
 /// Prepares the parts of an address, one by one.
 enum PartPreparation {
@@ -97,8 +98,8 @@ enum PartPreparation {
     private static func ipv6(_ text: String) throws(JIDError) -> String {
         guard text.utf8.count <= JID.longestPart else { throw tooLong(text.utf8.count) }
         guard text.utf8.last == UInt8(ascii: "]") else { throw JIDError(.domain, .invalidIPv6) }
-        let halves = text.dropFirst().dropLast().split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let address = halves.first, isIPv6(String(address)) else { throw JIDError(.domain, .invalidIPv6) }
+        let halves = String(text.unicodeScalars.dropFirst().dropLast()).parts(at: "%", most: 2)
+        guard let address = halves.first, isIPv6(address) else { throw JIDError(.domain, .invalidIPv6) }
         if halves.count == 2 {
             let zone = halves[1].utf8
             guard !zone.isEmpty, zone.allSatisfy(isZoneCharacter) else { throw JIDError(.domain, .invalidIPv6) }

@@ -4,6 +4,7 @@ import KalijAddress
 import KalijHandlers
 import KalijRoles
 import KalijStore
+import KalijText
 
 import Glibc
 
@@ -159,7 +160,8 @@ struct SharedReader {
         let place = try Taking.place(in: database)
         let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
         return parcels.compactMap { parcel in
-            guard parcel.id > last, parcel.sender == account.jid.description, parcel.name == SendFile.name,
+            guard parcel.id > last, parcel.sender.exact == account.jid.description.exact,
+                parcel.name == SendFile.name,
                 let value = StoredValue(canonical: parcel.payload),
                 let shared = try? value.decoded(as: SharedIntent<SendFile>.self)
             else { return nil }
@@ -179,13 +181,13 @@ struct SharedReader {
     func messages(of account: Account, besides database: Database) throws -> [Message] {
         let place = try Taking.place(in: database)
         let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
-        var ids: Set<String> = []
+        var ids: Set<ExactText> = []
         let rooms = Set(try RoomRows(database: database, account: account.id).all().map(\.jid))
         return parcels.compactMap { parcel in
-            guard parcel.id > last, parcel.sender == account.jid.description,
+            guard parcel.id > last, parcel.sender.exact == account.jid.description.exact,
                 let text = try? SharedMessage(parcel).text,
                 // A message accepted twice under one id is sent once.
-                ids.insert(text.id).inserted
+                ids.insert(text.id.exact).inserted
             else { return nil }
             return text.message(
                 of: account, row: -parcel.id, isForRoom: rooms.contains(text.recipient), sentAt: parcel.at)

@@ -58,6 +58,7 @@ final class Downloads {
     func nextTime() throws -> Int64? { try steps.attachments.nextDue(of: account.id).flatMap { $0 > now ? $0 : nil } }
 
     /// The hosts that may have private addresses: the account's own server and its service.
+    // characters: compared by bytes, one by one.
     var ownHosts: Set<String> { (try? UploadServices.hosts(of: account, in: steps.runner.database)) ?? [] }
 
     /// - Returns: whether the step was committed: the disk may be full.

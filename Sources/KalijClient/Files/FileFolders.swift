@@ -3,6 +3,7 @@ import KalijFeatures
 import KalijFiles
 import KalijRoles
 import KalijStore
+import KalijText
 
 /// The folder of files beside the database: `out` has accepted files, `in` what is received.
 struct FileFolders {
@@ -42,7 +43,7 @@ struct FileFolders {
 
     /// Removes what rows have given up: a file, or the folder of an account. The rows name nothing outside of ``root``.
     func remove(_ name: String) {
-        guard !name.isEmpty, !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else { return }
+        guard !name.isEmpty, !name.begins(with: "/"), !name.words(at: "/").contains("..") else { return }
         let path = root + "/" + name
         if unlink(path) == 0 || errno == ENOENT { return }
         for file in names(in: path) { unlink(path + "/" + file) }

@@ -2,6 +2,7 @@ import KalijAddress
 import KalijFeatures
 import KalijSteps
 import KalijStore
+import KalijText
 
 /// Reads conversations: the list, and pages of messages; never waits for a running process.
 ///
@@ -48,9 +49,9 @@ public struct Conversations {
     /// - Throws: `StoreError`
     public func all() throws -> [Conversation] {
         try database.reading {
-            let names = Set(try messages.conversations())
-                .union(try Draft.conversations(of: account.id, in: database))
-            return try names.map { (conversation: try conversation($0), name: $0) }
+            let names = Set(try messages.conversations().map(\.exact))
+                .union(try Draft.conversations(of: account.id, in: database).map(\.exact))
+            return try names.map { (conversation: try conversation($0.text), name: $0) }
                 .sorted { ($0.conversation.activeAt, $1.name) > ($1.conversation.activeAt, $0.name) }
                 .map(\.conversation)
         }

@@ -2,6 +2,7 @@ import KalijSteps
 import KalijFeatures
 import KalijAddress
 import KalijStore
+import KalijText
 
 /// Reads stored messages; never waits for a running process.
 public struct HistoryReader {
@@ -46,7 +47,7 @@ public struct HistoryReader {
         guard let conversation else { return messages }
         let rooms = RoomRows(database: database, account: account.id)
         let name = try rooms.conversation(with: conversation)
-        return try messages.filter { try rooms.conversation(with: JID($0.to)) == name }
+        return try messages.filter { try rooms.conversation(with: JID($0.to)).exact == name.exact }
     }
 
     private func placed(of account: Account, with conversation: JID?, limit: Int) throws -> [StoredMessages.Placed] {

@@ -1,6 +1,7 @@
 import KalijAddress
 import KalijSteps
 import KalijStore
+import KalijText
 
 /// The stored blocklist of an account. Reads also in no step.
 package struct BlockedRows {
@@ -34,11 +35,13 @@ package struct BlockedRows {
     /// Whose messages in the conversation with `contact`, a bare address, are blocked.
     package func senders(in contact: JID) throws -> Senders {
         let all = try all()
-        if all.contains(where: { $0 == contact || $0.description == contact.domain }) { return .all }
+        if all.contains(where: { $0 == contact || $0.description.exact == contact.domain.exact }) { return .all }
         return .clients(
             all.compactMap { jid in
                 // Of a server a client of whatever name may be blocked.
-                guard let resource = jid.resource, jid.bare == contact || jid.bare.description == contact.domain else {
+                guard let resource = jid.resource,
+                    jid.bare == contact || jid.bare.description.exact == contact.domain.exact
+                else {
                     return nil
                 }
                 return "\(contact)/\(resource)"

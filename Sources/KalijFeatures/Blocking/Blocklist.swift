@@ -64,8 +64,8 @@ package struct Blocklist {
     private func changed(_ jid: JID, isBlocked: Bool) throws {
         step.emit(BlockedChanged(jid: jid, isBlocked: isBlocked))
         let conversations = try StoredMessages(database: step.database, account: step.account.id).conversations()
-        for name in conversations
-        where name == jid.bare.description || JID.received(name).domain == jid.bare.description {
+        let blocked = jid.bare.description.exact
+        for name in conversations where name.exact == blocked || JID.received(name).domain.exact == blocked {
             step.unreadMayDiffer(in: name)
         }
     }

@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijSteps
+import KalijText
 import KalijXML
 
 /// An entry of the account's roster (RFC 6121 section 2.1).
@@ -40,7 +41,7 @@ public struct Contact: Sendable, Equatable {
     ) {
         self.jid = jid.bare
         self.name = name.flatMap { $0.isEmpty ? nil : $0 }
-        self.groups = Set(groups.filter { !$0.isEmpty }).sorted()
+        self.groups = Set(groups.filter { !$0.isEmpty }.map(\.exact)).sorted().map(\.text)
         (self.subscription, self.isAsked, self.isApproved) = (subscription, isAsked, isApproved)
     }
 

@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijSteps
+import KalijText
 import KalijXML
 
 /// The presence of contacts and of the account's other clients (RFC 6121 section 4). The rows belong to the session: a resume
@@ -46,7 +47,7 @@ struct Presences {
 }
 
 extension ContactPresence {
-    /// The longest kept words, in characters.
+    /// The longest kept words, in bytes.
     private static let longestStatus = 1000
 
     /// Reads a presence without a type, or of type `unavailable`.
@@ -64,5 +65,5 @@ extension ContactPresence {
         text.flatMap { Int8($0) }.map { Int($0) } ?? 0  // fits: from Int8
     }
 
-    private static func words(_ text: String) -> String? { text.isEmpty ? nil : String(text.prefix(longestStatus)) }
+    private static func words(_ text: String) -> String? { text.isEmpty ? nil : text.cut(to: longestStatus) }
 }

@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijStore
+import KalijText
 
 /// The stored roster of an account. Reads also in no step.
 package struct RosterRows {
@@ -9,7 +10,7 @@ package struct RosterRows {
     package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
     /// Stands between two groups: no XML has this character.
-    private static let separator: Character = "\u{1F}"
+    private static let separator: Unicode.Scalar = "\u{1F}"
 
     /// All contacts, in the order of their addresses.
     package func all() throws -> [Contact] {
@@ -56,7 +57,7 @@ package struct RosterRows {
     }
 
     fileprivate static func groups(_ text: String) -> [String] {
-        text.split(separator: separator).map(String.init)
+        text.words(at: separator)
     }
 }
 

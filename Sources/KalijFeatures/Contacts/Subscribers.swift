@@ -1,6 +1,7 @@
 import KalijSteps
 import KalijAddress
 import KalijStore
+import KalijText
 import KalijXML
 
 /// The contacts that may know whether the account is online: the subscribers of its presence (RFC 6121 section 3). Requests from
@@ -20,7 +21,7 @@ struct Subscribers {
     /// account's server and the subscribers may know; nobody who is blocked.
     func mayKnow(_ sender: JID?) throws -> Verdict {
         guard let sender else { return .may }
-        if sender.bare == step.account.jid || sender.description == step.account.jid.domain { return .may }
+        if sender.bare == step.account.jid || sender.description.exact == step.account.jid.domain.exact { return .may }
         if try Blocklist(step: step).isBlocked(sender) { return .mayNot }
         if try step.features.all.contains(where: { try $0.isVisible(to: sender, in: step) }) { return .may }
         switch try SessionRow.roster(of: step.account.id, in: database) {

@@ -1,6 +1,7 @@
 import KalijAddress
 import KalijSteps
 import KalijStream
+import KalijText
 import KalijXML
 
 /// Requests to see the account's presence (RFC 6121 section 3.1.3). A request is a row until it is answered, so the user is asked
@@ -14,7 +15,8 @@ struct SubscriptionRequests {
     static let preapproval = (name: "sub", namespace: "urn:xmpp:features:pre-approval")
     /// For an address that may see the presence, and asks again and again.
     static let pace = RequestPace(5, atOnceThen: .seconds(60), upTo: .seconds(3600))
-    /// The longest kept words of an asker, in characters.
+    /// The longest kept words of an asker, in bytes. With ``Limits/keptRows`` requests and addresses of at most 3 kB the requests of an
+    /// account take 4 MB at most.
     private static let longestStatus = 1000
 
     // MARK: Of others
@@ -36,7 +38,7 @@ struct SubscriptionRequests {
         guard try rows.count() < Limits.keptRows else { return }
         let status = presence.child("status", "jabber:client")?.text ?? ""
         let request = ContactRequest(
-            jid: jid, status: status.isEmpty ? nil : String(status.prefix(Self.longestStatus)), at: step.now)
+            jid: jid, status: status.isEmpty ? nil : status.cut(to: Self.longestStatus), at: step.now)
         try rows.store(request)
         step.emit(RequestChanged(request: request, isClosed: false))
     }

@@ -3,6 +3,7 @@ import KalijAddress
 import KalijHandlers
 import KalijStore
 import KalijStream
+import KalijText
 import KalijXML
 
 extension Step {
@@ -50,13 +51,13 @@ public struct Discovery {
             WHERE e.account = ?1 AND (?2 IS NULL OR e.jid = ?2 OR (e.jid >= ?2 || '/' AND e.jid < ?2 || '0'))
                 AND coalesce(c.info, e.info) IS NOT NULL ORDER BY e.jid
             """)
-        var known: [String: Bool] = [:]
+        var known: [ExactText: Bool] = [:]
         var found: [JID] = []
         try all.each([.integer(step.account.id), .optional(contact?.bare.description)]) { row in
             let hash = row.text("hash")
-            let isSupported = known[hash] ?? EntityCapabilities.read(row.blob("info"))?.supports(feature) ?? false
+            let isSupported = known[hash.exact] ?? EntityCapabilities.read(row.blob("info"))?.supports(feature) ?? false
             // An entity without a hash speaks for itself alone.
-            if hash.hasPrefix("caps") { known[hash] = isSupported }
+            if hash.begins(with: "caps") { known[hash.exact] = isSupported }
             if isSupported { found.append(.received(row.text("jid"))) }
         }
         return found

@@ -1,5 +1,6 @@
 import KalijSteps
 import KalijStore
+import KalijText
 
 /// Which of two messages is later, also while a reading of the archive gives messages new places: a message that the reading has
 /// not shown yet is later than every message that the reading has shown.
@@ -17,7 +18,7 @@ struct ArchiveOrder {
     private let database: Database
     private let account: Int64
     /// The readings that give messages new places, by the archive's key; nil for an archive without such a reading.
-    private var moving: [String: (number: Int64, changedBehind: Int64)?] = [:]
+    private var moving: [ExactText: (number: Int64, changedBehind: Int64)?] = [:]
 
     init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
@@ -36,12 +37,12 @@ struct ArchiveOrder {
     }
 
     private mutating func moving(_ archive: String) throws -> (number: Int64, changedBehind: Int64)? {
-        if let known = moving[archive] { return known }
+        if let known = moving[archive.exact] { return known }
         let round = try Round.load(Archive(key: archive), of: account, from: database)
         let found = round.flatMap { round in
             round.phase == .done ? nil : round.changedBehind.map { (number: round.number, changedBehind: $0) }
         }
-        moving[archive] = .some(found)
+        moving[archive.exact] = .some(found)
         return found
     }
 }

@@ -2,6 +2,7 @@ import KalijSteps
 import KalijAddress
 import KalijHandlers
 import KalijStore
+import KalijText
 import KalijXML
 
 /// The account's preferences for its archive (XEP-0441). Requested when messages of a lost session wait for the
@@ -31,11 +32,11 @@ struct ArchivePreferences {
     /// Stores the answer for each of `conversations`.
     package func told(_ iq: Element, of conversations: [String]) throws {
         guard let preferences = iq.child("prefs", "urn:xmpp:mam:2") else { return }
-        for conversation in Set(conversations) {
-            guard let keeps = Self.keeps(JID.received(conversation), preferences) else { continue }
+        for conversation in Set(conversations.map(\.exact)) {
+            guard let keeps = Self.keeps(JID.received(conversation.text), preferences) else { continue }
             try step.database.run(
                 "INSERT OR REPLACE INTO archive_preference(account, conversation, keeps) VALUES (?, ?, ?)",
-                [account, .text(conversation), .integer(keeps ? 1 : 0)])
+                [account, .text(conversation.text), .integer(keeps ? 1 : 0)])
         }
     }
 
@@ -45,7 +46,9 @@ struct ArchivePreferences {
         func list(_ name: String) -> [JID] {
             preferences.child(name, "urn:xmpp:mam:2")?.children("jid").map { JID.received($0.text) } ?? []
         }
-        if list("never").contains(where: { $0.bare == jid || $0.description == jid.domain }) { return false }
+        if list("never").contains(where: { $0.bare == jid || $0.description.exact == jid.domain.exact }) {
+            return false
+        }
         if list("always").contains(jid) { return true }
         return switch preferences["default"] {
         case "always": true

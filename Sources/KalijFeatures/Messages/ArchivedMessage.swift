@@ -1,5 +1,6 @@
 import KalijSteps
 import KalijAddress
+import KalijText
 import KalijXML
 
 /// A message in an archive's result (XEP-0313 section 4.2).
@@ -16,7 +17,7 @@ struct ArchivedMessage {
     var isOfItsArchive: Bool {
         archive.isOwn
             || message["type"] == "groupchat"
-                && message["from"].map { JID.received($0).bare.description } == archive.key
+                && message["from"].map { JID.received($0).bare.description.exact } == archive.key.exact
     }
 
     /// Reads a `<result/>`; nil if it holds no message.

@@ -2,6 +2,7 @@ import KalijSteps
 import KalijAddress
 import KalijStore
 import KalijStream
+import KalijText
 import KalijXML
 
 /// Messages: each message is stored exactly once, from any source and however often the message comes.
@@ -143,7 +144,8 @@ package struct Messages {
     package func refused(_ message: Element) throws {
         guard let id = message["id"] else { return }
         let sender = message["from"].map(JID.received)
-        let isOurs = sender == nil || sender == step.account.jid || sender?.description == step.account.jid.domain
+        let isOurs =
+            sender == nil || sender == step.account.jid || sender?.description.exact == step.account.jid.domain.exact
         let reason = StanzaError(message)?.description ?? "error without a reason"
         let row = try database.statement(
             """

@@ -1,4 +1,5 @@
 import KalijSteps
+import KalijText
 import KalijXML
 
 /// The part of a message that says which message is answered (XEP-0461).
@@ -49,16 +50,15 @@ package struct AnsweredMessage: Codable, Sendable, Equatable {
     /// The beginning of the text, quoted for clients that do not know replies.
     let quote: String
 
-    /// The longest quote, in characters.
-    private static let longestQuote = 300
+    /// The longest quote, in bytes.
+    private static let longestQuote = 600
 
     /// - Throws: `AcceptError.unanswerable` if nothing can name the message.
     package init(_ message: Message) throws(AcceptError) {
         guard let id = message.reference else { throw .unanswerable }
         self.id = id
         author = message.author ?? (message.direction == .incoming ? message.from : nil)
-        let lines = String((message.body ?? "").prefix(Self.longestQuote))
-            .split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = (message.body ?? "").cut(to: Self.longestQuote).parts(at: "\n")
         quote = message.body == nil ? "" : lines.map { "> \($0)\n" }.joined()
     }
 

@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijText
 
 /// Who has said something in a room, where that is proven. A nickname alone proves nothing: anybody takes the nickname of whoever
 /// leaves.
@@ -15,6 +16,8 @@ enum RoomAuthor: Equatable {
 
     private static let (address, occupant, stay) = ("jid:", "id:", "stay:")
 
+    static func == (left: RoomAuthor, right: RoomAuthor) -> Bool { left.text.exact == right.text.exact }
+
     /// The stored form.
     var text: String {
         switch self {
@@ -25,14 +28,12 @@ enum RoomAuthor: Equatable {
     }
 
     /// The bare address in a stored form; nil for other authors.
-    static func address(of author: String) -> String? {
-        author.hasPrefix(address) ? String(author.dropFirst(address.count)) : nil
-    }
+    static func address(of author: String) -> String? { author.rest(after: address) }
 
     /// The address by which people know the author of a stored form: the bare address, where the room has shown the address;
     /// otherwise the occupant's address at that time. The authors of other conversations are stored as bare addresses.
     static func shown(_ author: String, sender: String) -> String {
         if let address = address(of: author) { return address }
-        return author.hasPrefix(occupant) || author.hasPrefix(stay) ? sender : author
+        return author.begins(with: occupant) || author.begins(with: stay) ? sender : author
     }
 }

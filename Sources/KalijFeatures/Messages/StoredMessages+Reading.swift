@@ -1,5 +1,6 @@
 import KalijSteps
 import KalijStore
+import KalijText
 
 /// Questions about what the user has read.
 extension StoredMessages {
@@ -107,7 +108,7 @@ extension StoredMessages {
             .integer(Int64(Self.mostUnread)),
         ]) {
             (row: $0.integer("id"), sender: $0.text("sender"))
-        }.filter { !range.clients.contains($0.sender) }.map(\.row)
+        }.filter { row in !range.clients.contains { $0.exact == row.sender.exact } }.map(\.row)
     }
 
     /// The newest message of somebody else's that asks for a marker (XEP-0333), after the order number `first` and up to `last`,

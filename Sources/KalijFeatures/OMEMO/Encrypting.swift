@@ -2,6 +2,7 @@ import KalijAddress
 import KalijRatchet
 import KalijSteps
 import KalijStore
+import KalijText
 import KalijXML
 
 /// Encrypts a message of the user's, once: these bytes leave, now and whenever the message is sent again.
@@ -82,7 +83,7 @@ struct Encrypting {
             let (bytes, isExchange) = try targets[place].row.session.seal(payload.content)
             let device = targets[place].device
             let key = EncryptedElement.Key(device: device.device, isExchange: isExchange, bytes: bytes)
-            if keys.last?.address == device.jid.description {
+            if keys.last?.address.exact == device.jid.description.exact {
                 keys[keys.count - 1].keys.append(key)
             } else {
                 keys.append((device.jid.description, [key]))

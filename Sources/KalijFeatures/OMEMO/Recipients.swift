@@ -2,6 +2,7 @@ import KalijAddress
 import KalijRatchet
 import KalijSteps
 import KalijStore
+import KalijText
 
 /// The devices that a message is encrypted for, and those that are left out.
 struct Recipients {
@@ -86,8 +87,8 @@ struct Recipients {
             }
             problem = problem ?? list.problem
         }
-        let reached = Set(known.targets.map(\.device.name))
-        known.leftOut.removeAll { reached.contains($0.name) }
+        let reached = Set(known.targets.map(\.device.name.exact))
+        known.leftOut.removeAll { reached.contains($0.name.exact) }
         // An old list serves if the server cannot be reached.
         if known.targets.isEmpty, known.leftOut.isEmpty { known.problem = problem }
         return known

@@ -2,6 +2,7 @@ import KalijAddress
 import KalijRatchet
 import KalijSteps
 import KalijStore
+import KalijText
 
 /// Decides whether a key of somebody's, or of another device of the account, gets messages.
 public struct TrustKey: Intent {
@@ -53,7 +54,7 @@ public struct VerifyKeys: Intent {
     public init(_ uri: String) { self.uri = uri }
 
     public func check() throws {
-        guard OMEMOURI(uri) != nil else { throw IntentFailure("this is no address with keys: \(uri.prefix(200))") }
+        guard OMEMOURI(uri) != nil else { throw IntentFailure("this is no address with keys: \(uri.cut(to: 200))") }
     }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {

@@ -1,4 +1,5 @@
 import KalijSteps
+import KalijText
 import KalijXML
 
 /// A message that changes another message: a correction, a retraction or the reactions of an author.
@@ -62,7 +63,7 @@ struct Operation: Equatable {
 
     /// The emoji of a reaction.
     static func emoji(in content: String?) -> [String] {
-        (content ?? "").split(separator: "\n").map(String.init)
+        (content ?? "").words(at: "\n")
     }
 
     private static func retraction(in message: Element) -> Element? {

@@ -1,5 +1,6 @@
 import KalijSteps
 import KalijStore
+import KalijText
 
 /// The operations of a step. What is shown of a message is computed from the stored operations on the message, and stored with the
 /// message; so the same operations in another order show the same.
@@ -124,7 +125,7 @@ struct Operations {
 
     private func writer(meantBy row: OperationRow) throws -> StoredMessages.Writer {
         if row.operation.kind == .reaction { return .anybody }
-        if row.author == step.account.jid.description { return .user }
+        if row.author.exact == step.account.jid.description.exact { return .user }
         return try messages.author(of: row.message).map { .occupant($0) } ?? .others
     }
 
@@ -242,7 +243,7 @@ struct Operations {
     private func dropSurplus(like row: OperationRow) throws {
         guard let target = try rows.row(row.message)?.target else { return }
         let alike = try rows.counted(on: target).map(\.row).filter {
-            $0.author == row.author && $0.operation.kind == row.operation.kind
+            $0.author.exact == row.author.exact && $0.operation.kind == row.operation.kind
         }
         for old in alike.dropLast(Self.mostOnMessage) { try drop(old.message) }
     }
@@ -293,16 +294,16 @@ extension Message {
         let all = try OperationRows(database: database).counted(on: id)
             .filter { $0.row.operation.kind == .reaction }
         guard !all.isEmpty else { return self }
-        let last = Dictionary(all.map { ($0.row.author, $0) }) { $1 }
+        let last = Dictionary(all.map { ($0.row.author.exact, $0) }) { $1 }
         let ordered = last.values.sorted { ($0.position, $0.row.message) < ($1.position, $1.row.message) }
         // Two occupants may have had the same nickname, one after the other.
-        var emoji: [String: [String]] = [:]
+        var emoji: [ExactText: [String]] = [:]
         for counted in ordered {
-            emoji[counted.shownAuthor, default: []] += Operation.emoji(in: counted.row.operation.content)
+            emoji[counted.shownAuthor.exact, default: []] += Operation.emoji(in: counted.row.operation.content)
         }
         return with(
             emoji.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { author, emoji in
-                Reaction(author: author, emoji: Emoji.list(emoji))
+                Reaction(author: author.text, emoji: Emoji.list(emoji))
             })
     }
 }

@@ -1,5 +1,6 @@
 import KalijSteps
 import KalijStore
+import KalijText
 
 /// Corrections and retractions of messages that are not here.
 struct WaitingOperations {
@@ -9,14 +10,14 @@ struct WaitingOperations {
     /// An operation, and the ids under which other operations may name it or its message.
     private struct Named {
         let row: OperationRow
-        let ids: Set<String>
+        let ids: Set<ExactText>
     }
 
     /// The waiting corrections and retractions of the same message by the author of `operation`, as far as their names tell: an operation
     /// may name a correction instead of the message. Without their texts.
     func alike(_ operation: OperationRow) throws -> [OperationRow] {
         var (others, alike) = (try all(like: operation), [OperationRow]())
-        var names: Set<String> = [operation.operation.reference]
+        var names: Set = [operation.operation.reference.exact]
         while true {
             let found = others.filter { !$0.ids.isDisjoint(with: names) }
             guard !found.isEmpty else { return alike }
@@ -43,11 +44,11 @@ struct WaitingOperations {
             ]
         ) { row in
             let named = OperationRow(row)
-            var ids: Set = [named.operation.reference]
+            var ids: Set = [named.operation.reference.exact]
             // Nobody names a retraction.
             if named.operation.kind == .correction {
                 let own = [row.text("message_id"), row.optionalText("origin_id"), row.optionalText("stanza_id")]
-                ids.formUnion(own.compactMap { $0 }.filter { !$0.isEmpty })
+                ids.formUnion(own.compactMap { $0 }.filter { !$0.isEmpty }.map(\.exact))
             }
             return Named(row: named, ids: ids)
         }

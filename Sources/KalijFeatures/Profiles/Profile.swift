@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijSteps
+import KalijText
 import KalijXML
 
 /// What somebody says about himself: anybody can call himself anything.
@@ -75,7 +76,7 @@ public struct VCard: Sendable, Equatable {
     /// The texts of an element; empty elements such as `<HOME/>` say only what kind of text it is.
     private static func text(of element: Element) -> String {
         let parts = element.children.isEmpty ? [element.text] : element.children.map(\.text)
-        return parts.map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+        return parts.map { $0.words.joined(separator: " ") }
             .filter { !$0.isEmpty }.joined(separator: ", ")
     }
 

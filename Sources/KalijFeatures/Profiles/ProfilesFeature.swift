@@ -2,6 +2,7 @@ import KalijAddress
 import KalijHandlers
 import KalijSteps
 import KalijStore
+import KalijText
 import KalijXML
 
 /// Nicknames (XEP-0172), pictures (XEP-0084, XEP-0153) and vCards (XEP-0054), of the account and of others.
@@ -52,7 +53,8 @@ enum ProfilesFeature: Feature {
             message.isKept = false
             try told(event, by: message.sender, in: step)
         } else if message.source == .live, message.direction == .incoming, message.type != "groupchat",
-            let nick = nickname(message.element.child("nick", nicknames)), !isFromOccupant(message.element)
+            message.sender.isPrepared, let nick = nickname(message.element.child("nick", nicknames)),
+            !isFromOccupant(message.element)
         {
             try Profiles(step: step).hinted(message.sender.bare, nick)
         }
@@ -98,7 +100,7 @@ enum ProfilesFeature: Feature {
     /// The nickname in a `<nick/>`, without spaces around; nil if there is none, or if the nickname is too long.
     private static func nickname(_ element: Element?) -> String? {
         guard let element, element.isNamed("nick", nicknames) else { return nil }
-        let words = element.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let words = element.text.words.joined(separator: " ")
         return words.isEmpty || words.utf8.count > SetProfile.longestName ? nil : words
     }
 

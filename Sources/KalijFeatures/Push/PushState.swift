@@ -1,3 +1,5 @@
+import KalijText
+
 /// Whether the server publishes for the account (XEP-0357), as a value: takes what happens, and returns what to do.
 ///
 /// A server pushes what a room says only from the session in which push was enabled, and to no other session; so push
@@ -144,5 +146,5 @@ struct PushTarget: Equatable {
     let secret: String?
 
     /// Whether a server takes both for the same registration.
-    func isSamePlace(as other: PushTarget) -> Bool { service == other.service && node == other.node }
+    func isSamePlace(as other: PushTarget) -> Bool { service == other.service && node.exact == other.node.exact }
 }

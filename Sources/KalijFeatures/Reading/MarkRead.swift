@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijSteps
+import KalijText
 
 /// The user has read a conversation: up to a message, or all of it.
 public struct MarkRead: Intent {
@@ -25,7 +26,7 @@ public struct MarkRead: Intent {
         var last = Int64.max
         if let through {
             let message = try through.found(in: step)
-            guard message.conversation == conversation else {
+            guard message.conversation.exact == conversation.exact else {
                 throw IntentFailure("the message is not in the conversation with \(conversation)")
             }
             last = try messages.place(of: message.id)?.position ?? last

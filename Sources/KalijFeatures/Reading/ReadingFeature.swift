@@ -151,7 +151,7 @@ enum ReadingFeature: Feature {
     }
 
     /// Counting takes longer with more messages, and many messages come in one transaction.
-    static func unreadMayDiffer(in conversations: Set<String>, step: Step) throws {
-        for conversation in conversations.sorted() { try DisplayedPlaces(step: step).tellUnread(in: conversation) }
+    static func unreadMayDiffer(in conversations: [String], step: Step) throws {
+        for conversation in conversations { try DisplayedPlaces(step: step).tellUnread(in: conversation) }
     }
 }

@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijHandlers
 import KalijSteps
 import KalijStream
@@ -96,7 +97,7 @@ struct BookmarkList {
         let copy = Element("storage", xmlns: Bookmark.former)
         for child in storage?.children ?? [] {
             let isMeant =
-                child.isNamed("conference", Bookmark.former) && Bookmark(child, id: nil)?.room.description == room
+                child.isNamed("conference", Bookmark.former) && Bookmark(child, id: nil)?.room == JID.received(room)
             if !isMeant { copy.add(child) }
         }
         if let element { copy.add(element) }

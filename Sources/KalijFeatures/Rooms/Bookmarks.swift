@@ -118,9 +118,9 @@ struct Bookmarks {
     }
 
     private func merge(_ bookmarks: [Bookmark], _ storage: Element?, _ list: BookmarkList) throws {
-        var now = Dictionary(bookmarks.map { ($0.room.description, $0) }) { $1 }
-        let before = Dictionary(uniqueKeysWithValues: try rows.all().map { ($0.room.description, $0) })
-        let wanted = Dictionary(uniqueKeysWithValues: try rooms.rows.all().map { ($0.jid.description, $0) })
+        var now = Dictionary(bookmarks.map { ($0.room, $0) }) { $1 }
+        let before = Dictionary(try rows.all().map { ($0.room, $0) }) { $1 }
+        let wanted = Dictionary(try rooms.rows.all().map { ($0.jid, $0) }) { $1 }
         var isWriting = false
         for room in Set(now.keys).union(before.keys).union(wanted.keys).sorted() {
             let known = known(wanted[room], before[room])
@@ -133,7 +133,7 @@ struct Bookmarks {
                     try perform(action, room, bookmark.element, bookmark, storage, list, &isWriting)
                 }
             } else {
-                if !actions.contains(.write) { try rows.missing(JID.received(room)) }
+                if !actions.contains(.write) { try rows.missing(room) }
                 for action in actions { try perform(action, room, nil, nil, storage, list, &isWriting) }
             }
         }
@@ -150,10 +150,9 @@ struct Bookmarks {
     }
 
     private func perform(
-        _ action: BookmarkMerge.Action, _ room: String, _ element: Element?, _ bookmark: Bookmark?, _ storage: Element?,
+        _ action: BookmarkMerge.Action, _ jid: JID, _ element: Element?, _ bookmark: Bookmark?, _ storage: Element?,
         _ list: BookmarkList, _ isWriting: inout Bool
     ) throws {
-        let jid = JID.received(room)
         switch action {
         case .settled: try rows.settled(jid)
         case .join: try join(jid, bookmark)
@@ -166,7 +165,7 @@ struct Bookmarks {
         case .remove where !isWriting:
             guard try mayWrite(room) else { return }
             isWriting = true
-            try list.remove(room, from: storage)
+            try list.remove(jid.description, from: storage)
         case .write, .remove: break
         }
     }

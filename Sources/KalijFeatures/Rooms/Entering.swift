@@ -1,6 +1,7 @@
 import KalijAddress
 import KalijSteps
 import KalijStream
+import KalijText
 import KalijXML
 
 /// What rooms say with presence.
@@ -22,7 +23,7 @@ extension Rooms {
         }
         guard let nick = presence.nick, room.stay.state.isIn || room.stay.state == .joining else { return }
         try heard(&room)
-        let isOwn = presence.isOwn || nick == room.held
+        let isOwn = presence.isOwn || nick.exact == room.held?.exact
         guard presence.isAvailable else { return try gone(nick, presence, isOwn: isOwn, &room) }
         guard let occupant = presence.occupant else { return }
         if try Occupants(step: step, room: room).store(occupant), room.stay.state == .joined {
@@ -30,7 +31,7 @@ extension Rooms {
         }
         guard isOwn else { return }
         // The room may have given another nickname (status 210).
-        if room.held != nick || occupant.occupantID != nil {
+        if room.held?.exact != nick.exact || occupant.occupantID != nil {
             (room.held, room.occupantID) = (nick, occupant.occupantID ?? room.occupantID)
             try rows.save(room)
         }

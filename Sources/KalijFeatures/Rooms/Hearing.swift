@@ -2,6 +2,7 @@ import KalijAddress
 import KalijSteps
 import KalijStore
 import KalijStream
+import KalijText
 import KalijXML
 
 /// What is said in a room, live, from its history or from its archive.
@@ -11,6 +12,7 @@ struct Hearing {
 
     /// Status codes that tell of another configuration (section 10.2.1), but for the end of the room's log.
     private static let changes: Set = [104, 170, 171, 172, 173, 174]
+    /// In bytes.
     private static let longestSubject = 10_000
 
     /// A groupchat message of the room has come.
@@ -83,8 +85,8 @@ struct Hearing {
 
     /// The subject is the last of what newcomers are told (section 7.2.15).
     private func told(_ subject: String, _ row: inout RoomRow) throws {
-        let text = subject.isEmpty ? nil : String(subject.prefix(Self.longestSubject))
-        if text != row.subject {
+        let text = subject.isEmpty ? nil : subject.cut(to: Self.longestSubject)
+        if text?.exact != row.subject?.exact {
             row.subject = text
             step.emit(RoomDescribedAnew(row))
             try RoomRows(database: step.database, account: step.account.id).save(row)
@@ -144,7 +146,9 @@ struct Hearing {
                 AND author IS NOT NULL ORDER BY position DESC LIMIT 1
             """
         ).first([.integer(step.account.id), .text(conversation)]) { $0.text() }
-        guard let partner = last.flatMap(RoomAuthor.address(of:)), partner != holder.description else { return }
+        guard let partner = last.flatMap(RoomAuthor.address(of:)), partner.exact != holder.description.exact else {
+            return
+        }
         throw IntentFailure("\(nick) was \(partner), and is \(holder) now")
     }
 
@@ -163,9 +167,11 @@ struct Hearing {
         if message.source == .archive, room.info.isNonAnonymous, let shown = Self.shownAddress(in: message.element) {
             return shown == step.account.jid
         }
-        if let id = OccupantID.of(message.element), let own = room.occupantID, id == own { return true }
+        if let id = OccupantID.of(message.element), let own = room.occupantID, id.exact == own.exact { return true }
         guard let nick = message.sender.resource else { return false }
-        if message.source == .live, !Self.isHistory(message.element, of: room.jid) { return nick == room.held }
+        if message.source == .live, !Self.isHistory(message.element, of: room.jid) {
+            return nick.exact == room.held?.exact
+        }
         return (try? wasShown(message) || wasSaid(message, under: nick)) ?? false
     }
 

@@ -1,6 +1,7 @@
 import KalijAddress
 import KalijSteps
 import KalijStream
+import KalijText
 import KalijXML
 
 /// The intents that change a room have the room's address, and fail if the account is not in the room.
@@ -206,7 +207,7 @@ public struct Moderate: RoomIntent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         let row = try entered(in: step)
         let found = try message.found(in: step)
-        guard found.conversation == room else { throw IntentFailure("the message is not in \(room)") }
+        guard found.conversation.exact == room.exact else { throw IntentFailure("the message is not in \(room)") }
         guard row.info.moderates || row.info.moderatesAsBefore else { throw IntentFailure("\(room) has no moderation") }
         guard let stanza = found.stanzaID else { throw IntentFailure("the room's archive has given the message no id") }
         return try change(id, .moderation(stanza, reason: reason, isOld: !row.info.moderates), in: step)

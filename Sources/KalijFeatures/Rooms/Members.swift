@@ -45,10 +45,11 @@ package struct Members {
 
     /// The people of a list are known. After the last list the next is asked for.
     fileprivate func told(_ list: String, _ people: [Element]) throws {
-        let jids = Set(people.prefix(Int(Self.most)).compactMap { $0["jid"].map { JID.received($0).bare.description } })
+        // characters: elements.
+        let jids = Set(people.prefix(Int(Self.most)).compactMap { RoomPresence.address($0["jid"]) })
         let known = try Self.all(of: room, in: step.database).filter { $0.affiliation == list }
-        for member in known where !jids.contains(member.jid.description) { try remove(member.jid) }
-        for jid in jids.sorted() { try set(JID.received(jid), list) }
+        for member in known where !jids.contains(member.jid) { try remove(member.jid) }
+        for jid in jids.sorted() { try set(jid, list) }
         if let next = Self.lists.firstIndex(of: list).map({ $0 + 1 }), next < Self.lists.count {
             try ask(Self.lists[next])
         }

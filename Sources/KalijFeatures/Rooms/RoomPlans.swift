@@ -3,6 +3,7 @@ import KalijHandlers
 import KalijSteps
 import KalijStore
 import KalijStream
+import KalijText
 import KalijXML
 
 import FoundationEssentials
@@ -64,7 +65,7 @@ struct RoomPlans {
 
     private static func row(_ row: KalijStore.Row) -> Row {
         let room = row.optionalText("room").map(JID.received)
-        let people = row.text("people").split(separator: "\n").map(String.init)
+        let people = row.text("people").words(at: "\n")
         return Row(
             id: row.integer("id"),
             plan: RoomPlan(

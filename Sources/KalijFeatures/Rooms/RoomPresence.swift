@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijStream
+import KalijText
 import KalijXML
 
 /// A presence of a room (XEP-0045 sections 7 to 10), taken apart.
@@ -17,6 +18,7 @@ struct RoomPresence {
     /// The room is destroyed (section 10.9); with the address of another room.
     let destroyed: (successor: String?, reason: String?)?
 
+    /// In bytes.
     private static let longestReason = 1000
 
     init(_ presence: Element, of sender: JID) {
@@ -25,12 +27,12 @@ struct RoomPresence {
         let x = presence.child("x", Rooms.user)
         statuses = Set((x?.children("status") ?? []).compactMap { $0["code"].flatMap { Int($0) } })
         let item = x?.child("item")
-        newNick = item?["nick"]
-        reason = item?.child("reason").map { String($0.text.prefix(Self.longestReason)) }
+        newNick = item?["nick"].flatMap { $0.utf8.count <= JID.longestPart ? $0 : nil }
+        reason = item?.child("reason").map { $0.text.cut(to: Self.longestReason) }
         occupant = nick.flatMap { nick in
             item.map {
                 Occupant(
-                    nick: nick, jid: $0["jid"].map { JID.received($0).bare },
+                    nick: nick, jid: Self.address($0["jid"]),
                     occupantID: OccupantID.of(presence), affiliation: Occupant.word($0["affiliation"]),
                     role: Occupant.word($0["role"]))
             }
@@ -38,9 +40,14 @@ struct RoomPresence {
         destroyed = x?.child("destroy").map { destroy in
             (
                 destroy["jid"],
-                destroy.child("reason").flatMap { $0.text.isEmpty ? nil : String($0.text.prefix(Self.longestReason)) }
+                destroy.child("reason").flatMap { $0.text.isEmpty ? nil : $0.text.cut(to: Self.longestReason) }
             )
         }
+    }
+
+    /// A bare address as the room writes it, of any length; nil if it is none.
+    static func address(_ text: String?) -> JID? {
+        text.map { JID.received($0).bare }.flatMap { $0.isPrepared ? $0 : nil }
     }
 
     /// Whether the room says that the presence is of this account (status 110).

@@ -3,6 +3,7 @@ import KalijHandlers
 import KalijSteps
 import KalijStore
 import KalijStream
+import KalijText
 import KalijXML
 
 /// The rooms of a step (XEP-0045): tells the stay of a room what happens, and does what the stay answers.
@@ -49,7 +50,7 @@ struct Rooms {
             for action in room.stay.handle(.historyNeeded) { try perform(action, &room) }
         case .out(let reason): try out(&room, reason)
         case .destroyed(let successor):
-            room.successor = successor.map { String($0.prefix(1000)) }
+            room.successor = successor.map { $0.cut(to: 1000) }
             try Bookmarks(step: step).changed(room, isGone: true)
         }
     }

@@ -1,5 +1,6 @@
 import KalijSteps
 import KalijStore
+import KalijText
 
 /// A search through the stored messages of an account. Writes nothing but a temporary table in memory.
 package struct Search {
@@ -45,6 +46,7 @@ package struct Search {
         let places = try (indexed + recent.filter { $0 > 0 }).compactMap { try messages.shownPlace(of: $0) }
             .filter { isWanted($0.conversation, $0.sentAt, filter) }
             .sorted { ($0.position, $0.row) < ($1.position, $1.row) }
+        // characters: messages.
         let shared = waiting.filter { recent.contains($0.id) && isWanted($0.conversation, $0.sentAt, filter) }.suffix(
             limit)
         let stored = try places.suffix(limit - shared.count)
@@ -55,7 +57,7 @@ package struct Search {
     }
 
     private func isWanted(_ conversation: String, _ sentAt: Int64, _ filter: Filter) -> Bool {
-        (filter.conversation.map { $0 == conversation } ?? true) && filter.times.contains(sentAt)
+        (filter.conversation.map { $0.exact == conversation.exact } ?? true) && filter.times.contains(sentAt)
     }
 
     /// The rows with all words among the texts that are not indexed yet.

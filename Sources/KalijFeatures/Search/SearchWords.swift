@@ -1,3 +1,5 @@
+import KalijText
+
 /// The words of a search, as a person writes them. A message is found if the message has all of them, in any order. Case and
 /// diacritics do not count. Signs have no meaning: `don't` is found by the words `don` and `t`, one after the other.
 public struct SearchWords: Sendable {
@@ -13,11 +15,11 @@ public struct SearchWords: Sendable {
     public init(_ text: String) throws {
         guard text.utf8.count <= Self.longest else { throw SearchError.tooLong }
         // A zero byte would end the query.
-        let words = text.split { $0.isWhitespace || $0 == "\0" }
+        let words = text.unicodeScalars.split { $0.properties.isWhitespace || $0 == "\0" }.map { String($0) }
         guard words.count <= Self.most else { throw SearchError.tooLong }
         guard !words.isEmpty else { throw SearchError.noWords }
         expression = words.map {
-            "\"" + $0.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+            "\"" + $0.parts(at: "\"").joined(separator: "\"\"") + "\""
         }
         .joined(separator: " ")
     }

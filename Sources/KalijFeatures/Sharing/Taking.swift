@@ -1,6 +1,7 @@
 import KalijSteps
 import KalijRoles
 import KalijStore
+import KalijText
 
 /// Takes over the parcels that other processes have left in the mailbox: moves them, in order, from the mailbox's
 /// database to the account's.
@@ -45,7 +46,7 @@ package struct Taking {
         while true {
             let parcels = try store.parcels(after: last, limit: Self.portion)
             guard let first = parcels.first else { return last }
-            let portion = Array(parcels.prefix { $0.sender == first.sender })
+            let portion = Array(parcels.prefix { $0.sender.exact == first.sender.exact })
             last = portion.last?.id ?? last
             try take(portion, committed)
         }
@@ -62,7 +63,7 @@ package struct Taking {
     private func take(_ portion: [Parcel], _ committed: (Account, Step.Effects) -> Void) throws {
         guard let last = portion.last else { return }
         let place = ParcelStore.Progress(mailbox: try store.name(), last: last.id)
-        let account = try AccountTable(runner.database).all().first { $0.jid.description == last.sender }
+        let account = try AccountTable(runner.database).all().first { $0.jid.description.exact == last.sender.exact }
         guard let account else {
             // The account was removed, and all its unsent messages with the account.
             return try runner.note { try Self.write(place, in: $0) }

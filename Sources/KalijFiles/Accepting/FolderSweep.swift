@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 
 /// Removes files that a killed process has left: copies without a lock and without a row.
 public enum FolderSweep {
@@ -16,7 +17,7 @@ public enum FolderSweep {
         for name in try names(in: folder) {
             // A file that was removed meanwhile, or cannot be opened, is left for the next time.
             guard let file = try? lock(folder + "/" + name) else { continue }
-            let isPart = name.hasSuffix(".part")
+            let isPart = name.ends(with: ".part")
             if !isPart, try isKnown(name) { continue }
             if remove(folder + "/" + name, file) { count += 1 }
         }

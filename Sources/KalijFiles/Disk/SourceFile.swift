@@ -77,7 +77,7 @@ final class SourceFile {
             return start.distance(to: UnsafeRawPointer(found))
         }
         unread.removeFirst(count)
-        return rest.prefix(count)
+        return rest.prefix(count)  // characters: bytes.
     }
 
     /// Leaves out bytes without reading; false if the file ends before.

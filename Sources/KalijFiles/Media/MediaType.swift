@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 
 /// The media type of a file: by its first bytes, else by its name, else `application/octet-stream`.
 enum MediaType {
@@ -18,8 +19,8 @@ enum MediaType {
 
     /// The part of a name after its last dot, in lower case; empty if there is none.
     private static func fileExtension(_ name: String) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
-        return name[name.index(after: dot)...].lowercased()
+        guard let dot = name.unicodeScalars.lastIndex(of: "."), dot != name.startIndex else { return "" }
+        return String(name.unicodeScalars[dot...].dropFirst()).lowercased()
     }
 
     /// - Parameter end: the extension, which decides between types of one container.
@@ -53,7 +54,7 @@ enum MediaType {
         case "avif", "avis": "image/avif"
         case "qt  ": "video/quicktime"
         case "M4A ", "M4B ": "audio/mp4"
-        case _ where brand.hasPrefix("3g"): "video/3gpp"
+        case _ where brand.begins(with: "3g"): "video/3gpp"
         default: end == "m4a" ? "audio/mp4" : "video/mp4"
         }
     }
@@ -87,8 +88,8 @@ enum MediaType {
             let text = line.withUnsafeBytes { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            let words = text.split { $0 == " " || $0 == "\t" || $0 == "\n" }
-            guard let type = words.first, !type.hasPrefix("#"), type.contains("/") else { continue }
+            let words = text.words
+            guard let type = words.first, !type.begins(with: "#"), type.contains("/") else { continue }
             if words.dropFirst().contains(where: { $0 == end }) { return String(type) }
         }
         return nil

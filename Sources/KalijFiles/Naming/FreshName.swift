@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 
 /// Names for received files: a stranger's suggestion is cleaned, and nothing is overwritten.
 public enum FreshName {
@@ -23,7 +24,9 @@ public enum FreshName {
         }
         let name = shortened(trimmed(String(clean)[...]), to: limit)
         guard !name.isEmpty else { return "file" }
-        if name.hasPrefix("-") { return "_" + shortened(String(name.dropFirst()), to: limit - 1) }
+        if name.begins(with: "-") {
+            return "_" + shortened(String(name.unicodeScalars.dropFirst()), to: limit - 1)
+        }
         return isDevice(name) ? "_" + shortened(name, to: limit - 1) : name
     }
 
@@ -52,7 +55,7 @@ public enum FreshName {
     private static func shortened(_ name: String, to limit: Int) -> String {
         guard name.utf8.count > limit else { return name }
         let (stem, end) = parts(name)
-        return trimmed(prefix(of: stem, limit - end.utf8.count)[...]) + end
+        return trimmed(String(stem).cut(to: limit - end.utf8.count)[...]) + end
     }
 
     /// A name without its extension, and the extension with its dot, if it has at most 16 bytes.
@@ -60,25 +63,6 @@ public enum FreshName {
         guard let dot = name.unicodeScalars.lastIndex(of: "."), dot > name.startIndex, name[dot...].utf8.count <= 16
         else { return (name[...], "") }
         return (name[..<dot], String(name[dot...]))
-    }
-
-    /// Whole characters; if the first character is longer than the limit, as a letter with a hundred accents is, whole
-    /// scalars.
-    private static func prefix(of text: Substring, _ limit: Int) -> String {
-        var (short, count) = ("", 0)
-        for character in text {
-            count += character.utf8.count
-            guard count <= limit else { break }
-            short.append(character)
-        }
-        guard short.isEmpty else { return short }
-        count = 0
-        for scalar in text.unicodeScalars {
-            count += UTF8.width(scalar)
-            guard count <= limit else { break }
-            short.unicodeScalars.append(scalar)
-        }
-        return short
     }
 
     /// CON, NUL, COM1 and others are devices in every folder of Windows, whatever the extension.

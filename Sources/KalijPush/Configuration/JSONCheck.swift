@@ -60,7 +60,7 @@ struct JSONCheck {
         position += 1
         skipSpace()
         if take("}") { return }
-        var keys: Set<String> = []
+        var keys: Set<String> = []  // characters: two spellings of a key are one.
         while true {
             skipSpace()
             guard next == UInt8(ascii: "\"") else { throw fault("a key in quotation marks is missing") }

@@ -51,7 +51,7 @@ extension Settings {
         _ reader: inout SettingsReader
     ) throws(SettingsError) -> ([String: ModuleSettings], String?) {
         guard var object = try reader.object("pushModules") else { throw SettingsError("pushModules", "is missing") }
-        var modules: [String: ModuleSettings] = [:]
+        var modules: [String: ModuleSettings] = [:]  // characters: by the names of configured modules.
         var standard: String?
         for name in object.keys {
             guard !name.isEmpty, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {

@@ -4,7 +4,7 @@ public typealias Milliseconds = Int64
 /// The content of a `settings.json`: fpush's format, and keys of ours. `Documentation/Operating.md` explains each key.
 public struct Settings: Sendable, Equatable {
     public var component: ComponentSettings
-    public var modules: [String: ModuleSettings]
+    public var modules: [String: ModuleSettings]  // characters: by the names of configured modules.
     /// The module for publishes without a module name.
     public var defaultModule: String?
     /// The longest wait before the next attempt to connect to the XMPP server.
@@ -19,7 +19,8 @@ public struct Settings: Sendable, Equatable {
     func moduleName(_ name: String?) -> String? {
         // As fpush: "default" is the default module, unless a module has that name.
         guard let name, name != "default" || modules[name] != nil else { return defaultModule }
-        return name
+        // Every spelling of a name counts as the configured one.
+        return modules.index(forKey: name).map { modules[$0].key } ?? name
     }
 }
 
@@ -86,7 +87,7 @@ public struct APNsSettings: Sendable, Equatable {
     public var topic: String
     public var isSandbox = false
     /// Members of every payload beside `aps`.
-    public var additionalData: [String: JSONValue] = [:]
+    public var additionalData: [String: JSONValue] = [:]  // characters: of the settings.
     public var idle: Milliseconds = 600_000
     public var request: Milliseconds = 5_000
     /// At the same time, at most.

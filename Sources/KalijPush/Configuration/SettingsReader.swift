@@ -1,10 +1,12 @@
+import KalijText
+
 /// An object of a configuration, read key by key; a key not asked for is an error.
 struct SettingsReader {
     let path: String
     /// Where the settings file is; empty for the working directory.
     private let folder: String
     private let members: [String: JSONValue]
-    private var asked: Set<String> = []
+    private var asked: Set<String> = []  // characters: names of ours.
 
     init(_ value: JSONValue, path: String, folder: String) throws(SettingsError) {
         guard case .object(let members) = value else {
@@ -72,7 +74,7 @@ struct SettingsReader {
     /// working directories.
     mutating func file(_ key: String) throws(SettingsError) -> String? {
         guard let name = try text(key) else { return nil }
-        return folder.isEmpty || name.hasPrefix("/") ? name : "\(folder)/\(name)"
+        return folder.isEmpty || name.begins(with: "/") ? name : "\(folder)/\(name)"
     }
 
     /// A list of texts; empty if the key is missing.
@@ -89,7 +91,7 @@ struct SettingsReader {
 
     /// The paths of files.
     mutating func files(_ key: String) throws(SettingsError) -> [String] {
-        try texts(key).map { folder.isEmpty || $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
+        try texts(key).map { folder.isEmpty || $0.begins(with: "/") ? $0 : "\(folder)/\($0)" }
     }
 
     /// A list of objects; empty if the key is missing.

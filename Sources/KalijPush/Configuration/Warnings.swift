@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 
 extension Settings {
     /// What an operator will want to change, although it works: secrets that everybody on the machine can read,
@@ -62,10 +63,10 @@ extension Settings {
 
 extension RedisSettings {
     fileprivate var hidesPassword: Bool {
-        passwordFile == nil || host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        passwordFile == nil || host == "localhost" || host == "::1" || host.begins(with: "127.")
     }
 }
 
 extension HTTPSettings {
-    var isLoopback: Bool { address == "::1" || address.hasPrefix("127.") }
+    var isLoopback: Bool { address == "::1" || address.begins(with: "127.") }
 }

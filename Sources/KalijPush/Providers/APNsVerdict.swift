@@ -1,12 +1,13 @@
 import Glibc
 import KalijHTTP
+import KalijText
 
 /// The meaning of Apple's answers ("Handling notification responses from APNs").
 public enum APNsVerdict {
     /// - Parameter response: to a POST to `/3/device/TOKEN`.
     public static func of(_ response: HTTPResponse) -> Verdict {
         let reason = (try? JSONValue.parse(response.body))?["reason"]?.text ?? ""
-        let words = "\(response.status) \(reason.prefix(60))"
+        let words = "\(response.status) \(reason.cut(to: 60))"
         switch (response.status, reason) {
         case (200, _): return .delivered
         case (410, _): return .dead

@@ -1,5 +1,6 @@
 import Glibc
 import KalijHTTP
+import KalijText
 import KalijTransport
 
 /// Google's access tokens: requested with a signed assertion (RFC 7523), early, and one at a time.
@@ -105,7 +106,7 @@ final class FCMAccess {
                 expires = obtained + max(Self.leastUse, min(seconds, 86_400) - 60)
                 give(.success(token))
             } else {
-                let words = "token endpoint: \(response.status) \((value?["error"]?.text ?? "").prefix(60))"
+                let words = "token endpoint: \(response.status) \((value?["error"]?.text ?? "").cut(to: 60))"
                 let verdict =
                     response.status >= 500 || response.status == 429
                     ? Verdict.transient(words) : Verdict.fault(words)

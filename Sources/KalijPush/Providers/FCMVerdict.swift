@@ -1,4 +1,5 @@
 import KalijHTTP
+import KalijText
 
 /// The meaning of Google's answers ("ErrorCode" of the FCM HTTP v1 API).
 public enum FCMVerdict {
@@ -6,7 +7,7 @@ public enum FCMVerdict {
     public static func of(_ response: HTTPResponse) -> Verdict {
         let error = response.status == 200 ? nil : (try? JSONValue.parse(response.body))?["error"]
         let code = error.flatMap(errorCode) ?? error?["status"]?.text ?? ""
-        let words = "\(response.status) \(code.prefix(60))"
+        let words = "\(response.status) \(code.cut(to: 60))"
         switch (response.status, code) {
         case (200, _): return .delivered
         case (_, "UNREGISTERED"): return .dead

@@ -1,3 +1,4 @@
+import KalijText
 import KalijTransport
 
 /// Sends nothing and writes a line for each push: for trying the server out.
@@ -13,7 +14,7 @@ public final class LogProvider: PushProvider {
 
     public func send(_ delivery: Delivery, _ done: @escaping (Verdict) -> Void) {
         write(
-            "push to \(delivery.token.prefix(6))...\(delivery.isBackground ? ", in the background" : "")")
+            "push to \(delivery.token.cut(to: 6))...\(delivery.isBackground ? ", in the background" : "")")
         loop.enqueue { done(.delivered) }
     }
 

@@ -1,5 +1,6 @@
 import CPSL
 import Glibc
+import KalijText
 
 /// The part of a domain's name that somebody has registered: `example.org` of `xmpp.example.org`.
 ///
@@ -11,7 +12,7 @@ enum RegistrableDomain {
     ///   addresses, of which a single network has more than all limits, and names made of a key.
     static func of(_ domain: String) -> String {
         if isAddress(domain) { return "address" }
-        for kind in [".onion", ".i2p"] where domain.hasSuffix(kind) { return kind }
+        for kind in [".onion", ".i2p"] where domain.ends(with: kind) { return kind }
         // The list is a constant of the library, and the result points into the name given.
         guard let list = psl_builtin(), !domain.utf8.contains(0) else { return domain }
         return domain.withCString { name in
@@ -21,7 +22,7 @@ enum RegistrableDomain {
 
     private static func isAddress(_ domain: String) -> Bool {
         var bytes = in6_addr()
-        return domain.first == "[" || domain.utf8.contains(UInt8(ascii: ":"))
+        return domain.begins(with: "[") || domain.utf8.contains(UInt8(ascii: ":"))
             || inet_pton(AF_INET, domain, &bytes) == 1
     }
 }

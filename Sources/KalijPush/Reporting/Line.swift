@@ -11,7 +11,7 @@ public enum LinePriority: Int, Sendable {
 struct LineWriter {
     private struct Topic {
         /// Written lines with their times: as many as are allowed in an hour.
-        var written: [String: Double] = [:]
+        var written: [String: Double] = [:]  // characters: equal lines to people.
         var since = -Double.infinity
         var count = 0
     }
@@ -21,7 +21,7 @@ struct LineWriter {
 
     private let output: (LinePriority, String) -> Void
     // Topics are the program's own: modules and the component.
-    private var topics: [String: Topic] = [:]
+    private var topics: [String: Topic] = [:]  // characters: the program's own.
 
     init(_ output: @escaping (LinePriority, String) -> Void) { self.output = output }
 

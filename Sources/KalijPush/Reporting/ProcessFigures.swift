@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 
 /// The process in numbers, with the names that Prometheus' own clients give them.
 struct ProcessFigures {
@@ -25,7 +26,7 @@ struct ProcessFigures {
 
     private static func residentPages() -> Int64? {
         guard let bytes = try? File.read("/proc/self/statm", key: "") else { return nil }
-        let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+        let words = String(decoding: bytes, as: UTF8.self).words(at: " ")
         return words.count > 1 ? Int64(words[1]) : nil
     }
 }

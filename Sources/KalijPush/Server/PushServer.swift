@@ -16,7 +16,7 @@ public final class PushServer {
     private(set) var link: ComponentLink?
     /// Connections to the servers of the nodes' streams, by number.
     private(set) var connections: NodeConnections?
-    var latencies: [String: Histogram] = [:]
+    var latencies: [String: Histogram] = [:]  // characters: by the names of configured modules.
     private(set) var tokenBytes: Int
 
     // PushServer+Actions: actions still to be done, first on the disk, then in the world.
@@ -86,7 +86,7 @@ public final class PushServer {
     private static func identities(
         _ settings: Settings, _ hasher: KeyHasher
     ) throws(SettingsError) -> [String: HashedKey] {
-        var identities: [String: HashedKey] = [:]
+        var identities: [String: HashedKey] = [:]  // characters: by the names of configured modules.
         for (name, module) in settings.modules {
             identities[name] = hasher.key(identity: try module.identity("pushModules.\(name)"), module: name)
         }

@@ -28,7 +28,7 @@ public struct Counters: Sendable, Equatable {
     public var refusedNewTokens: UInt64 = 0
     public var overLimit: UInt64 = 0
     public var answeredLate: UInt64 = 0
-    public var modules: [String: Module] = [:]
+    public var modules: [String: Module] = [:]  // characters: by the names of configured modules.
 
     public init() {}
 }

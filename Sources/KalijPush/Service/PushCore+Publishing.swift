@@ -1,3 +1,5 @@
+import KalijText
+
 extension PushCore {
     /// A publish has come.
     public mutating func publish(_ publish: Publish, now time: Milliseconds) -> [CoreAction] {
@@ -200,6 +202,6 @@ private struct Sender {
         self.name = name
         domain = hasher.key(domain: name)
         let registered = RegistrableDomain.of(name)
-        owner = registered == name ? domain : hasher.key(domain: registered)
+        owner = registered.exact == name.exact ? domain : hasher.key(domain: registered)
     }
 }

@@ -26,7 +26,7 @@ public struct PushCore {
     public internal(set) var blocks: BlockTables
     /// What other nodes are told, and what they say; nil for a node alone.
     public internal(set) var sharing: Sharing?
-    var modules: [String: Module] = [:]
+    var modules: [String: Module] = [:]  // characters: by the names of configured modules.
     public internal(set) var domains: DomainRecords
     public internal(set) var known: KnownTokens
     var flights: FlightTable

@@ -15,7 +15,7 @@ public struct Origins: Sendable {
 
     private(set) var names: [String]
     private var standings: [Standing] = [.admitted]
-    private var numbers: [String: UInt16] = [:]
+    private var numbers: [String: UInt16] = [:]  // characters: names of configured nodes.
 
     /// - Parameter name: of this node; empty if there are no others.
     init(_ name: String) { names = [name] }

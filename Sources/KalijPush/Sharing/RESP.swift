@@ -1,3 +1,5 @@
+import KalijText
+
 /// A reply of Redis, in the first version of its protocol (RESP2).
 public enum RESP: Sendable, Equatable {
     case text([UInt8])
@@ -45,7 +47,7 @@ enum EntryID {
     /// The first number. No node writes another second number than 0; an entry with one is read as damaged, or as read
     /// before.
     static func parse(_ text: String?) -> UInt64? {
-        guard let parts = text?.split(separator: "-").map({ UInt64($0) }),  // fits: nil otherwise
+        guard let parts = text?.words(at: "-").map({ UInt64($0) }),  // fits: nil otherwise
             parts.count == 2, parts[1] != nil
         else { return nil }
         return parts[0]

@@ -1,3 +1,5 @@
+import KalijText
+
 extension Sharing {
     /// A connection to a server stands.
     mutating func connected(_ index: Int, _ blocks: BlockTables, now: Milliseconds) -> [CoreAction] {
@@ -153,7 +155,7 @@ extension Sharing {
     ) -> [CoreAction] {
         switch question {
         // There is no such stream.
-        case .end(let origin, let expected) where words.hasPrefix("ERR no such key"):
+        case .end(let origin, let expected) where words.begins(with: "ERR no such key"):
             return ended(0, origin, expected, index, &blocks, now: now)
         case .add(let addition): return refused(addition, words, index, now: now)
         case .trim:

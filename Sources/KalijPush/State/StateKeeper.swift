@@ -16,10 +16,10 @@ final class StateKeeper {
     private var blocks: [HashedKey: CoreAction] = [:]
     private var hits: [HashedKey: CoreAction] = [:]
     private var known: [HashedKey: CoreAction] = [:]
-    private var successes: [String: CoreAction] = [:]
+    private var successes: [String: CoreAction] = [:]  // characters: by the names of configured modules.
     /// By server and node: they follow the records that were read.
-    private var positions: [String: CoreAction] = [:]
-    private var exclusions: [String: CoreAction] = [:]
+    private var positions: [String: CoreAction] = [:]  // characters: names of configured nodes.
+    private var exclusions: [String: CoreAction] = [:]  // characters: names of configured nodes.
     /// Queued pushes up to this id are on the disk, were there before, or wait here.
     private var lastKept: UInt64
     private var nextTry: Milliseconds = 0

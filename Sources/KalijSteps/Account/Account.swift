@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijStream
+import KalijText
 
 /// A stored XMPP identity.
 public struct Account: Sendable {
@@ -64,7 +65,7 @@ public struct HostAndPort: Sendable, Equatable, CustomStringConvertible {
             return nil
         }
         var host = text[..<colon]
-        if host.hasPrefix("["), host.hasSuffix("]") {
+        if host.begins(with: "["), host.ends(with: "]") {
             host = host.dropFirst().dropLast()
         } else if host.contains(":") {
             return nil

@@ -143,7 +143,7 @@ public struct AccountTable {
     /// The bare address of each account, by the number of its row.
     package func addresses() throws -> [Int64: String] {
         let all = try database.statement("SELECT id, jid FROM account").all { ($0.integer("id"), $0.text("jid")) }
-        return Dictionary(uniqueKeysWithValues: all)
+        return Dictionary(all) { $1 }
     }
 
     /// When an account was stored first, in the steady time; nil if there is none in the row.

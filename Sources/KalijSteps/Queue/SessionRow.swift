@@ -1,6 +1,7 @@
 import KalijAddress
 import KalijStore
 import KalijStream
+import KalijText
 
 /// An account's stored XEP-0198 session: enough for the next process to resume the session.
 package struct SessionRow {
@@ -153,14 +154,14 @@ extension SessionRow {
         let lines =
             try database.statement("SELECT offers FROM session WHERE account = ?")
             .first([.integer(account)]) { $0.text() } ?? ""
-        return lines.split(separator: "\n").map(String.init)
+        return lines.words(at: "\n")
     }
 
     /// Whether the server offers the feature of this element name.
     package static func offers(
         _ name: String, _ namespace: String, to account: Int64, in database: Database
     ) throws -> Bool {
-        try offers(of: account, in: database).contains(StreamFeatures.offer(name, namespace))
+        try offers(of: account, in: database).contains { $0.exact == StreamFeatures.offer(name, namespace).exact }
     }
 
     /// The offers of the server, as ``StreamFeatures/offers``.

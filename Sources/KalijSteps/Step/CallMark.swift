@@ -1,6 +1,7 @@
 import KalijStore
 
 import Glibc
+import KalijText
 
 /// The name of the handler that is being called, written outside of the step's transaction.
 ///
@@ -61,7 +62,7 @@ package final class CallMark {
         let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
         guard count > 0, let end = bytes[..<count].firstIndex(of: 0x0A) else { return nil }
         let words = String(decoding: bytes[..<end], as: UTF8.self)
-            .split(separator: " ", maxSplits: 3).map(String.init)
+            .parts(at: " ", most: 4)
         guard words.count == 4, Int64(words[0]) == fence - 1, let account = Int64(words[1]),
             let origin = DeadLetter.Origin(rawValue: words[2])
         else { return nil }

@@ -128,7 +128,7 @@ public protocol Feature: SendableMetatype {
 
     /// In `conversations`, other messages may be unread than before. Called before the commit; once, if more steps than `step` are
     /// committed together.
-    static func unreadMayDiffer(in conversations: Set<String>, step: Step) throws
+    static func unreadMayDiffer(in conversations: [String], step: Step) throws
 
     /// Whether the stanza-ids of a room's messages are the ids of its archive (XEP-0359 section 5).
     static func trustsStamps(of room: JID, in step: Step) throws -> Bool
@@ -209,7 +209,7 @@ extension Feature {
     public static func presence(_ presence: Element, in step: Step) throws {}
     public static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? { nil }
     public static func finish(_ step: Step) throws {}
-    public static func unreadMayDiffer(in conversations: Set<String>, step: Step) throws {}
+    public static func unreadMayDiffer(in conversations: [String], step: Step) throws {}
     public static func trustsStamps(of room: JID, in step: Step) throws -> Bool { false }
     public static func roomRead(_ room: JID, problem: String?, in step: Step) throws {}
     public static func takesError(_ message: Element, in step: Step) throws -> Bool { false }

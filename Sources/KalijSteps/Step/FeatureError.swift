@@ -1,4 +1,5 @@
 import KalijStore
+import KalijText
 
 /// Why the features that an application names cannot be used. It is the programmer's mistake.
 public enum FeatureError: Error, CustomStringConvertible, Sendable, Equatable {
@@ -47,14 +48,14 @@ extension FeatureError {
 
     private static func foreignNames(in feature: any Feature.Type) -> [String] {
         let (name, prefix) = (feature.name, feature.handlerPrefix)
-        let migrations: [String] = feature.migrations.map(\.name).filter { !$0.hasPrefix(name + "/") }
-        let handlers: [String] = feature.handlers.map { $0.name }.filter { !$0.hasPrefix(prefix + ".") }
-        let events: [String] = feature.events.map { $0.name }.filter { $0 != name && !$0.hasPrefix(name + ".") }
+        let migrations: [String] = feature.migrations.map(\.name).filter { !$0.begins(with: name + "/") }
+        let handlers: [String] = feature.handlers.map { $0.name }.filter { !$0.begins(with: prefix + ".") }
+        let events: [String] = feature.events.map { $0.name }.filter { $0 != name && !$0.begins(with: name + ".") }
         return migrations + handlers + events
     }
 
     private static func isName(_ name: String) -> Bool {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = name.parts(at: ".")
         return parts.count > 1 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(isAllowed) }
     }
 

@@ -1,3 +1,5 @@
+import KalijText
+
 /// How a message was encrypted, and whether its text could be read.
 public struct MessageEncryption: Sendable, Equatable {
     /// The namespace of the method (XEP-0380); empty if the message came as plain text in an encrypted conversation.
@@ -80,16 +82,16 @@ extension MessageEncryption {
             self = .plain
             return
         }
-        let words = stored.split(separator: " ", omittingEmptySubsequences: false)
+        let words = stored.parts(at: " ")
         guard words.count == 6 else {
             self.init(stored, problem: .unknownMethod)
             return
         }
-        func word(_ place: Int) -> String? { words[place] == Self.none ? nil : String(words[place]) }
+        func word(_ place: Int) -> String? { words[place] == Self.none ? nil : words[place] }
         self.init(
-            String(words[0]), device: word(1).flatMap { UInt32($0) }, fingerprint: word(2),
+            words[0], device: word(1).flatMap { UInt32($0) }, fingerprint: word(2),
             trust: word(3).flatMap(KeyTrust.init), problem: word(4).flatMap(Problem.init),
-            leftOut: word(5)?.split(separator: ",").map(String.init) ?? [])
+            leftOut: word(5)?.words(at: ",") ?? [])
     }
 
     /// The fields in JSON.

@@ -167,7 +167,7 @@ extension Message {
     /// For people: the address of an encrypted file holds its key, which belongs on no screen and in no log.
     package func fileWords() -> PrintedText? {
         if let file { return file.words }
-        return body?.hasPrefix("aesgcm://") ?? false ? "(an encrypted file)" : nil
+        return body?.begins(with: "aesgcm://") ?? false ? "(an encrypted file)" : nil
     }
 
     private var reactionWords: PrintedText {

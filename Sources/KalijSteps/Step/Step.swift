@@ -2,6 +2,7 @@ import KalijAddress
 import KalijHandlers
 import KalijStore
 import KalijStream
+import KalijText
 import KalijXML
 
 /// The transaction for an inbound stanza, or for a request to send, with all of its effects.
@@ -134,7 +135,8 @@ public final class Step {
     func close(after before: [Effects] = []) throws {
         for earlier in before { effects.unread.formUnion(earlier.unread) }
         guard !effects.unread.isEmpty else { return }
-        for feature in features.all { try feature.unreadMayDiffer(in: effects.unread, step: self) }
+        let conversations = effects.unread.sorted().map(\.text)
+        for feature in features.all { try feature.unreadMayDiffer(in: conversations, step: self) }
     }
 
     /// Runs `body`; if `body` throws, its changes are undone, and the step can go on.
@@ -157,7 +159,7 @@ public final class Step {
 
     /// Notes that other messages of `conversation` may be unread than before the step. The features are told at the end of the
     /// transaction.
-    package func unreadMayDiffer(in conversation: String) { effects.unread.insert(conversation) }
+    package func unreadMayDiffer(in conversation: String) { effects.unread.insert(conversation.exact) }
 
     /// Notes that there is a new notification.
     package func notified() { effects.notified = true }
@@ -242,7 +244,7 @@ public final class Step {
 
         package init(events: [EngineEvent] = []) { self.events = events }
         /// The conversations with other unread messages than before the step, perhaps.
-        package var unread: Set<String> = []
+        package var unread: Set<ExactText> = []
         /// Whether a handler was called or given up.
         package var handled = false
         /// Whether texts were stored or changed.

@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijStore
+import KalijText
 
 /// The addresses from which an answer counts.
 ///
@@ -31,10 +32,10 @@ package struct ReplyOrigin {
     package func mayAnswer(_ from: String?, for asked: String) throws -> Bool {
         // A server that answers for itself has to write its name (8.1.2.1, rule 2); RFC 3920 9.1.2 did not require the
         // name. Nobody else may leave `from` out.
-        guard let from else { return asked.isEmpty || asked == account.jid.domain }
+        guard let from else { return asked.isEmpty || asked.exact == account.jid.domain.exact }
         let sender = JID.received(from)
         if !asked.isEmpty { return sender == JID.received(asked) }
-        if sender == account.jid || sender.description == account.jid.domain { return true }
+        if sender == account.jid || sender.description.exact == account.jid.domain.exact { return true }
         return try isThisSession(sender)
     }
 

@@ -1,3 +1,5 @@
+import KalijText
+
 /// How a login goes: the mechanism, its channel binding, the profile.
 struct LoginChoice: Hashable, Sendable {
     /// Channel binding as a client sees it (RFC 5802, 6).
@@ -57,7 +59,7 @@ struct LoginChoice: Hashable, Sendable {
     ) throws(AuthenticationError) -> (mechanism: SASLMechanism, binding: ChannelBindings.Kind?) {
         let (credentials, pins) = (configuration.credentials, configuration.pins)
         let bindable =
-            usable == nil ? [] : names.filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }
+            usable == nil ? [] : names.filter { $0.ends(with: suffix) }.map { String($0.dropLast(suffix.count)) }
         if let bound = try? SASLMechanism.strongest(of: bindable, credentials: credentials, pinned: pins.mechanism) {
             return (bound, usable)
         }
@@ -98,7 +100,7 @@ struct LoginChoice: Hashable, Sendable {
     }
 
     private static func isKnown(_ name: String) -> Bool {
-        SASLMechanism(rawValue: name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name) != nil
+        SASLMechanism(rawValue: name.ends(with: suffix) ? String(name.dropLast(suffix.count)) : name) != nil
     }
 
     /// The announcements of channel binding (XEP-0440 section 5).
@@ -113,7 +115,7 @@ struct LoginChoice: Hashable, Sendable {
         init(
             _ names: [String], _ kinds: [String]?, _ bindings: ChannelBindings, isSASL2: Bool
         ) throws(AuthenticationError) {
-            let bindsAny = names.contains { $0.hasSuffix(LoginChoice.suffix) }
+            let bindsAny = names.contains { $0.ends(with: LoginChoice.suffix) }
             isPossible = bindsAny
             guard let kinds else {
                 // ejabberd 23.01 offers mechanisms with binding and no kinds; these cannot work in TLS 1.3.

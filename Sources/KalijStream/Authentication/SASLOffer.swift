@@ -79,6 +79,7 @@ struct SASLOffer: Hashable, Sendable {
         let lists = [mechanisms, mechanisms2, bindings.map { $0 + ["+"] } ?? [], inline.map(\.rawValue), fast]
         var text: [UInt8] = []
         for list in lists { text += Self.joined(list) + [0x1D] }
+        // characters: bytes of a hash.
         return ((try? Digest.sha256.hash(text)).map { Base64.encode($0.prefix(12)) }) ?? ""
     }
 

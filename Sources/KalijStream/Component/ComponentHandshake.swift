@@ -1,4 +1,5 @@
 import COpenSSL
+import KalijText
 import KalijXML
 
 /// How a component opens its stream (XEP-0114, 3): a header each way, a proof of the shared key, and the server's
@@ -95,7 +96,7 @@ public struct ComponentHandshake: Sendable {
             return []
         case (_, .element(let element)):
             if let error = StreamError(element) { throw .stream(error) }
-            throw .protocolViolation("<\(element.name.prefix(40))> is not expected")
+            throw .protocolViolation("<\(element.name.cut(to: 40))> is not expected")
         case (_, .closed): throw .closed
         default: throw .protocolViolation("not expected")
         }

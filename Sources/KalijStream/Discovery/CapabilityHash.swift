@@ -1,3 +1,4 @@
+import KalijText
 import KalijXML
 
 #if canImport(FoundationEssentials)
@@ -100,7 +101,7 @@ public struct CapabilityHash: Hashable, Sendable {
 
     /// Whether `key` is the key of a hash of `info`; false for any other text.
     public static func verifies(key: String, _ info: DiscoveryInfo) -> Bool {
-        let parts = key.split(separator: " ", maxSplits: 2).map(String.init)
+        let parts = key.parts(at: " ", most: 3)
         guard parts.count == 3 else { return false }
         let format: Format
         switch parts[0] {
@@ -108,7 +109,7 @@ public struct CapabilityHash: Hashable, Sendable {
         case "caps2": format = .structured
         default: return false
         }
-        return CapabilityHash(of: info, format: format, algorithm: parts[1])?.key == key
+        return CapabilityHash(of: info, format: format, algorithm: parts[1])?.key.exact == key.exact
     }
 }
 

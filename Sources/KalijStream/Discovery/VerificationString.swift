@@ -1,3 +1,4 @@
+import KalijText
 import KalijXML
 
 /// The input of the hash of XEP-0115 section 5.1.
@@ -5,7 +6,8 @@ enum VerificationString {
     /// The bytes; nil if the answer is ill-formed as section 5.4 says, or if a part holds the separator `<`: different
     /// answers would then have the same hash.
     static func bytes(of info: DiscoveryInfo) -> [UInt8]? {
-        guard Set(info.identities).count == info.identities.count, Set(info.features).count == info.features.count
+        guard Set(info.identities.map { line($0).exact }).count == info.identities.count,
+            Set(info.features.map(\.exact)).count == info.features.count
         else { return nil }
         // Sorted by category, then type, then language: U+0000 precedes all their characters.
         // By bytes: the library's replacing of strings takes a quarter of a megabyte of every process.
@@ -13,12 +15,12 @@ enum VerificationString {
             String(decoding: line.utf8.map { $0 == 0 ? UInt8(ascii: "/") : $0 }, as: UTF8.self)
         }
         var parts = identities + inOrder(info.features)
-        var types: Set<String> = []
+        var types: Set<ExactText> = []
         // A form without a hidden FORM_TYPE is ignored.
         let forms = info.forms.compactMap { form in form.formType.map { (type: $0, form: form) } }
         for (type, form) in forms.sorted(by: { precedes($0.type, $1.type) }) {
-            let values = Set(form[DataForm.formTypeField]?.values ?? [])
-            guard types.insert(type).inserted, values.count == 1 else { return nil }
+            let values = Set((form[DataForm.formTypeField]?.values ?? []).map(\.exact))
+            guard types.insert(type.exact).inserted, values.count == 1 else { return nil }
             parts.append(type)
             for field in form.fields.sorted(by: { precedes($0.name ?? "", $1.name ?? "") }) {
                 guard field.name != DataForm.formTypeField else { continue }

@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijText
 
 /// Why an authentication could not be carried out, found on our side. A refusal of the server is a `SASLError`.
 ///
@@ -97,6 +98,6 @@ extension AuthenticationError: CustomStringConvertible {
 
     /// The server's words, cut to fit a line.
     private static func list(_ names: [String]) -> String {
-        names.isEmpty ? "none" : names.prefix(12).map { String($0.prefix(40)) }.joined(separator: ", ")
+        names.isEmpty ? "none" : names.prefix(12).map { $0.cut(to: 40) }.joined(separator: ", ")
     }
 }

@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijText
 import KalijXML
 
 /// An error in answer to a stanza (RFC 6120, 8.3); the stream goes on.
@@ -176,7 +177,7 @@ public struct StanzaError: Error, Hashable, Sendable {
 
 extension StanzaError: CustomStringConvertible {
     public var description: String {
-        let detail = application.map { ", \(String($0.prefix(60)))" } ?? ""
+        let detail = application.map { ", \($0.cut(to: 60))" } ?? ""
         return "\(condition.rawValue) (\(kind.rawValue))\(detail)\(ErrorText.suffix(text))"
     }
 }

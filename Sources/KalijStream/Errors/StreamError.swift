@@ -1,3 +1,4 @@
+import KalijText
 import KalijXML
 
 /// An error that ends a stream: `<stream:error/>` (RFC 6120, 4.9).
@@ -123,7 +124,7 @@ extension StreamError {
 
 extension StreamError: CustomStringConvertible {
     public var description: String {
-        let detail = application.map { ", \(String($0.prefix(60)))" } ?? ""
+        let detail = application.map { ", \($0.cut(to: 60))" } ?? ""
         return "the server ended the stream: \(condition.rawValue)\(detail)\(ErrorText.suffix(text))"
     }
 }

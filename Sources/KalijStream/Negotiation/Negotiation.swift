@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijText
 import KalijXML
 
 /// The way from a connection to a session: RFC 6120 (STARTTLS, SASL, binding) and XEP-0198 (resuming, enabling), or with
@@ -188,7 +189,7 @@ public struct Negotiation: Sendable {
     // MARK: - Errors
 
     func unexpected(_ element: Element) -> NegotiationError {
-        let name = "<\(element.name.prefix(60)) xmlns='\((element.namespace ?? "").prefix(100))'>"
+        let name = "<\(element.name.cut(to: 60)) xmlns='\((element.namespace ?? "").cut(to: 100))'>"
         return .unexpected(element: name, during: stage.description)
     }
 

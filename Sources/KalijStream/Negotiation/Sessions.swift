@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijText
 import KalijXML
 
 /// A former session resumed (XEP-0198, 5), or a new session bound (RFC 6120, 7) and enabled (XEP-0198, 3).
@@ -185,6 +186,6 @@ extension Negotiation {
     private func condition(in failed: Element) -> String {
         let places = failed.children + (failed.child("error")?.children ?? [])
         let known = places.first { $0.namespace == Namespace.stanzaErrors && $0.name != "text" }
-        return known.map { String($0.name.prefix(60)) } ?? StanzaError.Condition.undefinedCondition.rawValue
+        return known.map { $0.name.cut(to: 60) } ?? StanzaError.Condition.undefinedCondition.rawValue
     }
 }

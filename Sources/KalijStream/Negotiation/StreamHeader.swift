@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijText
 import KalijXML
 
 /// The opening tags of a stream (RFC 6120, 4.7).
@@ -28,20 +29,20 @@ enum StreamHeader {
     /// The fault of the server's header; nil if there is none.
     static func problem(in header: Element, domain: String) -> String? {
         guard header.isNamed("stream", Namespace.stream) else {
-            return "<\(header.name.prefix(40))> is no XMPP stream"
+            return "<\(header.name.cut(to: 40))> is no XMPP stream"
         }
         guard header.defaultNamespace == Namespace.client else { return "it is not for clients: no jabber:client" }
         guard let version = header["version"] else { return "a server of before XMPP 1.0: no version" }
-        let numbers = version.split(separator: ".", omittingEmptySubsequences: false)
+        let numbers = version.parts(at: ".")
         // fits: text gives nil
         guard numbers.count == 2, let major = UInt(numbers[0]), UInt(numbers[1]) != nil, major >= 1 else {
-            return "version \"\(version.prefix(20))\" is not supported"
+            return "version \"\(version.cut(to: 20))\" is not supported"
         }
         // RFC 6120, 4.7.1, wants a "from"; a server without "from" has still been found under this name.
         if let from = header["from"] {
             let sender = JID.received(from)
-            guard sender.local == nil, sender.isBare, sender.domain == domain else {
-                return "it speaks for \"\(from.prefix(100))\", not for \"\(domain)\""
+            guard sender.local == nil, sender.isBare, sender.domain.exact == domain.exact else {
+                return "it speaks for \"\(from.cut(to: 100))\", not for \"\(domain)\""
             }
         }
         return nil

@@ -1,3 +1,5 @@
+import KalijText
+
 /// Follows the redirects of a GET or HEAD, three at most (RFC 9110, 15.4). The caller starts the next transfer, whose
 /// address is judged like the first.
 ///
@@ -30,7 +32,7 @@ public struct Redirects: Sendable {
         count += 1
         var next = request
         next.url = to.text
-        if to.host != from.host { next.fields = [] }
+        if to.host.exact != from.host.exact { next.fields = [] }
         return next
     }
 }

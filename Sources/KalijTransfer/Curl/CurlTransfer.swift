@@ -1,4 +1,5 @@
 import CCurl
+import KalijText
 import KalijTransport
 
 /// A transfer by libcurl.
@@ -29,7 +30,8 @@ final class CurlTransfer: Transfer {
         let request = exchange.request
         let url = try TransferURL(request.url)
         sockets = TransferSockets(
-            waits: multi.waits, isOwnHost: request.ownHosts.contains(url.host), isPut: request.method == .put,
+            waits: multi.waits, isOwnHost: request.ownHosts.contains { $0.exact == url.host.exact },
+            isPut: request.method == .put,
             sendBuffer: sendBuffer)
         let easy = try CurlEasy(curl: multi.curl)
         try easy.configure(for: request, url: url, length: exchange.upload?.length)

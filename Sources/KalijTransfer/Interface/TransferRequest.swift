@@ -14,7 +14,7 @@ public struct TransferRequest: Sendable {
     public var caFile: String?
     /// Hosts whose addresses may be private, such as the account's own upload service. In lower case, without a port;
     /// an IPv6 address in brackets.
-    public var ownHosts: Set<String>
+    public var ownHosts: Set<String>  // characters: compared by bytes, one by one.
     /// GET: only the bytes from here on (RFC 9110, 14.1.2), at least 1.
     public var offset: Int64?
     /// With ``offset``: the validator of the earlier answer, an entity tag or a date (If-Range, RFC 9110, 13.1.5).

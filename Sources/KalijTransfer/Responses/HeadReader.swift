@@ -1,3 +1,5 @@
+import KalijText
+
 /// Collects the head of a response from its lines, as curl hands these over: a status line, fields, an empty line.
 struct HeadReader {
     /// Of a response: more than any server needs.
@@ -59,7 +61,7 @@ struct HeadReader {
     /// The same number may come several times (RFC 9110, 8.6).
     private func contentLength() throws(TransferFailure) -> Int64? {
         let lengths = Set(
-            values(of: "content-length").flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+            values(of: "content-length").flatMap { $0.parts(at: ",") }
                 .map { decimal(Self.trimmed($0.utf8)) })
         guard let length = lengths.first else { return nil }
         guard lengths.count == 1, let length else {

@@ -1,3 +1,5 @@
+import KalijText
+
 /// The head of a final response.
 public struct ResponseHead: Sendable, Equatable {
     /// Three digits, 200 and up.
@@ -30,7 +32,7 @@ public struct ResponseHead: Sendable, Equatable {
     /// For `If-Range`: a strong entity tag, or else the date of the last change; weak tags do not compare there (RFC
     /// 9110, 13.1.5).
     public var validator: String? {
-        if let etag, etag.hasPrefix("\"") { return etag }
+        if let etag, etag.begins(with: "\"") { return etag }
         return lastModified
     }
 }
@@ -46,11 +48,11 @@ public struct ContentRange: Sendable, Equatable {
 
     /// Takes the value of the field; nil for another unit, an unsatisfied range or malformed text.
     public init?(_ text: String) {
-        let words = text.split(separator: " ", maxSplits: 1)
+        let words = text.parts(at: " ", most: 2)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
-        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+        let parts = words[1].parts(at: "/")
         guard parts.count == 2 else { return nil }
-        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        let ends = parts[0].parts(at: "-")
         guard ends.count == 2, let first = decimal(ends[0]), let last = decimal(ends[1]), first <= last else {
             return nil
         }

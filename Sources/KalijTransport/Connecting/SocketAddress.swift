@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 
 /// An address and a port, in the system's form.
 struct SocketAddress: Equatable {
@@ -98,6 +99,6 @@ extension SocketAddress {
     static func isLiteral(_ text: String) -> Bool { SocketAddress(literal: text, port: 0) != nil }
 
     static func withoutBrackets(_ text: String) -> String {
-        text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
+        text.begins(with: "[") && text.ends(with: "]") ? String(text.dropFirst().dropLast()) : text
     }
 }

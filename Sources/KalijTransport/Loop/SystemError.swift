@@ -17,7 +17,7 @@ public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
         // glibc's strerror is safe between threads since 2.32, and never returns null.
         guard let text = strerror(code) else { return "error \(code)" }
         let words = String(cString: text)
-        return words.prefix(1).lowercased() + words.dropFirst()
+        return words.prefix(1).lowercased() + words.dropFirst()  // characters: words of the system.
     }
 
     public var description: String { "\(operation): \(reason)" }

@@ -12,7 +12,7 @@ public final class NetworkMonitor {
     private var watch: Watch?
     private var pause: Timer?
     private var routesChanged = false
-    private var known: Set<String> = []
+    private var known: Set<String> = []  // characters: the system's names.
 
     /// How long changes are collected, in seconds: a new interface causes several.
     private let coalescing = 0.1
@@ -98,7 +98,7 @@ public final class NetworkMonitor {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }
         defer { freeifaddrs(first) }
-        var found: Set<String> = []
+        var found: Set<String> = []  // characters: the system's names.
         var next = first
         while let entry = next?.pointee {
             next = entry.ifa_next

@@ -1,3 +1,5 @@
+import KalijText
+
 extension DataForm {
     /// The rules of the standard that the form breaks; empty if the form is in order. Reading a form does not check
     /// these rules.
@@ -21,13 +23,13 @@ extension DataForm {
 
     private static func problems(of type: FormType, in fields: [Field]) -> [FormError] {
         var problems: [FormError] = []
-        var names: Set<String> = []
+        var names: Set<ExactText> = []
         for (place, field) in fields.enumerated() {
             guard let name = field.name else {
                 if field.type != .fixed { problems.append(.namelessField(place)) }
                 continue
             }
-            if !names.insert(name).inserted { problems.append(.duplicateField(name)) }
+            if !names.insert(name.exact).inserted { problems.append(.duplicateField(name)) }
             // The fields of an answer or a result may leave out their types.
             if field.type == nil, type != .form { continue }
             problems += field.problemsOfOptions
@@ -42,10 +44,10 @@ extension DataForm.Field {
         let name = name ?? ""
         guard !options.isEmpty else { return [] }
         if !effectiveType.takesOptions { return [.superfluousOptions(field: name)] }
-        var (values, labels): (Set<String>, Set<String>) = ([], [])
+        var (values, labels): (Set<ExactText>, Set<ExactText>) = ([], [])
         return options.compactMap { option in
-            let isNew = values.insert(option.value).inserted
-            let isNewLabel = option.label.map { labels.insert($0).inserted } ?? true
+            let isNew = values.insert(option.value.exact).inserted
+            let isNewLabel = option.label.map { labels.insert($0.exact).inserted } ?? true
             return isNew && isNewLabel ? nil : .duplicateOption(field: name, option: option.label ?? option.value)
         }
     }
@@ -63,8 +65,8 @@ extension DataForm.Field {
         }
         // A list without options: the field of a result or an answer, where options are not repeated.
         guard effectiveType.takesOptions, !options.isEmpty, !isOpen else { return nil }
-        let choices = Set(options.map(\.value))
-        return given.first { !choices.contains($0) }.map { .notAnOption(field: name, value: $0) }
+        let choices = Set(options.map(\.value.exact))
+        return given.first { !choices.contains($0.exact) }.map { .notAnOption(field: name, value: $0) }
     }
 
     /// The error in the values of the field as an answer; nil if there is none.

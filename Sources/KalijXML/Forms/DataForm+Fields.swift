@@ -1,9 +1,11 @@
+import KalijText
+
 extension DataForm {
     /// The name of the field with the kind of the form (XEP-0068).
     public static let formTypeField = "FORM_TYPE"
 
     /// The form's own first field with this name; nil if there is none.
-    public subscript(_ name: String) -> Field? { fields.first { $0.name == name } }
+    public subscript(_ name: String) -> Field? { fields.first { $0.name?.exact == name.exact } }
 
     /// The kind of the form: the value of the field `FORM_TYPE`.
     ///

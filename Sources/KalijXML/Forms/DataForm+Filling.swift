@@ -1,3 +1,5 @@
+import KalijText
+
 // Filling in a form and submitting the answer: the work of the form-submitting entity of XEP-0004.
 
 extension DataForm {
@@ -31,7 +33,8 @@ extension DataForm {
 
     private func placeToFill(_ name: String) throws(FormError) -> Int {
         guard type == .form else { throw .notToBeFilled(type) }
-        guard let place = fields.firstIndex(where: { $0.name == name && $0.effectiveType != .fixed }) else {
+        guard let place = fields.firstIndex(where: { $0.name?.exact == name.exact && $0.effectiveType != .fixed })
+        else {
             throw .noSuchField(name)
         }
         return place
@@ -91,16 +94,17 @@ extension DataForm.Field {
     fileprivate func arranged(_ values: [String]) -> [String] {
         switch effectiveType {
         case .textMulti:
+            // characters: CR LF is a single end of a line.
             return values.flatMap { $0.split(omittingEmptySubsequences: false, whereSeparator: isLineEnd) }
                 .map(String.init)
         case .jidMulti:
-            var known: Set<String> = []
-            return values.filter { known.insert($0).inserted }
+            var known: Set<ExactText> = []
+            return values.filter { known.insert($0.exact).inserted }
         case .listMulti:
-            let order = options.map(\.value)
-            let chosen = Set(values)
+            let order = options.map(\.value.exact)
+            let chosen = Set(values.map(\.exact))
             // A value outside the options is reported by the checks, or XEP-0122 allows it.
-            return order.filter(chosen.contains) + values.filter { !order.contains($0) }
+            return order.filter(chosen.contains).map(\.text) + values.filter { !order.contains($0.exact) }
         default: return values
         }
     }

@@ -1,3 +1,5 @@
+import KalijText
+
 let formNamespace = "jabber:x:data"
 
 /// A data form (XEP-0004): questions with their fields, an answer, or data as the result of a query.
@@ -65,7 +67,7 @@ public struct DataForm: Sendable, Hashable {
         }
 
         /// The first field with this name.
-        public subscript(_ name: String) -> Field? { fields.first { $0.name == name } }
+        public subscript(_ name: String) -> Field? { fields.first { $0.name?.exact == name.exact } }
     }
 
     /// The purpose of a form (XEP-0004 section 3.1).

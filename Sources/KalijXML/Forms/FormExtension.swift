@@ -1,3 +1,5 @@
+import KalijText
+
 extension DataForm {
     /// A child element of a form or field from another standard, kept unchanged.
     public struct Extension: Sendable, Hashable {
@@ -20,6 +22,6 @@ extension DataForm.Field {
     /// The children of the field with a name and a namespace of another standard.
     func extensionElements(_ name: String, _ xmlns: String) -> [Element] {
         // An extension with another name is not parsed.
-        extensions.filter { $0.xml.hasPrefix("<" + name) }.map(\.element).filter { $0.isNamed(name, xmlns) }
+        extensions.filter { $0.xml.begins(with: "<" + name) }.map(\.element).filter { $0.isNamed(name, xmlns) }
     }
 }

@@ -1,3 +1,5 @@
+import KalijText
+
 extension DataForm {
     /// An image, a sound or a video of a field (XEP-0221), such as the picture of a riddle for humans.
     ///
@@ -54,7 +56,9 @@ extension DataForm.Field {
     public var media: [DataForm.Media] {
         get { extensionElements("media", DataForm.Media.namespace).map(DataForm.Media.init) }
         set {
-            extensions.removeAll { $0.xml.hasPrefix("<media") && $0.element.isNamed("media", DataForm.Media.namespace) }
+            extensions.removeAll {
+                $0.xml.begins(with: "<media") && $0.element.isNamed("media", DataForm.Media.namespace)
+            }
             extensions += newValue.map { DataForm.Extension($0.element) }
         }
     }

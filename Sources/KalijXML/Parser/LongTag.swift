@@ -110,7 +110,7 @@ struct LongTag {
     /// Where a value can be cut: not inside a character, and not inside a reference.
     private static func cut(_ value: ArraySlice<UInt8>) -> Int {
         var end = value.endIndex
-        let tail = value.suffix(4)
+        let tail = value.suffix(4)  // characters: bytes.
         if let lead = tail.lastIndex(where: { $0 & 0xC0 != 0x80 }), value[lead] >= 0xC0 { end = lead }
         if let start = value[..<end].lastIndex(of: UInt8(ascii: "&")), !value[start..<end].contains(UInt8(ascii: ";")) {
             end = start

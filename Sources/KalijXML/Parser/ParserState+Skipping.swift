@@ -6,7 +6,7 @@ extension ParserState {
     mutating func skip(_ limit: LimitKind) {
         skipping = limit
         let root = Element(tree: builder.take(), index: 0)
-        var attributes: [String: String] = [:]
+        var attributes: [String: String] = [:]  // characters: equivalent names are one; the last counts.
         for place in root.attributePlaces.prefix(64) where root.tree.attributes[place].length <= 4_096 {
             let attribute = root.tree.attributes[place]
             attributes[root.key(of: attribute)] = String(decoding: root.tree.value(attribute), as: UTF8.self)

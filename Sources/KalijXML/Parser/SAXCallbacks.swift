@@ -1,4 +1,5 @@
 import CLibXML2
+import KalijText
 
 /// The callbacks. libxml2 gets no user data from here, because user data breaks the handling of entities: libxml2
 /// passes the context, whose `_private` is the state.
@@ -97,7 +98,7 @@ enum SAXCallbacks {
             XML_ERR_UNPARSED_ENTITY.rawValue, XML_ERR_ENTITY_IS_EXTERNAL.rawValue, XML_ERR_ENTITY_LOOP.rawValue:
             "restricted-xml"
         // libxml2 has a single code for characters forbidden in XML and for bytes outside UTF-8.
-        case XML_ERR_INVALID_CHAR.rawValue where message.hasPrefix("Input is not proper UTF-8"),
+        case XML_ERR_INVALID_CHAR.rawValue where message.begins(with: "Input is not proper UTF-8"),
             XML_ERR_INVALID_CHAR.rawValue where isSurrogate(message):
             "unsupported-encoding"
         case XML_ERR_NO_MEMORY.rawValue: "resource-constraint"
@@ -107,9 +108,8 @@ enum SAXCallbacks {
 
     /// "Char 0xD800 out of allowed range": a surrogate has no UTF-8 form.
     private static func isSurrogate(_ message: String) -> Bool {
-        let prefix = "Char 0x"
-        guard message.hasPrefix(prefix) else { return false }
-        let digits = message.dropFirst(prefix.count).prefix { $0.isHexDigit }
+        guard let rest = message.rest(after: "Char 0x") else { return false }
+        let digits = rest.prefix { $0.isHexDigit }
         return Int(digits, radix: 16).map { (0xD800...0xDFFF).contains($0) } ?? false
     }
 

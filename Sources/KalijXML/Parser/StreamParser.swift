@@ -54,7 +54,7 @@ public final class StreamParser {
         let beganWith = state.pointee.restarts
         var rest = bytes
         while !rest.isEmpty {
-            let piece = rest.prefix(StreamParser.pieceBytes)
+            let piece = rest.prefix(StreamParser.pieceBytes)  // characters: bytes.
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
             if state.pointee.held.isEmpty, state.pointee.longTag == nil, piece[piece.endIndex &- 1] != UInt8(ascii: "]")
             {

@@ -39,7 +39,7 @@ public struct SkippedElement: Sendable, Equatable {
     /// The namespace of the top-level element.
     public var namespace: String?
     /// Attributes of the top-level element: the first 64, those with values over 4 KiB left out.
-    public var attributes: [String: String]
+    public var attributes: [String: String]  // characters: equivalent names are one; the last counts.
     /// The exceeded limit.
     public var limit: Limit
     /// The first bytes as received, at most ``ParserLimits/prefixBytes``.

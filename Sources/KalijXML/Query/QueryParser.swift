@@ -1,3 +1,5 @@
+import KalijText
+
 /// Compiles the text of a query. Errors are found here, never later.
 struct QueryParser {
     /// Stands for an interpolated value in the bytes of a query.
@@ -34,7 +36,7 @@ struct QueryParser {
     }
 
     static func shown(_ bytes: [UInt8]) -> String {
-        String(decoding: bytes, as: UTF8.self).split(separator: "\0", omittingEmptySubsequences: false)
+        String(decoding: bytes, as: UTF8.self).parts(at: "\0")
             .joined(separator: "\\(...)")
     }
 

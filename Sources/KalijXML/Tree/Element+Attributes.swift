@@ -22,8 +22,8 @@ extension Element {
     }
 
     /// All attributes by name, with the namespace as `xmlns`.
-    public var attributes: [String: String] {
-        var result: [String: String] = [:]
+    public var attributes: [String: String] {  // characters: equivalent names are one; the last counts.
+        var result: [String: String] = [:]  // characters: as above.
         for place in attributePlaces {
             let attribute = tree.attributes[place]
             result[key(of: attribute)] = String(decoding: tree.value(attribute), as: UTF8.self)

@@ -23,6 +23,13 @@ struct FairnessTests {
         #expect(taken == 95)
     }
 
+    @Test("a module counts under the name of the settings, however a publish spells it")
+    func spelling() throws {
+        var settings = try Drill().core.settings
+        settings.modules["\u{4E26}"] = settings.modules.values.first
+        #expect(settings.moduleName("\u{FA70}")?.utf8.elementsEqual("\u{4E26}".utf8) == true)
+    }
+
     @Test("an invented token does not speak for a fresh module: an alarm, and pushes go on")
     func fresh() throws {
         var drill = try Drill()

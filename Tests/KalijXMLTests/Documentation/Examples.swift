@@ -350,7 +350,7 @@ let presence = Element("presence", xmlns: "jabber:client", children: [Element("s
 
     // Compiled, not run.
     private func comment1(element: Element, message: Element, iq: Element, jid: String) async throws {
-#sourceLocation(file: "Sources/KalijXML/Forms/DataForm.swift", line: 10)
+#sourceLocation(file: "Sources/KalijXML/Forms/DataForm.swift", line: 12)
 var form = try DataForm(element)
 try form.fill("public", with: true)
 try form.fill("features", with: ["news", "search"])

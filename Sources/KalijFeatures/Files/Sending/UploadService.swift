@@ -88,9 +88,7 @@ package struct UploadServices {
     }
 
     fileprivate func told(_ items: [DiscoveryItem]) throws {
-        let services = Set(items.compactMap { $0.node == nil ? $0.jid : nil }).sorted {
-            $0.description < $1.description
-        }
+        let services = Set(items.compactMap { $0.node == nil ? $0.jid : nil }).sorted()
         guard !services.isEmpty else { return try told(nothing: true) }
         try expect(Int64(min(services.count, Self.mostItems)))
         for jid in services.prefix(Self.mostItems) {

@@ -3,6 +3,7 @@ import KalijHandlers
 import KalijRatchet
 import KalijSteps
 import KalijStore
+import KalijText
 import KalijXML
 
 import FoundationEssentials
@@ -134,7 +135,7 @@ package struct Uploads {
 
     /// A random name. The extension stays: other clients go by it to show a picture as a picture.
     private func secretName(_ row: UploadRow) -> String {
-        let parts = (row.description.name ?? "").split(separator: ".")
+        let parts = (row.description.name ?? "").words(at: ".")
         let end = parts.count > 1 ? parts.last?.lowercased() ?? "" : ""
         let isUsual = (1...5).contains(end.utf8.count) && end.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
         return UUID().uuidString.lowercased() + (isUsual ? "." + end : "")

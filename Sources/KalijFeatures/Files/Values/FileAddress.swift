@@ -1,5 +1,6 @@
 import KalijHandlers
 import KalijRatchet
+import KalijText
 
 import FoundationEssentials
 
@@ -20,11 +21,12 @@ struct FileAddress: Equatable {
 
     /// Reads an `aesgcm` URL; nil if `text` is something else.
     init?(encrypted text: String) {
-        guard text.utf8.count <= Self.longest, text.hasPrefix(Self.encrypted), !text.contains(where: \.isWhitespace),
-            let hash = text.lastIndex(of: "#"), let key = Self.bytes(text[text.index(after: hash)...]),
-            [44, 48].contains(key.count)
+        guard text.utf8.count <= Self.longest, let rest = text.rest(after: Self.encrypted),
+            !rest.unicodeScalars.contains(where: \.properties.isWhitespace),
+            let hash = rest.utf8.lastIndex(of: UInt8(ascii: "#")),
+            let key = Self.bytes(String(rest.unicodeScalars[hash...].dropFirst())), [44, 48].contains(key.count)
         else { return nil }
-        let url = Self.web + text[..<hash].dropFirst(Self.encrypted.count)
+        let url = Self.web + String(rest[..<hash])
         guard Self.isWeb(url) else { return nil }
         self.init(url: url, key: key)
     }
@@ -47,14 +49,14 @@ struct FileAddress: Equatable {
 
     /// The text of a message with an encrypted file.
     var encryptedText: String? {
-        key.map { Self.encrypted + url.dropFirst(Self.web.count) + "#" + Self.text($0) }
+        key.flatMap { key in url.rest(after: Self.web).map { Self.encrypted + $0 + "#" + Self.text(key) } }
     }
 
     private static func text(_ bytes: [UInt8]) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    private static func bytes(_ text: Substring) -> [UInt8]? {
+    private static func bytes(_ text: String) -> [UInt8]? {
         let digits = text.compactMap { $0.isASCII ? $0.hexDigitValue : nil }
         guard digits.count == text.count, digits.count.isMultiple(of: 2), digits.count <= 128 else { return nil }
         // fits: two digits

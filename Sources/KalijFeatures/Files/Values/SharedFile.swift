@@ -1,4 +1,5 @@
 import KalijSteps
+import KalijText
 import KalijXML
 
 import FoundationEssentials
@@ -38,7 +39,7 @@ struct SharedFile: Equatable {
     }
 
     private var isPicture: Bool {
-        ["image/", "video/", "audio/"].contains { description.type?.hasPrefix($0) ?? false }
+        ["image/", "video/", "audio/"].contains { description.type?.begins(with: $0) ?? false }
     }
 
     // MARK: Receiving

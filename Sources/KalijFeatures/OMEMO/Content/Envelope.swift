@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijRatchet
+import KalijText
 import KalijXML
 
 /// What 2 encrypts: parts of the stanza, and what ties them to the stanza (XEP-0420, with the profile of XEP-0384 section 5.5.1).
@@ -86,7 +87,7 @@ struct Envelope {
         case "jabber:client": ["body", "subject", "thread"].contains(part.name)
         case let namespace where Dialect(namespace: namespace) != nil: part.name == "opt-out"
         case "http://jabber.org/protocol/chatstates": true
-        case let namespace: !outer.contains { namespace.hasPrefix($0) }
+        case let namespace: !outer.contains { namespace.begins(with: $0) }
         }
     }
 

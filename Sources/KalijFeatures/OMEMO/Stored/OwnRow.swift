@@ -1,5 +1,6 @@
 import KalijRatchet
 import KalijStore
+import KalijText
 import KalijXML
 
 /// The stored state of what this device has published in a format.
@@ -42,10 +43,10 @@ struct OwnRow {
             isDue: row.bool("due"), attempts: Int(row.integer("attempts")))
         (asked, publishedAt) = (row.integer("asked"), row.optionalInteger("published_at"))
         isTimed = row.bool("timed")
-        fights = row.text("fights").split(separator: ",").compactMap { Int64($0) }
-        others = row.text("others").split(separator: ",").compactMap { UInt32($0) }
+        fights = row.text("fights").words(at: ",").compactMap { Int64($0) }
+        others = row.text("others").words(at: ",").compactMap { UInt32($0) }
         labels = (try? Element.parse(row.text("labels"))).flatMap { DeviceList($0, .omemo2) }?.labels ?? [:]
-        retired = row.text("retired").split(separator: ",").compactMap { UInt32($0) }
+        retired = row.text("retired").words(at: ",").compactMap { UInt32($0) }
         (foreignAt, problem) = (row.optionalInteger("foreign_at"), row.optionalText("problem"))
     }
 

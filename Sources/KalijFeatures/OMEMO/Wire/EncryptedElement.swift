@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijRatchet
+import KalijText
 import KalijXML
 
 /// An encrypted message: the payload, and the key of the payload for each device (XEP-0384 section 4.6 of 0.3).
@@ -73,7 +74,7 @@ struct EncryptedElement {
         let name = "\(device)"
         var list = header.children("key")
         if dialect == .omemo2 {
-            list = header.children("keys").filter { $0["jid"] == address }.flatMap { $0.children("key") }
+            list = header.children("keys").filter { $0["jid"]?.exact == address.exact }.flatMap { $0.children("key") }
         }
         return Array(list.lazy.filter { $0["rid"] == name }.prefix(Self.mostAlike))
     }

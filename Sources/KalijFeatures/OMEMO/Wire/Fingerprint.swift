@@ -1,4 +1,5 @@
 import KalijRatchet
+import KalijText
 
 /// An identity key for people: 64 hexadecimal digits of its Curve25519 form.
 public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
@@ -15,7 +16,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
     /// Reads 64 hexadecimal digits, in groups or not; nil for anything else. The type of a key of 0.3, `05`, may come first.
     public init?(_ text: String) {
         var digits = text.lowercased().filter { !$0.isWhitespace && $0 != ":" && $0 != "-" }
-        if digits.count == 66, digits.hasPrefix("05") { digits.removeFirst(2) }
+        if digits.count == 66, digits.begins(with: "05") { digits.removeFirst(2) }
         guard digits.count == 64, digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
         hex = digits
     }

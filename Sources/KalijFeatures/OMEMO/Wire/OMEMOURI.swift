@@ -1,6 +1,7 @@
 import KalijAddress
 
 import FoundationEssentials
+import KalijText
 
 /// An address with keys: `xmpp:JID?omemo-sid-ID=HEX;...` as Conversations, Dino and Monal write it, or XEP-0434's `trust-message`.
 public struct OMEMOURI: Sendable, Equatable {
@@ -20,12 +21,12 @@ public struct OMEMOURI: Sendable, Equatable {
             let query = uri.query, let jid = try? JID(uri.path)
         else { return nil }
         var (verified, distrusted): ([Fingerprint], [Fingerprint]) = ([], [])
-        for field in query.split(whereSeparator: { $0 == ";" || $0 == "&" }) {
-            let pair = field.split(separator: "=", maxSplits: 1)
+        for field in query.words(at: ";").flatMap({ $0.words(at: "&") }) {
+            let pair = field.parts(at: "=", most: 2)
             guard pair.count == 2 else { continue }
             let name = pair[0].lowercased()
-            guard name.hasPrefix("omemo-sid-") || name == "trust" || name == "distrust" else { continue }
-            guard let key = Fingerprint(String(pair[1])) else { return nil }
+            guard name.begins(with: "omemo-sid-") || name == "trust" || name == "distrust" else { continue }
+            guard let key = Fingerprint(pair[1]) else { return nil }
             if name == "distrust" { distrusted.append(key) } else { verified.append(key) }
         }
         guard (1...Self.most).contains(verified.count + distrusted.count) else { return nil }

@@ -85,7 +85,7 @@ struct RoomPlan: Equatable {
     /// Set where the room offers them: the archive under the two names of the two servers. In a moderated room a
     /// removed or banned member comes back with the former role (measured: ejabberd 23.01, where rooms are moderated
     /// unless told otherwise).
-    private var wished: [String: String] {
+    private var wished: [String: String] {  // characters: names of ours.
         [
             "\(Self.prefix)roomname": title, "\(Self.prefix)enablearchiving": "1", "mam": "1",
             "\(Self.prefix)changesubject": "0", "\(Self.prefix)allowpm": "none", "\(Self.prefix)moderatedroom": "0",
@@ -142,7 +142,7 @@ struct RoomPlan: Equatable {
         guard missing.isEmpty else {
             return destroy("the service does not offer \(missing.joined(separator: ", "))")
         }
-        let needed = Dictionary(uniqueKeysWithValues: Self.mandatory.map { (Self.prefix + $0.key, $0.value) })
+        let needed = Dictionary(Self.mandatory.map { (Self.prefix + $0.key, $0.value) }) { $1 }
         stage = .configuring
         return [.configure(needed.merging(wished.filter { fields.contains($0.key) }) { $1 })]
     }
