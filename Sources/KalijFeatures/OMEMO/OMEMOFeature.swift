@@ -105,9 +105,11 @@ enum OMEMOFeature: Feature {
 
     static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
         if let digest = incoming.digest { try SeenContents(step: step).set(message.id, of: digest) }
-        // Only the archive shows what an earlier process may have sent without a trace here.
-        guard incoming.source == .archive, !incoming.isOlder, incoming.encryption?.problem == .notForUs,
-            let device = incoming.encryption?.device, message.direction == .outgoing,
+        // Only the account's archive shows what an earlier process may have sent without a trace here: in a room's archive others may
+        // have written in this device's name.
+        guard incoming.source == .archive, incoming.archive == Archive.own.key, !incoming.isOlder,
+            incoming.encryption?.problem == .notForUs, let device = incoming.encryption?.device,
+            message.direction == .outgoing,
             try device == OwnDevice.id(of: step.account.id, in: step.database)
         else { return }
         try Restoring(step: step).found("the archive has messages of this device that are not here")
