@@ -124,7 +124,9 @@ struct Receiving {
         case .envelope(let envelope):
             message.element = envelope.opened(message.element)
             message.body = message.element.child("body", "jabber:client")?.text
-            if message.direction == .incoming { try OMEMOFeature.lookForOptOut(message, in: step) }
+            if message.direction == .incoming {
+                try OMEMOFeature.lookForOptOut(message, isProven: opened.trust.isUsed, in: step)
+            }
         }
         // A part without a text is the business of other features, such as a marker.
         guard let body = message.body else {
