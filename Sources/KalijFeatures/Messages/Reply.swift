@@ -30,11 +30,17 @@ struct Reply {
     }
 
     /// The body without the quote; the whole body if the quote is not a part of it.
-    func strippingQuote(from body: String) -> String {
+    /// - Parameter isQuoteSure: whether the author has said what is a quote; otherwise it has to look like one.
+    func strippingQuote(from body: String, isQuoteSure: Bool) -> String {
         guard let quote, quote.upperBound <= body.unicodeScalars.count else { return body }
         var scalars = body.unicodeScalars
         let start = scalars.index(scalars.startIndex, offsetBy: quote.lowerBound)
         let end = scalars.index(start, offsetBy: quote.count)
+        if !isQuoteSure {
+            let lines = scalars[start..<end].split(separator: "\n", omittingEmptySubsequences: true)
+            let isWhole = start == scalars.startIndex && (end == scalars.endIndex || scalars[..<end].last == "\n")
+            guard isWhole, lines.allSatisfy({ $0.first == ">" }) else { return body }
+        }
         scalars.removeSubrange(start..<end)
         let rest = String(scalars)
         return rest.isEmpty ? body : rest

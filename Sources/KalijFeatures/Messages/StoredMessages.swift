@@ -115,6 +115,12 @@ package struct StoredMessages {
         ).first([.integer(row), .integer(account)]) { Message($0) }
     }
 
+    /// Whether the message in `row` is the user's, accepted in this directory.
+    func isAccepted(_ row: Int64) throws -> Bool {
+        try database.statement("SELECT 1 FROM message WHERE id = ? AND direction = 'out' AND received_at IS NULL")
+            .first([.integer(row)]) { _ in true } ?? false
+    }
+
     // MARK: Names
 
     /// The newest shown message with this stanza's id, or else with this origin-id.

@@ -66,13 +66,13 @@ struct Bundles {
         guard let own = try OwnDevice.load(step.account.id, from: step.database) else { return }
         let bundle = try element.chosen(device.dialect)
         let rows = RatchetSessions(step: step)
-        let isProof = try !heals && rows.sending(device) != nil
         // All agreements of the bundle's keys have to hold, also if the bundle only proves a key.
         let identity = try own.identity
         let session = try Session.begin(identity, bundle, device.dialect)
         guard session.theirs.key != identity.publicIdentity.key else { throw RatchetError.badKey }
-        try Trusting(step: step).met(session.theirs.key, of: device, byBundle: true)
-        if isProof { return }
+        try Trusting(step: step).met(session.theirs.key, of: device)
+        // A session that still sends is one with this key.
+        if try !heals && rows.sending(device) != nil { return }
         try rows.add(session, of: device, place: step.now, sends: true)
         if heals { try EmptyMessages(step: step).owe(to: device) }
     }

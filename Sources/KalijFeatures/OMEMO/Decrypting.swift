@@ -13,8 +13,10 @@ struct Decrypting {
     let sentAt: Int64
     /// Whether the message is of older history, that was asked for: nothing is sent because of it.
     let isOlder: Bool
-    /// Whether the address of the sender is what a room says.
-    let isFromRoom: Bool
+    /// Who says who has sent the message.
+    let voucher: Voucher
+    /// Whether the message is for all occupants of a room.
+    let isForRoom: Bool
     /// The bare address of the recipient, or the room.
     let recipient: JID
     /// Whether messages are being read from the archive that may come before this message; most messages need not know.
@@ -26,6 +28,16 @@ struct Decrypting {
 
     /// With more missing messages a message waits for the end of the archive's reading.
     private static let mostWhileReading = 100
+
+    /// Who says who has sent a message.
+    enum Voucher {
+        /// The sender's own server, or the account's.
+        case address
+        /// A room, which may lie.
+        case room(RoomRow)
+        /// Nobody: devices with the sender's id are tried.
+        case nobody
+    }
 
     /// What a message says.
     enum Content {
@@ -96,15 +108,24 @@ struct Decrypting {
     }
 
     private func open(_ message: RatchetMessage, _ row: RatchetRow, _ device: PeerDevice) throws -> Outcome {
+        let isProven = try proves(row.session.theirs.key, device)
+        if case .nobody = voucher, !isProven { throw RatchetError.mac }
         if try row.session.distance(to: message.header) > Self.mostWhileReading && isWhileReading() {
             return .later(nil)
         }
         let opened = try row.session.open(message) { try kept.key($0, of: row.id) }
         let content = try content(opened.content, from: device.jid)
         if let used = opened.used { try kept.remove(used, of: row.id) }
-        try sessions.save(opened.session, in: row.id, place: isOlder ? nil : sentAt)
-        try kept.add(opened.skipped, of: row.id, in: device.list)
-        return try read(content, opened.session, device)
+        try sessions.save(opened.session, in: row.id, place: isOlder || !isProven ? nil : sentAt)
+        try kept.add(opened.skipped, of: row.id, in: isProven ? device.list : KeptKeys.unproven)
+        return try read(content, opened.session, device, isProven)
+    }
+
+    /// Whether the device with which a session was agreed is the address's: whoever speaks has the private part of `key`. Nothing that
+    /// is kept of the address changes otherwise.
+    private func proves(_ key: PublicKey, _ device: PeerDevice) throws -> Bool {
+        if let identity = device.identity { return identity == key.bytes }
+        return try Trusting(step: step).trust(in: key.bytes, of: device.jid) != nil
     }
 
     /// - Throws: `RatchetError`
@@ -113,7 +134,7 @@ struct Decrypting {
         let bytes = try Payload.open(payload, iv: element.iv, content: key, dialect)
         guard dialect == .axolotl else {
             let envelope = try Envelope(bytes)
-            try envelope.check(from: sender, to: recipient, isRoom: isFromRoom)
+            try envelope.check(from: sender, to: recipient, isRoom: isForRoom)
             return .envelope(envelope)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw RatchetError.malformed("the text") }
@@ -129,12 +150,16 @@ struct Decrypting {
         // Somebody shows this device's own key.
         let identity = try own.identity
         guard exchange.identity.key != identity.publicIdentity.key else { return .failed(.mac, device) }
+        let isProven = try isProven(exchange.identity.key, device, of: sender)
+        if case .nobody = voucher, !isProven { return .failed(.mac, device) }
         let keys = OwnKeys(step: step, dialect: dialect)
         guard let pair = try keys.signedPair(exchange.signedPrekeyID),
             let (prekey, isUsed) = try keys.prekey(exchange.prekeyID)
         else { return .failed(.keyGone, device) }
         let lists = PeerLists(step: step, dialect: dialect)
-        if try !lists.isKnown(sender), let time = try Strangers(step: step).postponed(sender) { return .later(time) }
+        if let stranger = try stranger(sender), let time = try Strangers(step: step).postponed(stranger) {
+            return .later(time)
+        }
         let fresh = try Session.accept(exchange, identity, signedPrekey: pair, prekey: prekey, dialect)
         let opened = try fresh.open(exchange.message) { _ in nil }
         let content = try content(opened.content, from: sender)
@@ -142,29 +167,67 @@ struct Decrypting {
             let device = try device
                 ?? PeerDevices(step: step).make(element.sender, in: lists.make(sender), isListed: false)
         else { return .failed(.malformed, nil) }
+        let place = isOlder ? 0 : sentAt
         let row = try sessions.insert(
-            opened.session, of: device, place: isOlder ? 0 : sentAt, sends: !isOlder && !isUsed)
-        try kept.add(opened.skipped, of: row, in: device.list)
+            opened.session, of: device, place: isProven ? place : RatchetSessions.unproven,
+            sends: isProven && !isOlder && !isUsed)
+        try kept.add(opened.skipped, of: row, in: isProven ? device.list : KeptKeys.unproven)
         if !device.isListed { try PeerDevices(step: step).dropUnlisted(device.list, except: device) }
-        if isUsed { try sessions.stopSending(begunWith: exchange.prekeyID) }
+        if isUsed, isProven { try sessions.stopSending(begunWith: exchange.prekeyID) }
         try keys.use(exchange.prekeyID)
         try OwnPublisher(step: step, dialect: dialect).changed()
-        return try read(content, opened.session, device)
+        return try read(content, opened.session, device, isProven)
+    }
+
+    /// Whether `sender` shows `key` itself, or the key is known to be the sender's.
+    private func isProven(_ key: PublicKey, _ device: PeerDevice?, of sender: JID) throws -> Bool {
+        switch voucher {
+        case .address: return true
+        case .nobody where device?.identity == nil: return false
+        case .room, .nobody:
+            if let device { return try proves(key, device) }
+            return try Trusting(step: step).trust(in: key.bytes, of: sender) != nil
+        }
+    }
+
+    /// Who has to wait if too many strangers begin sessions: whoever says who speaks can name any address.
+    private func stranger(_ sender: JID) throws -> JID? {
+        if try PeerLists(step: step, dialect: dialect).isKnown(sender) { return nil }
+        guard case .room(let room) = voucher else { return sender }
+        return try Members.contain(sender, of: room, in: step.database) ? nil : room.jid
     }
 
     // MARK: Read
 
-    private func read(_ content: Content, _ session: Session, _ device: PeerDevice) throws -> Outcome {
-        let trust = try Trusting(step: step).met(session.theirs.key, of: device, byBundle: !isFromRoom)
-        if try isFromRoom && Trusting(step: step).isUnproven(session.theirs.key.bytes, of: device.jid) {
-            // The address itself has to show the key.
-            try Bundles(step: step).ask(device)
+    private func read(
+        _ content: Content, _ session: Session, _ device: PeerDevice, _ isProven: Bool
+    ) throws -> Outcome {
+        let (key, trusting) = (session.theirs.key, Trusting(step: step))
+        guard isProven else {
+            if device.identity == nil, !isOlder { try prove(device) }
+            let trust = try trusting.trust(in: key.bytes, of: device.jid) ?? .undecided
+            return .read(Opened(content: content, key: key, trust: trust))
         }
+        let trust = try trusting.met(key, of: device)
+        // Perhaps only the server says so, and the key of before is the device's.
+        if !trust.isUsed, device.identity.map({ $0 != key.bytes }) ?? false { try Bundles(step: step).ask(device) }
         if !isOlder { try PeerDevices(step: step).set(readAt: sentAt, of: device) }
         if EmptyMessages.areOwed(in: session, !content.isEmpty), !isOlder {
             try EmptyMessages(step: step).owe(to: device)
         }
-        return .read(Opened(content: content, key: session.theirs.key, trust: trust))
+        return .read(Opened(content: content, key: key, trust: trust))
+    }
+
+    /// The address itself has to show the key of a device that only a room has named.
+    private func prove(_ device: PeerDevice) throws {
+        if device.isListed {
+            guard device.badUntil ?? 0 <= step.steady.now else { return }
+            try Bundles(step: step).ask(device)
+            return
+        }
+        let lists = PeerLists(step: step, dialect: dialect)
+        guard let list = try lists.list(of: device.jid), !list.isAsked, try !lists.isFresh(list) else { return }
+        try lists.ask(list)
     }
 }
 

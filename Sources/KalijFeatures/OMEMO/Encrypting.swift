@@ -14,6 +14,8 @@ struct Encrypting {
     /// For clients that do not know the method.
     private static let fallback = "This message is encrypted with OMEMO, which your client does not support."
 
+    private static let withoutText = "reactions can be encrypted in OMEMO 2 alone"
+
     struct Sealed {
         let bytes: [UInt8]
         /// 0.3 if a device reads the message in 0.3, where less is secret.
@@ -30,33 +32,35 @@ struct Encrypting {
 
     /// - Parameter room: the room of the conversation.
     func encrypt(_ stanza: Element, in conversation: String, _ room: RoomRow?) throws -> Outcome {
-        guard let body = stanza.child("body", "jabber:client") else { return .failed("the message has no text") }
+        let text = stanza.child("body", "jabber:client")?.text
         var people = [JID.received(conversation)]
         if let room {
             guard room.info.isGroup else { return .failed(Recipients.openRoom) }
             people = try Members.all(of: room, in: step.database).map(\.jid)
         }
-        let formats = try Formats(step: step).published
+        // 0.3 encrypts nothing but a text.
+        let formats = try Formats(step: step).published.filter { text != nil || $0 == .omemo2 }
+        guard !formats.isEmpty else { return .failed(Self.withoutText) }
         switch try Recipients(step: step, own: own, formats: formats).find(people, isRoom: room != nil) {
         case .waits(let reason): return .waits(reason)
-        case .failed(let reason): return .failed(reason)
+        case .failed(let reason): return .failed(text == nil ? "\(Self.withoutText): \(reason)" : reason)
         case .all(let targets, let leftOut):
-            return try seal(stanza, body, in: .received(conversation), for: targets, formats, leftOut)
+            return try seal(stanza, text ?? "", in: .received(conversation), for: targets, formats, leftOut)
         }
     }
 
     /// - Parameter conversation: the recipient, or the room.
     private func seal(
-        _ stanza: Element, _ body: Element, in conversation: JID, for targets: [Recipients.Target],
+        _ stanza: Element, _ text: String, in conversation: JID, for targets: [Recipients.Target],
         _ formats: [Dialect], _ leftOut: [String]
     ) throws -> Outcome {
         let used = formats.filter { format in targets.contains { $0.device.dialect == format } }
         var sealed: [Recipients.Target] = []
         let parts = try used.map { format in
-            let text =
+            let content =
                 try format == .axolotl
-                ? Array(body.text.utf8) : Envelope(stanza, from: step.account.jid, to: conversation.bare).bytes
-            let payload = try Payload(text, format)
+                ? Array(text.utf8) : Envelope(stanza, from: step.account.jid, to: conversation.bare).bytes
+            let payload = try Payload(content, format)
             var devices = targets.filter { $0.device.dialect == format }
             let keys = try seal(payload, for: &devices)
             sealed += devices

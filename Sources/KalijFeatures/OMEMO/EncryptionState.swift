@@ -72,8 +72,12 @@ public struct DeviceKey: Sendable, Equatable {
     /// The keys of `jid`, or of everybody, in the order of the addresses. Reads; never waits for a running process.
     /// - Throws: `StoreError`
     public static func all(of account: Account, for jid: JID? = nil, from database: Database) throws -> [DeviceKey] {
+        // A former version has listed keys that only rooms had shown.
         let trusted = try database.statement(
-            "SELECT jid, identity, trust FROM omemo_trust WHERE account = ?1 AND jid = coalesce(?2, jid) ORDER BY jid, identity"
+            """
+            SELECT jid, identity, trust FROM omemo_trust WHERE account = ?1 AND jid = coalesce(?2, jid) AND unproven = 0
+            ORDER BY jid, identity
+            """
         ).all([.integer(account.id), .optional(jid?.bare.description)]) {
             (jid: $0.text("jid"), key: $0.blob("identity"), trust: KeyTrust(rawValue: $0.text("trust")))
         }

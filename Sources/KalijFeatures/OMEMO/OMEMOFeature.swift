@@ -72,22 +72,32 @@ enum OMEMOFeature: Feature {
             message.isKept = false
             return try told(event, dialect, by: message.sender, in: step)
         }
-        if message.direction == .incoming, message.type == "chat" { try lookForOptOut(message, in: step) }
+        if message.direction == .incoming, message.type == "chat" {
+            try lookForOptOut(message, isProven: false, in: step)
+        }
         guard !EncryptedElement.isMeant(by: message.element) else {
             return try Receiving.arrived(&message, in: step)
         }
-        guard message.isShown, message.encryption == nil, message.direction == .incoming,
+        guard message.isShown, message.encryption == nil,
             try Modes(step: step).isEncrypted(message.conversation)
         else { return }
         message.encryption = .plain
     }
 
     /// The stanza, or the envelope in it, may say that the other side does not want encryption any more.
-    static func lookForOptOut(_ message: IncomingMessage, in step: Step) throws {
-        guard message.element.child("opt-out", Dialect.omemo2.namespace) != nil else { return }
-        try Modes(step: step).block(message.conversation)
+    /// - Parameter isProven: whether nobody on the way can have written that: otherwise nothing changes, and the user is told.
+    static func lookForOptOut(_ message: IncomingMessage, isProven: Bool, in step: Step) throws {
+        guard message.element.child("opt-out", Dialect.omemo2.namespace) != nil,
+            try Modes(step: step).isEncrypted(message.conversation)
+        else { return }
+        if isProven { try Modes(step: step).block(message.conversation) }
         step.emit(
-            OMEMOBroken(contact: message.sender.bare, "does not want encryption: messages wait until you decide"))
+            OMEMOBroken(
+                contact: message.sender.bare,
+                isProven
+                    ? "does not want encryption: messages wait until you decide"
+                    : "does not want encryption, says a message that anybody on the way can have written: nothing changes"
+            ))
     }
 
     private static func told(_ event: NodeEvent, _ dialect: Dialect, by sender: JID, in step: Step) throws {
@@ -105,9 +115,11 @@ enum OMEMOFeature: Feature {
 
     static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
         if let digest = incoming.digest { try SeenContents(step: step).set(message.id, of: digest) }
-        // Only the archive shows what an earlier process may have sent without a trace here.
-        guard incoming.source == .archive, !incoming.isOlder, incoming.encryption?.problem == .notForUs,
-            let device = incoming.encryption?.device, message.direction == .outgoing,
+        // Only the account's archive shows what an earlier process may have sent without a trace here: in a room's archive others may
+        // have written in this device's name.
+        guard incoming.source == .archive, incoming.archive == Archive.own.key, !incoming.isOlder,
+            incoming.encryption?.problem == .notForUs, let device = incoming.encryption?.device,
+            message.direction == .outgoing,
             try device == OwnDevice.id(of: step.account.id, in: step.database)
         else { return }
         try Restoring(step: step).found("the archive has messages of this device that are not here")

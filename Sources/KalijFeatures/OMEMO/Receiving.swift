@@ -11,6 +11,8 @@ struct Receiving {
 
     /// How many devices are tried if a room does not say who has written.
     private static let mostSenders = 8
+    /// In milliseconds: stamps are anybody's, and one of the far future would keep later sessions from sending.
+    private static let mostAhead: Int64 = 86_400_000
 
     /// The message claims to be encrypted.
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
@@ -27,7 +29,7 @@ struct Receiving {
     }
 
     private func arrived(_ message: inout IncomingMessage) throws {
-        let senders = try senders(of: message)
+        let (senders, voucher) = try senders(of: message)
         // What this device has encrypted meets its row; nobody can read it.
         if element.sender == own.id, senders == [step.account.jid] { return }
         let keys = element.keys(for: own.id, of: step.account.jid.description)
@@ -40,7 +42,7 @@ struct Receiving {
             for key in keys {
                 let digest = try SeenContents.digest(key.bytes, of: element.sender, sender)
                 if try isKnown(digest, &message) { return }
-                switch try decrypting(message).open(key, from: sender) {
+                switch try decrypting(message, voucher).open(key, from: sender) {
                 case .read(let opened): return try read(opened, digest, &message)
                 case .later(let time): return try postpone(&message, until: time)
                 case .failed(let problem, let device): failure = failure ?? (problem, digest, device)
@@ -50,15 +52,16 @@ struct Receiving {
         fail(failure?.problem ?? .notForUs, &message)
         guard let failure else { return }
         message.digest = message.twin == nil ? failure.digest : nil
-        if !message.isOlder, message.type != "groupchat" || senders.count == 1, let sender = senders.first {
+        if case .nobody = voucher { return }
+        if !message.isOlder, let sender = senders.first {
             try Healing(step: step).failed(failure.problem, failure.device, element, from: sender, at: message.sentAt)
         }
     }
 
-    private func decrypting(_ message: IncomingMessage) throws -> Decrypting {
+    private func decrypting(_ message: IncomingMessage, _ voucher: Decrypting.Voucher) throws -> Decrypting {
         Decrypting(
-            step: step, own: own, element: element, sentAt: message.sentAt, isOlder: message.isOlder,
-            isFromRoom: message.type == "groupchat",
+            step: step, own: own, element: element, sentAt: min(message.sentAt, step.now + Self.mostAhead),
+            isOlder: message.isOlder, voucher: voucher, isForRoom: message.type == "groupchat",
             recipient: message.direction == .incoming && message.type != "groupchat"
                 ? step.account.jid : JID.received(message.conversation).bare,
             isWhileReading: { [message] in try isWhileReading(message) })
@@ -66,23 +69,29 @@ struct Receiving {
 
     /// Whether older messages of the same archive are still being read.
     private func isWhileReading(_ message: IncomingMessage) throws -> Bool {
-        guard message.source != .archive else { return false }
+        // Of all that is live only a group's history without an archive has no author: it is not waited for.
+        guard message.source != .archive, message.type != "groupchat" || message.author != nil || message.isOurs == true
+        else { return false }
         let archive = message.archive.isEmpty ? Archive.own : Archive(key: message.archive)
         if let phase = try CatchUp(step: step, archive: archive).round()?.phase { return phase != .done }
         return try archive.isOwn && SessionRow.load(step.account.id, from: step.database).archive
     }
 
-    /// Who may have written the message.
-    private func senders(of message: IncomingMessage) throws -> [JID] {
+    /// Who may have written the message, and who says so.
+    private func senders(of message: IncomingMessage) throws -> ([JID], Decrypting.Voucher) {
         let isPrivate = !JID.received(message.conversation).isBare
         guard message.type == "groupchat" || isPrivate && message.direction == .incoming else {
-            return [message.sender.bare]
+            return ([message.sender.bare], .address)
         }
-        if message.isOurs ?? false { return [step.account.jid] }
-        if let author = message.author.flatMap(RoomAuthor.address(of:)) { return [.received(author)] }
-        guard message.type == "groupchat" else { return [] }
-        return try PeerDevices(step: step)
-            .devices(called: element.sender, element.dialect, limit: Self.mostSenders).map(\.jid)
+        let rooms = RoomRows(database: step.database, account: step.account.id)
+        guard let room = try rooms.room(.received(message.conversation)) else { return ([], .nobody) }
+        if message.isOurs ?? false { return ([step.account.jid], .room(room)) }
+        if let author = message.author.flatMap(RoomAuthor.address(of:)) { return ([.received(author)], .room(room)) }
+        // Only in groups people encrypt, and a group's archive may hide who has written.
+        guard message.type == "groupchat", room.info.isGroup else { return ([], .nobody) }
+        let devices = try PeerDevices(step: step)
+            .devices(called: element.sender, element.dialect, limit: Self.mostSenders)
+        return (devices.map(\.jid), .nobody)
     }
 
     // MARK: Outcomes
@@ -115,7 +124,9 @@ struct Receiving {
         case .envelope(let envelope):
             message.element = envelope.opened(message.element)
             message.body = message.element.child("body", "jabber:client")?.text
-            if message.direction == .incoming { try OMEMOFeature.lookForOptOut(message, in: step) }
+            if message.direction == .incoming {
+                try OMEMOFeature.lookForOptOut(message, isProven: opened.trust.isUsed, in: step)
+            }
         }
         // A part without a text is the business of other features, such as a marker.
         guard let body = message.body else {

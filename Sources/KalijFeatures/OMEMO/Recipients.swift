@@ -95,13 +95,14 @@ struct Recipients {
     }
 
     private func look(_ device: PeerDevice, _ known: inout Known) throws {
-        if let identity = device.identity,
-            let trust = try Trusting(step: step).trust(in: identity, of: device.jid), !trust.isUsed
-        {
+        let trust = try device.identity.flatMap { try Trusting(step: step).trust(in: $0, of: device.jid) }
+        if let trust, !trust.isUsed {
+            // The bundle says which key the device has now.
+            guard !device.isAsked else { return known.isMissing = true }
             known.leftOut.append((device.name, Self.undecided))
             return
         }
-        if let row = try RatchetSessions(step: step).sending(device) {
+        if trust != nil, let row = try RatchetSessions(step: step).sending(device) {
             guard row.session.isAnswered || row.session.sent < Self.mostUnanswered else {
                 known.leftOut.append((device.name, "it has answered none of the last messages"))
                 return

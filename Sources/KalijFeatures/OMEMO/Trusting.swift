@@ -12,46 +12,31 @@ struct Trusting {
     private static let mostKeys: Int64 = 256
 
     /// How far `key` of `jid` is trusted; nil for a key that is not known.
-    func trust(in key: [UInt8], of jid: JID) throws -> KeyTrust? { try known(key, of: jid)?.trust }
-
-    /// Whether only a room has shown that `key` is of `jid`.
-    func isUnproven(_ key: [UInt8], of jid: JID) throws -> Bool { try known(key, of: jid)?.isUnproven ?? false }
-
-    private func known(_ key: [UInt8], of jid: JID) throws -> (trust: KeyTrust, isUnproven: Bool)? {
+    func trust(in key: [UInt8], of jid: JID) throws -> KeyTrust? {
         try step.database.statement(
-            "SELECT trust, unproven FROM omemo_trust WHERE account = ? AND jid = ? AND identity = ?"
-        ).first([account, .text(jid.bare.description), .blob(key)]) { row in
-            KeyTrust(rawValue: row.text("trust")).map { ($0, row.bool("unproven")) }
-        } ?? nil
+            "SELECT trust FROM omemo_trust WHERE account = ? AND jid = ? AND identity = ? AND unproven = 0"
+        ).first([account, .text(jid.bare.description), .blob(key)]) { KeyTrust(rawValue: $0.text("trust")) } ?? nil
     }
 
-    /// A session was agreed with `key`: the device has the key.
-    /// - Parameter byBundle: whether the address itself has shown the key, and not only a room that says who speaks.
+    /// A session was agreed with `key`, which the address itself has shown: by a bundle, or in a message that has come from it, and not
+    /// from a room that says who speaks.
     /// - Returns: how far the key is trusted.
     @discardableResult
-    func met(_ key: PublicKey, of device: PeerDevice, byBundle: Bool) throws -> KeyTrust {
+    func met(_ key: PublicKey, of device: PeerDevice) throws -> KeyTrust {
         if let known = device.identity, known != key.bytes {
             step.emit(OMEMOKeyChanged(device, Fingerprint(key)))
             try RatchetSessions(step: step).stopSending(to: device, except: key)
         }
         if device.identity != key.bytes { try PeerDevices(step: step).set(identity: key, of: device) }
-        if let (trust, isUnproven) = try known(key.bytes, of: device.jid) {
-            guard byBundle, isUnproven else { return trust }
-            let proven = try first(key, of: device.jid)
-            try set(trust == .undecided ? proven : trust, key.bytes, of: device.jid)
-            return trust == .undecided ? proven : trust
-        }
-        let trust = try byBundle ? first(key, of: device.jid) : .undecided
+        if let trust = try trust(in: key.bytes, of: device.jid) { return trust }
+        let trust = try first(key, of: device.jid)
         try step.database.run(
             """
-            INSERT INTO omemo_trust(account, jid, identity, trust, unproven, first_at) VALUES (?, ?, ?, ?, ?, ?)
+            INSERT OR REPLACE INTO omemo_trust(account, jid, identity, trust, unproven, first_at) VALUES (?, ?, ?, ?, 0, ?)
             """,
-            [
-                account, .text(device.jid.description), .blob(key.bytes), .state(trust), .integer(byBundle ? 0 : 1),
-                .integer(step.now),
-            ])
+            [account, .text(device.jid.description), .blob(key.bytes), .state(trust), .integer(step.now)])
         try forget(of: device.jid)
-        tell(trust, key, device, byBundle)
+        tell(trust, key, device)
         return trust
     }
 
@@ -71,16 +56,19 @@ struct Trusting {
             """, address + [.integer(count - Self.mostKeys)])
     }
 
-    private func tell(_ trust: KeyTrust, _ key: PublicKey, _ device: PeerDevice, _ byBundle: Bool) {
+    private func tell(_ trust: KeyTrust, _ key: PublicKey, _ device: PeerDevice) {
         let isOwn = device.jid == step.account.jid
         step.emit(OMEMONewKey(device, Fingerprint(key), trust, isOwn: isOwn))
-        if trust == .undecided, byBundle { step.emit(OMEMOUndecided(device, Fingerprint(key))) }
+        if trust == .undecided { step.emit(OMEMOUndecided(device, Fingerprint(key))) }
     }
 
     /// The trust in a key that is met for the first time. A key that another address has is a copy of a bundle.
     private func first(_ key: PublicKey, of jid: JID) throws -> KeyTrust {
         let isElsewhere = try step.database.statement(
-            "SELECT 1 FROM omemo_trust WHERE account = ? AND identity = ? AND jid <> ? LIMIT 1"
+            """
+            SELECT 1 FROM omemo_trust INDEXED BY omemo_trust_identity
+            WHERE account = ? AND identity = ? AND jid <> ? AND unproven = 0 LIMIT 1
+            """
         ).first([account, .blob(key.bytes), .text(jid.bare.description)]) { _ in true }
         if isElsewhere ?? false { return .undecided }
         let isVerified = try step.database.statement(

@@ -34,20 +34,14 @@ struct Turns {
     func accept(_ stanza: AcceptedStanza) throws -> Bool {
         let isForRoom = stanza.element["type"] == "groupchat"
         let conversation = isForRoom ? stanza.recipient.bare.description : try conversation(with: stanza.recipient)
-        guard stanza.element.child("body", "jabber:client") != nil else {
-            if stanza.element.child("reactions", Operation.reactions) != nil,
-                try Modes(step: step).isEncrypted(conversation)
-            {
-                throw IntentFailure(
-                    "reactions cannot be encrypted (OMEMO 0.3), so none are sent in an encrypted conversation")
-            }
-            return false
-        }
-        let isRetraction = Operation.isMeant(by: stanza.element)
-        let isEncrypted = try !isRetraction && wantsEncryption(stanza.privacy, conversation)
+        let isText = stanza.element.child("body", "jabber:client") != nil
+        // Receipts and markers say nothing that the servers do not know.
+        guard isText || Operation.isMeant(by: stanza.element) else { return false }
+        let isEncrypted = try wantsEncryption(stanza.privacy, conversation)
         guard try isEncrypted || isAny(in: conversation) else { return false }
         if isEncrypted {
-            try check(stanza.recipient, conversation)
+            try check(stanza.recipient, isText)
+            Operation.seal(stanza.element)
             try Messages(step: step).set(MessageEncryption(Dialect.axolotl.namespace), of: stanza.message)
         }
         try database.run(
@@ -76,8 +70,12 @@ struct Turns {
         }
     }
 
-    /// - Throws: `IntentFailure` for a room where not everybody can be named.
-    private func check(_ recipient: JID, _ conversation: String) throws {
+    /// - Throws: `IntentFailure` for a room where not everybody can be named, and for what 0.3 cannot encrypt.
+    private func check(_ recipient: JID, _ isText: Bool) throws {
+        guard try isText || Formats(step: step).usesOMEMO2 else {
+            throw IntentFailure(
+                "reactions cannot be encrypted (OMEMO 0.3), so none are sent in an encrypted conversation")
+        }
         guard let room = try RoomRows(database: database, account: step.account.id).room(recipient) else { return }
         guard recipient.isBare else { throw IntentFailure("private messages in rooms cannot be encrypted") }
         guard room.info.isGroup else { throw IntentFailure(Recipients.openRoom) }

@@ -61,6 +61,33 @@ struct Operation: Equatable {
         message.child("reactions", reactions) != nil || retraction(in: message) != nil
     }
 
+    /// The text of a retraction in a message of which only the text is encrypted: it names the retracted message, so that nobody on the
+    /// way can make a retraction of another text, or of another message.
+    static func sealedText(ofRetraction id: String) -> String {
+        "/me has retracted the message \(id), but this client does not support retractions."
+    }
+
+    /// Gives a retraction the text that proves it.
+    static func seal(_ message: Element) {
+        guard let id = retraction(in: message).flatMap(id) else { return }
+        message.child("body", "jabber:client")?.setText(sealedText(ofRetraction: id))
+    }
+
+    /// Whether the encrypted text `body` of a message proves the operation that stands beside it.
+    static func isProven(by body: String?, in message: Element) -> Bool {
+        guard message.child("reactions", reactions) == nil, let id = retraction(in: message).flatMap(id) else {
+            return false
+        }
+        return body.map { Array($0.utf8) } == Array(sealedText(ofRetraction: id).utf8)
+    }
+
+    /// The message without retractions and reactions.
+    static func removed(from message: Element) -> Element {
+        let rest = message.copy()
+        while let part = retraction(in: rest) ?? rest.child("reactions", reactions) { part.remove() }
+        return rest
+    }
+
     /// The emoji of a reaction.
     static func emoji(in content: String?) -> [String] {
         (content ?? "").words(at: "\n")

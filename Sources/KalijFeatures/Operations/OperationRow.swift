@@ -69,16 +69,19 @@ struct OperationRows {
         ).all([.integer(account.id), .text(conversation), .text(reference)]) { OperationRow($0) }
     }
 
-    /// The oldest operations of `author` whose targets are not known, except the newest `kept`.
+    /// The operations of `author` whose targets are not known, the newest first.
     func waiting(
-        by author: String, in conversation: String, of account: Account, except kept: Int64
-    ) throws -> [Int64] {
+        by author: String, in conversation: String, of account: Account
+    ) throws -> [(message: Int64, encryption: MessageEncryption?)] {
         try database.statement(
             """
-            SELECT message FROM operation WHERE account = ? AND conversation = ? AND author = ? AND target IS NULL
-            ORDER BY message DESC LIMIT 1000 OFFSET ?
+            SELECT o.message, m.encryption FROM operation o CROSS JOIN message m ON m.id = o.message
+            WHERE o.account = ? AND o.conversation = ? AND o.author = ? AND o.target IS NULL
+            ORDER BY o.message DESC LIMIT 1000
             """
-        ).all([.integer(account.id), .text(conversation), .text(author), .integer(kept)]) { $0.integer("message") }
+        ).all([.integer(account.id), .text(conversation), .text(author)]) {
+            ($0.integer("message"), $0.optionalText("encryption").map(MessageEncryption.init(stored:)))
+        }
     }
 
     func set(target: Int64?, of message: Int64) throws {

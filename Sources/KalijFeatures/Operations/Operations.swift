@@ -12,7 +12,7 @@ struct Operations {
     private var messages: StoredMessages { StoredMessages(database: step.database, account: step.account.id) }
 
     /// How many operations of an author wait for messages of a conversation. The oldest are dropped.
-    private static let mostWaiting: Int64 = 100
+    private static let mostWaiting = 100
     /// How many operations of an author and a kind are kept on a message. The oldest are dropped, because the last counts.
     private static let mostOnMessage = 100
 
@@ -107,15 +107,13 @@ struct Operations {
             target = operation.operation.kind == .correction ? operation.target : nil
         }
         guard let target else { return nil }
-        guard row.operation.kind == .correction else { return target }
-        // A text that anybody on the way could have written does not replace an encrypted text.
-        let wasEncrypted = try isEncrypted(target)
-        return try wasEncrypted && !isEncrypted(row.message) ? nil : target
+        // A correction that does not count is a line of its own.
+        guard row.operation.kind == .correction, try !messages.isAccepted(row.message) else { return target }
+        let (old, new) = try (encryption(of: target), encryption(of: row.message))
+        return MessageEncryption.mayChange(old, by: new) ? target : nil
     }
 
-    private func isEncrypted(_ row: Int64) throws -> Bool {
-        try messages.message(row)?.encryption.map { !$0.isPlain } ?? false
-    }
+    private func encryption(of row: Int64) throws -> MessageEncryption? { try messages.message(row)?.encryption }
 
     private func named(by row: OperationRow) throws -> StoredMessages.Named? {
         guard row.author != OperationRow.nobody else { return nil }
@@ -153,7 +151,7 @@ struct Operations {
         guard let message = try Message.load(target, from: step.database), message.erasure != .forgotten,
             message.erasure != .moderated
         else { return }
-        let counted = try rows.counted(on: target)
+        let counted = try rows.counted(on: target).filter { $0.mayChange(message) }
         let original = try rows.original(of: target) ?? message.body
         let messages = Messages(step: step)
         if let retraction = counted.last(where: { $0.row.operation.kind == .retraction }) {
@@ -210,12 +208,16 @@ struct Operations {
     private func eraseIfRetracted(_ row: OperationRow) throws -> Bool {
         guard row.operation.kind != .reaction, row.author != OperationRow.nobody else { return false }
         let alike = try WaitingOperations(database: step.database, account: step.account).alike(row)
-        guard alike.contains(where: { $0.operation.kind == .retraction }) else { return false }
+        let retractions = try alike.filter { $0.operation.kind == .retraction }.map { try encryption(of: $0.message) }
+        var isErased = false
         for correction in alike where correction.operation.kind == .correction {
+            let text = try encryption(of: correction.message)
+            guard retractions.contains(where: { MessageEncryption.mayChange(text, by: $0) }) else { continue }
             try setShown(correction, false)
             try rows.eraseText(of: correction.message)
+            isErased = isErased || correction.message == row.message
         }
-        return true
+        return isErased
     }
 
     /// A correction is a line of its own from now on, or is no line any more.
@@ -234,18 +236,23 @@ struct Operations {
     // MARK: Bounds
 
     private func dropWaiting(by author: String, in conversation: String) throws {
-        for message in try rows.waiting(
-            by: author, in: conversation, of: step.account, except: Self.mostWaiting)
-        { try drop(message) }
+        let waiting = try rows.waiting(by: author, in: conversation, of: step.account)
+        // What anybody on the way can have written takes no room from the author's.
+        for isProven in [true, false] {
+            let some = waiting.filter { ($0.encryption?.isProven ?? false) == isProven }
+            for old in some.dropFirst(Self.mostWaiting) { try drop(old.message) }
+        }
     }
 
     /// Drops the oldest operations of the same author and kind on the same message.
     private func dropSurplus(like row: OperationRow) throws {
         guard let target = try rows.row(row.message)?.target else { return }
-        let alike = try rows.counted(on: target).map(\.row).filter {
-            $0.author.exact == row.author.exact && $0.operation.kind == row.operation.kind
+        let counted = try rows.counted(on: target)
+        let isProven = counted.first { $0.row.message == row.message }?.isProven
+        let alike = counted.filter {
+            $0.row.author.exact == row.author.exact && $0.row.operation.kind == row.operation.kind && $0.isProven == isProven
         }
-        for old in alike.dropLast(Self.mostOnMessage) { try drop(old.message) }
+        for old in alike.dropLast(Self.mostOnMessage) { try drop(old.row.message) }
     }
 
     /// Drops an operation. The message of a shown correction stays.
@@ -265,6 +272,17 @@ struct CountedOperation {
     let isFinal: Bool
     /// The address of the sender.
     let sender: String
+    /// Whether this device has made the operation.
+    let isAccepted: Bool
+    let encryption: MessageEncryption?
+
+    /// Whether nobody on the way can have written the operation.
+    var isProven: Bool { isAccepted || encryption?.isProven ?? false }
+
+    /// Whether the operation may change what `message` shows.
+    func mayChange(_ message: Message) -> Bool {
+        isAccepted || MessageEncryption.mayChange(message.encryption, by: encryption)
+    }
 
     var shownAuthor: String { RoomAuthor.shown(row.author, sender: sender) }
 }
@@ -275,7 +293,8 @@ extension OperationRows {
         try database.statement(
             """
             SELECT o.message, o.kind, o.author, o.conversation, o.reference, o.content, o.target,
-                m.position, m.sent_at, m.state, m.type, m.sender
+                m.position, m.sent_at, m.state, m.type, m.sender, m.encryption,
+                m.direction = 'out' AND m.received_at IS NULL AS accepted
             FROM operation o CROSS JOIN message m ON m.id = o.message
             WHERE o.target = ? AND m.state IS NOT ? ORDER BY m.position, m.id
             """
@@ -283,27 +302,40 @@ extension OperationRows {
             let state = row.optionalText("state").flatMap(MessageState.init)
             return CountedOperation(
                 row: OperationRow(row), position: row.integer("position"), sentAt: row.integer("sent_at"),
-                isFinal: Message.hasArrived(state, type: row.text("type")), sender: row.text("sender"))
+                isFinal: Message.hasArrived(state, type: row.text("type")), sender: row.text("sender"),
+                isAccepted: row.bool("accepted"),
+                encryption: row.optionalText("encryption").map(MessageEncryption.init(stored:)))
         }
     }
 }
 
 extension Message {
-    /// The message with the reactions to it: of each author the last ones, in the order of the authors' addresses.
+    /// The message with the reactions to it: of each author the last ones, in the order of the authors' addresses. What has come in
+    /// plain to an encrypted message is shown as that, unless the author has reacted under a key.
     package func withReactions(in database: Database) throws -> Message {
         let all = try OperationRows(database: database).counted(on: id)
-            .filter { $0.row.operation.kind == .reaction }
         guard !all.isEmpty else { return self }
-        let last = Dictionary(all.map { ($0.row.author.exact, $0) }) { $1 }
+        var message = self
+        message.isRetractedInPlain =
+            erasure == nil && all.contains { $0.row.operation.kind == .retraction && !$0.mayChange(self) }
+        let reactions = all.filter { $0.row.operation.kind == .reaction }
+        let (sealed, plain) = (reactions.filter { $0.mayChange(self) }, reactions.filter { !$0.mayChange(self) })
+        let proven = Set(sealed.map(\.row.author.exact))
+        return message.with(
+            Self.last(sealed, isPlain: false)
+                + Self.last(plain.filter { !proven.contains($0.row.author.exact) }, isPlain: true))
+    }
+
+    private static func last(_ reactions: [CountedOperation], isPlain: Bool) -> [Reaction] {
+        let last = Dictionary(reactions.map { ($0.row.author.exact, $0) }) { $1 }
         let ordered = last.values.sorted { ($0.position, $0.row.message) < ($1.position, $1.row.message) }
         // Two occupants may have had the same nickname, one after the other.
         var emoji: [ExactText: [String]] = [:]
         for counted in ordered {
             emoji[counted.shownAuthor.exact, default: []] += Operation.emoji(in: counted.row.operation.content)
         }
-        return with(
-            emoji.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { author, emoji in
-                Reaction(author: author.text, emoji: Emoji.list(emoji))
-            })
+        return emoji.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { author, emoji in
+            Reaction(author: author.text, emoji: Emoji.list(emoji), isPlain: isPlain)
+        }
     }
 }

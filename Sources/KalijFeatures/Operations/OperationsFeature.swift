@@ -40,6 +40,12 @@ enum OperationsFeature: Feature {
     }
 
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+        // What stands beside an encrypted text in plain does nothing to the text.
+        if message.encryption.map({ $0.coversTextAlone && $0.problem == nil }) ?? false,
+            Operation.isMeant(by: message.element), !Operation.isProven(by: message.body, in: message.element)
+        {
+            message.element = Operation.removed(from: message.element)
+        }
         if Operation.isMeant(by: message.element) { message.isShown = false }
         // A room speaks only to its occupants.
         guard message.isKept || message.type != "groupchat" else { return }
@@ -48,7 +54,8 @@ enum OperationsFeature: Feature {
         }
         if let reply = Reply(message.element) {
             message.repliesTo = reply.id
-            message.body = message.body.map { reply.strippingQuote(from: $0) }
+            let isQuoteSure = !(message.encryption?.coversTextAlone ?? false)
+            message.body = message.body.map { reply.strippingQuote(from: $0, isQuoteSure: isQuoteSure) }
         }
     }
 

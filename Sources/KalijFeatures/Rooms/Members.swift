@@ -83,6 +83,12 @@ package struct Members {
         step.emit(MemberChanged(room: room.jid, RoomMember(jid: jid.bare, affiliation: "none")))
     }
 
+    /// Whether `jid` belongs to the room.
+    static func contain(_ jid: JID, of room: RoomRow, in database: Database) throws -> Bool {
+        try database.statement("SELECT 1 FROM room_member WHERE room = ? AND jid = ?")
+            .first([.integer(room.id), .text(jid.bare.description)]) { _ in true } ?? false
+    }
+
     /// All, in the order of their addresses. Reads also in no step.
     package static func all(of room: RoomRow, in database: Database) throws -> [RoomMember] {
         try database.statement("SELECT jid, affiliation FROM room_member WHERE room = ? ORDER BY jid")

@@ -39,6 +39,9 @@ public struct Message: Sendable, Equatable {
     public let encryption: MessageEncryption?
     /// The reactions to the message (XEP-0444).
     public package(set) var reactions: [Reaction] = []
+    /// Whether the author's retraction of the encrypted message has come in plain: the retraction does not count, because anybody on the
+    /// way can have written it (XEP-0424).
+    public package(set) var isRetractedInPlain = false
     /// The file that the message shares; nil if there is none.
     public private(set) var file: MessageFile?
     /// Milliseconds since 1970; the server's stamp, if there is one.
@@ -161,6 +164,10 @@ public struct Reaction: Sendable, Equatable {
     public let author: String
     /// The emoji, in the author's order.
     public let emoji: [String]
+    /// Whether the reactions to an encrypted message have come in plain: anybody on the way can have written them.
+    public let isPlain: Bool
 
-    package init(author: String, emoji: [String]) { (self.author, self.emoji) = (author, emoji) }
+    package init(author: String, emoji: [String], isPlain: Bool = false) {
+        (self.author, self.emoji, self.isPlain) = (author, emoji, isPlain)
+    }
 }

@@ -46,6 +46,20 @@ public struct MessageEncryption: Sendable, Equatable {
 
     /// Whether the message came as plain text in an encrypted conversation.
     public var isPlain: Bool { method.isEmpty }
+
+    /// Whether only the text is encrypted: whatever stands beside the text anybody on the way can have written (XEP-0384, version 0.3).
+    package var coversTextAlone: Bool { method == "eu.siacs.conversations.axolotl" }
+
+    /// Whether the message came under a key that is used: nobody on the way can have written it.
+    package var isProven: Bool { !isPlain && problem == nil && trust?.isUsed ?? true }
+
+    /// Whether a message with the encryption `operation` may change what one with the encryption `target` shows. Nothing that anybody on
+    /// the way can have written does; whoever has written under a key changes it under the same key.
+    package static func mayChange(_ target: MessageEncryption?, by operation: MessageEncryption?) -> Bool {
+        guard let target, !target.isPlain else { return true }
+        guard let operation, !operation.isPlain, operation.problem == nil else { return false }
+        return operation.isProven || operation.fingerprint != nil && operation.fingerprint == target.fingerprint
+    }
 }
 
 /// How far an identity key of somebody's device is trusted.

@@ -43,6 +43,15 @@ extension EventKey {
     /// The reactions.
     public static let reactions = EventKey(
         "reactions", "the emoji of each author, as {author: [emoji, ...]} (XEP-0444)")
+    /// The reactions to an encrypted message that have come in plain.
+    public static let plainReactions = EventKey(
+        "plain_reactions",
+        "the emoji that have come in plain, though the message is encrypted: anybody on the way can have written them")
+    /// A retraction of an encrypted message that has come in plain.
+    public static let plainRetraction = EventKey(
+        "plain_retraction",
+        "true if a retraction has come in plain, though the message is encrypted: anybody on the way can have written it, so the "
+            + "text stays")
     /// How the message was encrypted.
     public static let encryption = EventKey(
         "encryption",
@@ -115,7 +124,8 @@ extension Message {
     static let keys: [EventKey] = [
         .direction, .id, .conversation, .author, .stanzaID, .originID, .from, .to, .type, .body, .sentAt, .state,
         .error,
-        .settled, .edited, .retracted, .erased, .corrects, .replyTo, .reactions, .encryption, .file, .shown,
+        .settled, .edited, .retracted, .erased, .corrects, .replyTo, .reactions, .plainReactions,
+        .plainRetraction, .encryption, .file, .shown,
     ]
 
     /// The fields for JSON, in events and in the history.
@@ -131,11 +141,16 @@ extension Message {
             editedAt.map { EventField(.edited, .time($0)) },
             erasure == .retracted ? EventField(.retracted, .flag(true)) : .optional(.erased, erasure?.rawValue),
             .optional(.corrects, corrects), .optional(.replyTo, repliesTo),
-            reactions.isEmpty
-                ? nil : EventField(.reactions, .lists(reactions.map { .init(name: $0.author, texts: $0.emoji) })),
+            reactionField(.reactions, isPlain: false), reactionField(.plainReactions, isPlain: true),
+            isRetractedInPlain ? EventField(.plainRetraction, .flag(true)) : nil,
             encryption.map { EventField(.encryption, .object($0.fields)) },
             file.map { EventField(.file, .object($0.fields)) },
             isShown ? nil : EventField(.shown, .flag(false)))
+    }
+
+    private func reactionField(_ key: EventKey, isPlain: Bool) -> EventField? {
+        let some = reactions.filter { $0.isPlain == isPlain }
+        return some.isEmpty ? nil : EventField(key, .lists(some.map { .init(name: $0.author, texts: $0.emoji) }))
     }
 
     /// The line for a person, without the time: whoever prints the line knows the person's clock.
@@ -148,7 +163,8 @@ extension Message {
         if let corrects { words += " (corrects \(corrects), which is not here)" }
         if repliesTo != nil { words += " (answer)" }
         if encryption?.isPlain ?? false { words += " (not encrypted)" }
-        return "\(other)\(words): \(text)\(reactionWords)"
+        if isRetractedInPlain { words += " (a retraction came in plain, and does not count)" }
+        return "\(other)\(words): \(text)\(reactionWords())"
     }
 
     private var text: PrintedText {
@@ -170,8 +186,11 @@ extension Message {
         return body?.begins(with: "aesgcm://") ?? false ? "(an encrypted file)" : nil
     }
 
-    private var reactionWords: PrintedText {
+    private func reactionWords() -> PrintedText {
         guard !reactions.isEmpty else { return "" }
-        return "  [\(reactions.map { "\($0.emoji.joined(separator: " ")) \($0.author)" }.joined(separator: ", "))]"
+        let words = reactions.map { reaction in
+            "\(reaction.emoji.joined(separator: " ")) \(reaction.author)\(reaction.isPlain ? " (not encrypted)" : "")"
+        }
+        return "  [\(words.joined(separator: ", "))]"
     }
 }

@@ -54,7 +54,8 @@ enum ReactCommand: Command {
     static let summary = "set your reactions to a message"
     static let details = """
         Sets your reactions to a message (XEP-0444): the given emoji replace all earlier ones; without EMOJI, there are none
-        any more. Each EMOJI is a single emoji, and at most 20 are allowed. \(naming)
+        any more. Each EMOJI is a single emoji, and at most 20 are allowed. In an encrypted conversation only devices with OMEMO 2
+        get reactions (`kalij omemo version2 on`). \(naming)
 
         \(Acting.details)
 

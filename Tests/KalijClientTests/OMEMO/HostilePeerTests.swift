@@ -99,7 +99,7 @@ struct HostilePeerTests {
             let list = try PeerLists(step: step, dialect: .axolotl).make(.received("romeo@example.net"))
             var device = try #require(try PeerDevices(step: step).make(7, in: list, isListed: true))
             for (number, key) in keys.enumerated() {
-                try Trusting(step: step).met(key, of: device, byBundle: true)
+                try Trusting(step: step).met(key, of: device)
                 if number == 0 { try Trusting(step: step).set(.distrusted, key.bytes, of: device.jid) }
                 device = try #require(try PeerDevices(step: step).device(device.id))
             }

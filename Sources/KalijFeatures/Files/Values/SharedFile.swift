@@ -46,7 +46,9 @@ struct SharedFile: Equatable {
 
     /// The file of a message; nil if the message shares none. What a text merely links to is no file.
     init?(_ message: IncomingMessage) {
-        let sharing = message.element.child("file-sharing", Self.sharing)
+        // Beside a text that alone is encrypted anybody on the way can name a file.
+        let isSure = !(message.encryption?.coversTextAlone ?? false)
+        let sharing = isSure ? message.element.child("file-sharing", Self.sharing) : nil
         let description = sharing.map(FileDescription.init(in:)) ?? FileDescription()
         guard let address = Self.address(in: message, sharing) else { return nil }
         (self.address, self.description) = (address, description)

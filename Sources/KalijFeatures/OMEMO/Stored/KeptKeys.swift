@@ -12,6 +12,9 @@ struct KeptKeys {
     /// Of a session, of an address, and of all.
     private static let (ofSession, ofAddress, ofAll): (Int64, Int64, Int64) = (1000, 5000, 50_000)
 
+    /// Stands for all addresses whose devices nobody has proven: together they have as much room as an address.
+    static let unproven: Int64 = 0
+
     func key(_ name: Session.SkippedKey.Name, of session: Int64) throws -> Secret? {
         try database.statement("SELECT key FROM omemo_kept WHERE session = ? AND ratchet = ? AND number = ?")
             .first([.integer(session), .blob(name.key.bytes), .integer(Int64(name.number))]) { Secret($0.blob()) }

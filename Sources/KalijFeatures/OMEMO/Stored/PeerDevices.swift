@@ -129,12 +129,13 @@ struct PeerDevices {
         return count ?? 0 < Self.mostUnlisted
     }
 
-    /// Of too many devices that the list does not name, those without sessions go first, then the oldest.
+    /// Of too many devices that the list does not name, those go first whose keys nobody has proven, then those without sessions,
+    /// then the oldest.
     func dropUnlisted(_ list: Int64, except device: PeerDevice) throws {
         try database.run(
             """
             DELETE FROM omemo_peer WHERE id IN (SELECT p.id FROM omemo_peer p WHERE p.list = ? AND p.listed = 0 AND p.id <> ?
-                ORDER BY EXISTS (SELECT 1 FROM omemo_session s WHERE s.peer = p.id) DESC, p.read_at DESC, p.id DESC
+                ORDER BY p.identity IS NOT NULL DESC, EXISTS (SELECT 1 FROM omemo_session s WHERE s.peer = p.id) DESC, p.read_at DESC, p.id DESC
                 LIMIT -1 OFFSET ?)
             """, [.integer(list), .integer(device.id), .integer(Self.mostUnlisted - 1)])
     }

@@ -39,6 +39,9 @@ struct RatchetSessions {
         return try all(of: device).first { $0.sends }
     }
 
+    /// The place of a session whose key nobody has proven to be the device's. The session never sends, and takes no room from others.
+    static let unproven: Int64 = -1
+
     /// - Parameter place: the stamp of the newest message.
     func add(_ session: Session, of device: PeerDevice, place: Int64, sends: Bool) throws {
         _ = try insert(session, of: device, place: place, sends: sends)
@@ -59,7 +62,8 @@ struct RatchetSessions {
             """
             DELETE FROM omemo_session WHERE id IN (
                 SELECT id FROM omemo_session WHERE peer = ? AND id <> ? ORDER BY place DESC, id DESC LIMIT -1 OFFSET ?)
-            """, [.integer(device.id), .integer(row), .integer(Self.most - 1)])
+                AND (?4 >= 0 OR place < 0)
+            """, [.integer(device.id), .integer(row), .integer(Self.most - 1), .integer(place)])
         if device.isStranger { try dropStrangers() }
         return row
     }

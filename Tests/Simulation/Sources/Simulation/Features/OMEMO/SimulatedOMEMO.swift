@@ -22,6 +22,8 @@ final class SimulatedOMEMO: SimulatedFeature {
     /// Whether the account uses 2 from the beginning.
     private(set) var usesOMEMO2 = false
     var random = Seeded(0)
+    /// What servers do that have no key.
+    private var forger = Seeded(0)
     private(set) var devices: [SimulatedDevice] = []
     private(set) var listed: [Bool] = []
     /// Whether the account's server tells of the contact's changes because of the presence; or because the client has subscribed.
@@ -57,6 +59,7 @@ final class SimulatedOMEMO: SimulatedFeature {
 
     func begin(seed: UInt64) {
         random = Seeded(seed &* 0xD6E8_FEB8_6659_FD93 &+ 13)
+        forger = Seeded(seed &* 0x9FB2_1C65_1E98_DF25 &+ 19)
         isOn = true
         isContact = random.chance(50)
         if isContact { server.feature(SimulatedContacts.self).add(Self.contact) }
@@ -160,6 +163,18 @@ final class SimulatedOMEMO: SimulatedFeature {
                 isAnswered: answered.contains(device)))
         server.world.counts.encrypted += 1
         if readers.contains(where: { $0.dialect == .omemo2 }) { server.world.counts.encryptedIn2 += 1 }
+        if forger.chance(15) { forge(retractionOf: message.messageID, device) }
+    }
+
+    /// A server takes a text back in the contact's name, without a key: nothing happens to the text.
+    private func forge(retractionOf id: String, _ device: Int) {
+        server.world.after(forger.pick(1000...2_000_000)) { [weak self] in
+            guard let self else { return }
+            server.world.trace("   a server retracts \(id) in the contact's name")
+            server.messages.receive(
+                SimulatedOperation.retraction(of: id).content + "<store xmlns='urn:xmpp:hints'/>", from: address(device)
+            )
+        }
     }
 
     private func payload(_ text: String?, _ dialect: Dialect) -> Payload? {
