@@ -250,7 +250,8 @@ struct Operations {
         let counted = try rows.counted(on: target)
         let isProven = counted.first { $0.row.message == row.message }?.isProven
         let alike = counted.filter {
-            $0.row.author.exact == row.author.exact && $0.row.operation.kind == row.operation.kind && $0.isProven == isProven
+            $0.row.author.exact == row.author.exact && $0.row.operation.kind == row.operation.kind
+                && $0.isProven == isProven
         }
         for old in alike.dropLast(Self.mostOnMessage) { try drop(old.row.message) }
     }

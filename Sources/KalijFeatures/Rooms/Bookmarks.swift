@@ -159,11 +159,11 @@ struct Bookmarks {
         case .leave: try leave(jid)
         // A write at a time: after its answer the list is read again.
         case .write where !isWriting:
-            guard let row = try rooms.rows.room(jid), try mayWrite(room) else { return }
+            guard let row = try rooms.rows.room(jid), try mayWrite(jid) else { return }
             isWriting = true
             try write(Bookmark.element(row, isNative: list.kind == .native, over: element), row, storage, list)
         case .remove where !isWriting:
-            guard try mayWrite(room) else { return }
+            guard try mayWrite(jid) else { return }
             isWriting = true
             try list.remove(jid.description, from: storage)
         case .write, .remove: break
@@ -171,8 +171,8 @@ struct Bookmarks {
     }
 
     /// Whether the room may be written now. Otherwise the list is read again when it may.
-    private func mayWrite(_ room: String) throws -> Bool {
-        let pacing = Pacing(step: step)
+    private func mayWrite(_ jid: JID) throws -> Bool {
+        let (pacing, room) = (Pacing(step: step), jid.description)
         let wait = try pacing.wait(BookmarkWritten.name, room, Self.writing)
         guard wait > 0 else {
             try pacing.take(BookmarkWritten.name, room, Self.writing)
