@@ -1,5 +1,6 @@
 import KalijFeatures
 import KalijSteps
+import KalijText
 import KalijTransfer
 
 /// The downloads of an account in this process.
@@ -11,7 +12,7 @@ final class Downloads {
 
     private var shares = DownloadShares()
     /// The own hosts when the last file began: only these measure the link.
-    private var measured: Set<String> = []
+    private var measured: [String] = []
 
     init(_ transfers: Transfers) { (self.transfers, steps) = (transfers, transfers.steps) }
 
@@ -40,7 +41,7 @@ final class Downloads {
         guard shares.hasRoom(automatic: automatic) else { return }
         let due = try steps.attachments.due(
             of: account.id, at: now, automatic: automatic, limit: DownloadShares.looks)
-        measured = ownHosts
+        measured = Array(ownHosts)
         let messages = StoredMessages(database: steps.runner.database, account: account.id)
         for row in due where shares.hasRoom(automatic: automatic) {
             let place = DownloadShares.Place(row, from: try messages.conversation(of: row.message))
@@ -76,7 +77,8 @@ final class Downloads {
     /// So many bytes more have come, of now `bytes` of the file.
     func moved(_ more: Int64, of row: ReceivedFileRow, to bytes: Int64, isTold: Bool) {
         // How fast a stranger's server sends says nothing of the link.
-        if let host = shares.places[row.message]?.host, measured.contains(host) { transfers.moved(more) }
+        let host = shares.places[row.message]?.host.exact
+        if measured.contains(where: { $0.exact == host }) { transfers.moved(more) }
         if isTold { transfers.host.emit(DownloadChanged(row.message, row.file, state: "loading", bytes: bytes)) }
     }
 

@@ -37,6 +37,7 @@ struct Reply {
         let start = scalars.index(scalars.startIndex, offsetBy: quote.lowerBound)
         let end = scalars.index(start, offsetBy: quote.count)
         if !isQuoteSure {
+            // characters: scalars.
             let lines = scalars[start..<end].split(separator: "\n", omittingEmptySubsequences: true)
             let isWhole = start == scalars.startIndex && (end == scalars.endIndex || scalars[..<end].last == "\n")
             guard isWhole, lines.allSatisfy({ $0.first == ">" }) else { return body }

@@ -168,5 +168,5 @@ public struct HTTPSettings: Sendable, Equatable {
     public var address: String
     public var port: UInt16
     /// Names under which the pages are asked for, besides addresses and `localhost`; in lower case.
-    public var hosts: Set<String>
+    public var hosts: Set<String>  // characters: names in a `Host` are ASCII.
 }
