@@ -77,7 +77,7 @@ final class Downloads {
     /// So many bytes more have come, of now `bytes` of the file.
     func moved(_ more: Int64, of row: ReceivedFileRow, to bytes: Int64, isTold: Bool) {
         // How fast a stranger's server sends says nothing of the link.
-        let host = shares.places[row.message]?.host.exact
+        let host = shares.places[row.message]?.host?.exact
         if measured.contains(where: { $0.exact == host }) { transfers.moved(more) }
         if isTold { transfers.host.emit(DownloadChanged(row.message, row.file, state: "loading", bytes: bytes)) }
     }
