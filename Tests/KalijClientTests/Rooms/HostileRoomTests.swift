@@ -61,7 +61,7 @@ struct HostileRoomTests {
         #expect(try room.room.state == "joined")
     }
 
-    @Test("who takes an id of ours, or writes our address where the room shows none, is somebody else, in the archive, too")
+    @Test("who takes an id of ours, or writes our address where a room shows none, is somebody else")
     func foreignIDs() throws {
         let features = RoomHarness.group.filter { $0 != "muc_nonanonymous" }
         let room = try RoomHarness.joined(features: features)
