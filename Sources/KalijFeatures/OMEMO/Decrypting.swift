@@ -117,8 +117,13 @@ struct Decrypting {
         let content = try content(opened.content, from: device.jid)
         if let used = opened.used { try kept.remove(used, of: row.id) }
         try sessions.save(opened.session, in: row.id, place: isOlder || !isProven ? nil : sentAt)
-        try kept.add(opened.skipped, of: row.id, in: isProven ? device.list : KeptKeys.unproven)
+        try kept.add(opened.skipped, of: row.id, in: keptShare(of: device, isProven))
         return try read(content, opened.session, device, isProven)
+    }
+
+    /// Skipped message keys of unproven devices count against one limit for all of them: they evict no key of a proven device.
+    private func keptShare(of device: PeerDevice, _ isProven: Bool) -> Int64 {
+        isProven ? device.list : KeptKeys.unproven
     }
 
     /// Whether the device with which a session was agreed is the address's: whoever speaks has the private part of `key`. Nothing that
@@ -171,7 +176,7 @@ struct Decrypting {
         let row = try sessions.insert(
             opened.session, of: device, place: isProven ? place : RatchetSessions.unproven,
             sends: isProven && !isOlder && !isUsed)
-        try kept.add(opened.skipped, of: row, in: isProven ? device.list : KeptKeys.unproven)
+        try kept.add(opened.skipped, of: row, in: keptShare(of: device, isProven))
         if !device.isListed { try PeerDevices(step: step).dropUnlisted(device.list, except: device) }
         if isUsed, isProven { try sessions.stopSending(begunWith: exchange.prekeyID) }
         try keys.use(exchange.prekeyID)

@@ -35,7 +35,7 @@ struct Turns {
         let isForRoom = stanza.element["type"] == "groupchat"
         let conversation = isForRoom ? stanza.recipient.bare.description : try conversation(with: stanza.recipient)
         let isText = stanza.element.child("body", "jabber:client") != nil
-        // Receipts and markers say nothing that the servers do not know.
+        // Receipts and markers stay plain: the servers know the ids and the times.
         guard isText || Operation.isMeant(by: stanza.element) else { return false }
         let isEncrypted = try wantsEncryption(stanza.privacy, conversation)
         guard try isEncrypted || isAny(in: conversation) else { return false }

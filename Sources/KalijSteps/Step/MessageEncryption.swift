@@ -47,7 +47,7 @@ public struct MessageEncryption: Sendable, Equatable {
     /// Whether the message came as plain text in an encrypted conversation.
     public var isPlain: Bool { method.isEmpty }
 
-    /// Whether only the text is encrypted: whatever stands beside the text anybody on the way can have written (XEP-0384, version 0.3).
+    /// Whether only the body is encrypted (XEP-0384, version 0.3): servers can add or change every other child of the stanza.
     package var coversTextAlone: Bool { method == "eu.siacs.conversations.axolotl" }
 
     /// Whether the message came under a key that is used: nobody on the way can have written it.

@@ -52,7 +52,7 @@ package struct Pacing {
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// In milliseconds: a row that old says nothing, whatever its pace.
+    /// The age at which a row expires, in milliseconds: no pace has a longer pause.
     private static let forgotten: Int64 = 7 * 86_400_000
 
     /// How many milliseconds the next request has to wait; 0 if it may leave now.

@@ -21,8 +21,8 @@ final class MonitoringServer {
     private let settings: HTTPSettings
     /// The connections, oldest first.
     private var connections: [OpaquePointer] = []
-    /// More connections than these cost the oldest theirs: an answer takes milliseconds, and whoever has nothing to ask must not
-    /// keep others out. Under the limit of libmicrohttpd, at which nothing is accepted.
+    /// Beyond this many connections the server closes the oldest, so that idle connections lock nobody out. Below libmicrohttpd's limit, at
+    /// which it accepts no more.
     private static let most = 48
     // traps: never, the program holds both to its end
     private unowned let server: PushServer

@@ -118,7 +118,7 @@ struct PlainOperationTests {
         #expect(shown.map { $0.encryption?.isPlain } == [false, false, true, true])
     }
 
-    @Test("0.3: what stands beside an encrypted text does nothing to it: it is a line, whole, without a file")
+    @Test("0.3: plain children beside the encrypted body have no effect: the line is whole, without a file")
     func beside() throws {
         let (harness, peer) = try ready()
         let parts = [

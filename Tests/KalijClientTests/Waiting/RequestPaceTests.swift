@@ -23,7 +23,7 @@ struct RequestPaceTests {
             let time = Self.pace.next(after: past, now: now)
             past = Self.pace.noting(time, after: past, now: now)
             times.append(time - 1_000_000)
-            // The answer comes at once, and wants the next.
+            // The response arrives at once and triggers the next request.
             now = time
         }
         #expect(times == [0, 0, 0, 10_000, 30_000, 70_000, 130_000, 190_000])

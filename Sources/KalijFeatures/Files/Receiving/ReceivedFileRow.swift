@@ -110,7 +110,7 @@ package struct ReceivedFileRows {
     }
 
     /// The wanted files of `account`, as many as are due at `now`, oldest first.
-    /// - Parameter automatic: those that nobody has asked for, or those that the user wants.
+    /// - Parameter automatic: whether to return automatic downloads, or those that the user has requested.
     package func due(
         of account: Int64, at now: Int64, automatic: Bool, limit: Int64
     ) throws -> [ReceivedFileRow] {

@@ -12,7 +12,7 @@ struct KeptKeys {
     /// Of a session, of an address, and of all.
     private static let (ofSession, ofAddress, ofAll): (Int64, Int64, Int64) = (1000, 5000, 50_000)
 
-    /// Stands for all addresses whose devices nobody has proven: together they have as much room as an address.
+    /// The share of all unproven devices: their skipped keys together are limited like those of one address.
     static let unproven: Int64 = 0
 
     func key(_ name: Session.SkippedKey.Name, of session: Int64) throws -> Secret? {
