@@ -120,8 +120,8 @@ enum KalijPushCommand {
     }
 
     private static func failure(_ error: any Error, _ path: String) -> Int32 {
-        if error is SettingsError {
-            note("kalij-push: \(path): \(PrintedText(field: "\(error)"))")
+        if let error = error as? SettingsError {
+            for line in error.lines { note("kalij-push: \(path): \(PrintedText(field: line))") }
             return badConfiguration
         }
         // The fault is the disk, the port, or the machine: the next attempt may succeed.

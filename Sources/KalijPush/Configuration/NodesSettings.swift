@@ -42,64 +42,54 @@ public struct RedisSettings: Sendable, Equatable {
 }
 
 extension NodesSettings {
-    init?(_ reader: inout SettingsReader) throws(SettingsError) {
-        guard var object = try reader.object("nodes") else { return nil }
-        let name = try object.node("name", object.requiredText("name"))
-        var others: [String] = []
-        for other in try object.texts("others") { others.append(try object.node("others", other)) }
-        guard Set(others).count == others.count else {
-            throw SettingsError(object.path(of: "others"), "names a node twice")
-        }
-        // The same list may be on all nodes.
-        others.removeAll { $0 == name }
-        guard others.count < 1_000 else {
-            throw SettingsError(object.path(of: "others"), "more than 999 are not taken")
-        }
+    init?(_ reader: inout SettingsReader) {
+        guard var object = reader.object("nodes") else { return nil }
+        let name = object.text("name") ?? object.missing("name")
+        object.checkNode("name", name)
+        let listed = object.texts("others")
+        for other in listed { object.checkNode("others", other) }
+        if Set(listed).count < listed.count { object.note("others", "names a node twice") }
         self.name = name
-        self.others = others
-        guard let file = try object.file("secretFile") else {
-            throw SettingsError(object.path(of: "secretFile"), "is missing")
-        }
-        secretFile = file
-        otherSecretFiles = try object.files("otherSecretFiles")
-        guard otherSecretFiles.count <= 3 else {
-            throw SettingsError(object.path(of: "otherSecretFiles"), "more than three are not taken")
-        }
-        longestBlock = try object.time("longestBlock", 7 * 86_400_000, least: 86_400_000)
-        prefix = try object.node("prefix", object.text("prefix") ?? "kp")
+        // The same list may be on all nodes.
+        others = listed.filter { $0 != name }
+        if others.count >= 1_000 { object.note("others", "more than 999 are not taken") }
+        secretFile = object.file("secretFile") ?? object.missing("secretFile")
+        otherSecretFiles = object.files("otherSecretFiles")
+        if otherSecretFiles.count > 3 { object.note("otherSecretFiles", "more than three are not taken") }
+        longestBlock = object.time("longestBlock", 7 * 86_400_000, least: 86_400_000)
+        prefix = object.text("prefix") ?? "kp"
+        object.checkNode("prefix", prefix)
         redis = []
-        for var server in try object.objects("redis") { redis.append(try RedisSettings(&server)) }
-        guard 1...3 ~= redis.count, Set(redis.map(\.label)).count == redis.count else {
-            throw SettingsError(object.path(of: "redis"), "one to three different servers are wanted")
+        for var server in object.objects("redis") { redis.append(RedisSettings(&server)) }
+        if !(1...3 ~= redis.count) || Set(redis.map(\.label)).count < redis.count {
+            object.note("redis", "one to three different servers are wanted")
         }
-        try object.finish()
+        object.finish()
     }
 }
 
 extension RedisSettings {
-    init(_ server: inout SettingsReader) throws(SettingsError) {
-        host = try server.host("host")
-        port = UInt16(clamping: try server.integer("port", 6_379, in: 1...65_535))
-        user = try server.text("user")
-        passwordFile = try server.file("passwordFile")
-        isSecured = try server.bool("tls", false)
-        caFile = try server.file("caFile")
-        if caFile != nil, !isSecured { throw SettingsError(server.path(of: "caFile"), "has no effect without tls") }
-        if user != nil, passwordFile == nil { throw SettingsError(server.path(of: "passwordFile"), "is missing") }
-        try server.finish()
+    init(_ server: inout SettingsReader) {
+        host = server.host("host")
+        port = server.port("port", 6_379)
+        user = server.text("user")
+        passwordFile = server.file("passwordFile")
+        isSecured = server.bool("tls", false)
+        caFile = server.file("caFile")
+        if caFile != nil, !isSecured { server.note("caFile", "has no effect without tls") }
+        if user != nil { server.missing("passwordFile") }
+        server.finish()
     }
 }
 
 extension SettingsReader {
-    /// The name of a node, for a key of Redis.
-    fileprivate func node(_ key: String, _ name: String) throws(SettingsError) -> String {
+    /// Checks the name of a node, for a key of Redis. An empty one was noted before.
+    fileprivate func checkNode(_ key: String, _ name: String) {
         let isName = name.utf8.allSatisfy { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
                 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-_.".utf8.contains(byte)
         }
-        guard isName, 1...32 ~= name.utf8.count else {
-            throw SettingsError(path(of: key), "\"\(name)\" is no name: 1 to 32 letters, digits, \"-\", \"_\" or \".\"")
-        }
-        return name
+        guard !isName || name.utf8.count > 32 else { return }
+        note(key, "\"\(name)\" is no name: 1 to 32 letters, digits, \"-\", \"_\" or \".\"")
     }
 }

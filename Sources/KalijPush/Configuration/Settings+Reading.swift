@@ -12,28 +12,29 @@ extension Settings {
     /// Reads the text of a `settings.json`.
     ///
     /// - Parameter folder: where relative paths begin; empty for the working directory.
-    /// - Throws: `SettingsError` for the first fault: no JSON, a key missing, unknown or of the wrong kind, or settings
+    /// - Throws: `SettingsError` with all faults: no JSON, a key missing, unknown or of the wrong kind, or settings
     ///   that contradict each other.
     public init(json bytes: [UInt8], folder: String = "") throws(SettingsError) {
-        let value = try Self.parse(bytes)
-        var reader = try SettingsReader(value, path: "", folder: folder)
-        component = try ComponentSettings(&reader)
-        (modules, defaultModule) = try Self.readModules(&reader)
-        reconnect = try Self.readTimeout(&reader)
-        limits = try LimitSettings(&reader)
-        state = try StateSettings(&reader)
-        http = try HTTPSettings(&reader)
-        nodes = try NodesSettings(&reader)
-        try reader.finish()
-        try checkNodes()
+        let errors = SettingsErrors()
+        var reader = SettingsReader(try Self.parse(bytes), path: "", folder: folder, errors)
+        component = ComponentSettings(&reader)
+        (modules, defaultModule) = Self.readModules(&reader)
+        reconnect = Self.readTimeout(&reader)
+        limits = LimitSettings(&reader)
+        state = StateSettings(&reader)
+        http = HTTPSettings(&reader)
+        nodes = NodesSettings(&reader)
+        reader.finish()
+        checkNodes(errors)
+        try errors.check()
     }
 
-    private func checkNodes() throws(SettingsError) {
+    private func checkNodes(_ errors: SettingsErrors) {
         guard let nodes else { return }
         // What is shared was kept before, and what was read is kept with its place in the stream.
-        guard state.database != nil else { throw SettingsError("state.database", "is missing: nodes need it") }
-        guard nodes.longestBlock >= longestBlock else {
-            throw SettingsError("nodes.longestBlock", "is shorter than the longest block of a module or a domain")
+        if state.database == nil { errors.note("state.database", "is missing: nodes need it") }
+        if nodes.longestBlock < longestBlock {
+            errors.note("nodes.longestBlock", "is shorter than the longest block of a module or a domain")
         }
     }
 
@@ -47,106 +48,104 @@ extension Settings {
         return value
     }
 
-    private static func readModules(
-        _ reader: inout SettingsReader
-    ) throws(SettingsError) -> ([String: ModuleSettings], String?) {
-        guard var object = try reader.object("pushModules") else { throw SettingsError("pushModules", "is missing") }
+    private static func readModules(_ reader: inout SettingsReader) -> ([String: ModuleSettings], String?) {
+        guard var object = reader.requiredObject("pushModules") else { return ([:], nil) }
         var modules: [String: ModuleSettings] = [:]  // characters: by the names of configured modules.
         var standard: String?
         for name in object.keys {
-            guard !name.isEmpty, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {
-                throw SettingsError("pushModules", "a module's name is empty or has a control character")
+            if name.isEmpty || !name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) {
+                reader.note("pushModules", "a module's name is empty or has a control character")
             }
-            guard var entry = try object.object(name) else {
-                throw SettingsError(object.path(of: name), "is null, an object is wanted")
+            guard var entry = object.object(name) else {
+                object.note(name, "is null, an object is wanted")
+                continue
             }
-            if try entry.bool("is_default_module", false) {
+            if entry.bool("is_default_module", false) {
                 if let standard {
-                    throw SettingsError(
-                        entry.path(of: "is_default_module"), "\"\(standard)\" is the default module already")
+                    entry.note("is_default_module", "\"\(standard)\" is the default module already")
                 }
-                standard = name
+                standard = standard ?? name
             }
-            modules[name] = try ModuleSettings(&entry)
-            try entry.finish()
+            modules[name] = ModuleSettings(&entry)
+            entry.finish()
         }
-        guard !modules.isEmpty else { throw SettingsError("pushModules", "has no module") }
+        if object.keys.isEmpty { reader.note("pushModules", "has no module") }
         return (modules, standard)
     }
 
-    private static func readTimeout(_ reader: inout SettingsReader) throws(SettingsError) -> Milliseconds {
-        guard var timeout = try reader.object("timeout") else { return 10_000 }
-        let reconnect = try timeout.time("xmppconnectionError", 10_000, least: 100)
-        try timeout.finish()
+    private static func readTimeout(_ reader: inout SettingsReader) -> Milliseconds {
+        guard var timeout = reader.object("timeout") else { return 10_000 }
+        let reconnect = timeout.time("xmppconnectionError", 10_000, least: 100)
+        timeout.finish()
         return reconnect
     }
 }
 
 extension ComponentSettings {
-    init(_ reader: inout SettingsReader) throws(SettingsError) {
-        guard var object = try reader.object("component") else { throw SettingsError("component", "is missing") }
-        hostname = try object.host("componentHostname")
-        key = try object.requiredText("componentKey")
-        serverHost = try object.host("serverHostname")
-        guard object.value("serverPort") != nil else { throw SettingsError("component.serverPort", "is missing") }
-        serverPort = UInt16(clamping: try object.integer("serverPort", 0, in: 1...65_535))
-        try object.finish()
+    init(_ reader: inout SettingsReader) {
+        guard var object = reader.requiredObject("component") else {
+            (hostname, key, serverHost, serverPort) = ("", "", "", 0)
+            return
+        }
+        hostname = object.host("componentHostname")
+        key = object.text("componentKey") ?? object.missing("componentKey")
+        serverHost = object.host("serverHostname")
+        serverPort = object.port("serverPort", nil)
+        object.finish()
     }
 }
 
 extension LimitSettings {
-    init(_ reader: inout SettingsReader) throws(SettingsError) {
+    init(_ reader: inout SettingsReader) {
         self.init()
-        guard var object = try reader.object("limits") else { return }
+        guard var object = reader.object("limits") else { return }
         let many = 1...100_000_000
-        tokensPerDomain = try object.integer("tokensPerDomain", tokensPerDomain, in: many)
-        domains = try object.integer("domains", domains, in: many)
-        inFlight = try object.integer("inFlight", inFlight, in: many)
-        queued = try object.integer("queued", queued, in: many)
-        stanzaBytes = try object.integer("stanzaBytes", stanzaBytes, in: 2_048...1_048_576)
-        tokenBytes = try object.integer("tokenBytes", tokenBytes, in: 64...16_384)
-        knownTokens = try object.integer("knownTokens", knownTokens, in: many)
-        blockedTokens = try object.integer("blockedTokens", blockedTokens, in: many)
-        blockedDomains = try object.integer("blockedDomains", blockedDomains, in: many)
-        mistakesPercent = try object.integer("mistakesPercent", mistakesPercent, in: 1...100)
-        window = try object.time("window", window, least: 1_000)
-        deadTokens = try object.integer("deadTokens", deadTokens, in: 1...10_000)
-        malformed = try object.integer("malformed", malformed, in: 1...10_000)
-        domainBlock = try object.time("domainBlock", domainBlock, least: 1_000)
-        newTokenFailures = try object.integer("newTokenFailures", newTokenFailures, in: 1...10_000)
-        known = try object.time("known", known, least: 60_000)
-        answer = try object.time("answer", answer, least: 1_000)
-        guard answer <= 10_000 else { throw SettingsError("limits.answer", "is more than 10s") }
-        breakerTokens = try object.integer("breakerTokens", breakerTokens, in: 2...10_000)
-        probe = try object.time("probe", probe, least: 100)
-        try object.finish()
+        tokensPerDomain = object.integer("tokensPerDomain", tokensPerDomain, in: many)
+        domains = object.integer("domains", domains, in: many)
+        inFlight = object.integer("inFlight", inFlight, in: many)
+        queued = object.integer("queued", queued, in: many)
+        stanzaBytes = object.integer("stanzaBytes", stanzaBytes, in: 2_048...1_048_576)
+        tokenBytes = object.integer("tokenBytes", tokenBytes, in: 64...16_384)
+        knownTokens = object.integer("knownTokens", knownTokens, in: many)
+        blockedTokens = object.integer("blockedTokens", blockedTokens, in: many)
+        blockedDomains = object.integer("blockedDomains", blockedDomains, in: many)
+        mistakesPercent = object.integer("mistakesPercent", mistakesPercent, in: 1...100)
+        window = object.time("window", window, least: 1_000)
+        deadTokens = object.integer("deadTokens", deadTokens, in: 1...10_000)
+        malformed = object.integer("malformed", malformed, in: 1...10_000)
+        domainBlock = object.time("domainBlock", domainBlock, least: 1_000)
+        newTokenFailures = object.integer("newTokenFailures", newTokenFailures, in: 1...10_000)
+        known = object.time("known", known, least: 60_000)
+        answer = object.time("answer", answer, least: 1_000)
+        if answer > 10_000 { object.note("answer", "is more than 10s") }
+        breakerTokens = object.integer("breakerTokens", breakerTokens, in: 2...10_000)
+        probe = object.time("probe", probe, least: 100)
+        object.finish()
     }
 }
 
 extension StateSettings {
-    init(_ reader: inout SettingsReader) throws(SettingsError) {
-        guard var object = try reader.object("state") else { return }
-        database = try object.file("database")
-        secretFile = try object.file("secretFile")
-        previousSecretFile = try object.file("previousSecretFile")
-        try object.finish()
+    init(_ reader: inout SettingsReader) {
+        guard var object = reader.object("state") else { return }
+        database = object.file("database")
+        secretFile = object.file("secretFile")
+        previousSecretFile = object.file("previousSecretFile")
+        object.finish()
         // Keys hashed with a secret that nobody keeps could not be found again.
-        if database != nil, secretFile == nil {
-            throw SettingsError("state.secretFile", "is missing: the database needs it")
-        }
+        if database != nil { object.missing("secretFile", ": the database needs it") }
     }
 }
 
 extension HTTPSettings {
-    init?(_ reader: inout SettingsReader) throws(SettingsError) {
-        guard var object = try reader.object("http") else { return nil }
-        address = try object.text("address") ?? "127.0.0.1"
+    init?(_ reader: inout SettingsReader) {
+        guard var object = reader.object("http") else { return nil }
+        address = object.text("address") ?? "127.0.0.1"
         var bytes = in6_addr()
-        guard inet_pton(AF_INET, address, &bytes) == 1 || inet_pton(AF_INET6, address, &bytes) == 1 else {
-            throw SettingsError(object.path(of: "address"), "an IPv4 or IPv6 address is wanted, not a name")
+        if inet_pton(AF_INET, address, &bytes) != 1, inet_pton(AF_INET6, address, &bytes) != 1 {
+            object.note("address", "an IPv4 or IPv6 address is wanted, not a name")
         }
-        port = UInt16(clamping: try object.integer("port", 9_820, in: 1...65_535))
-        hosts = Set(try object.texts("hosts").map { $0.lowercased() })
-        try object.finish()
+        port = object.port("port", 9_820)
+        hosts = Set(object.texts("hosts").map { $0.lowercased() })
+        object.finish()
     }
 }

@@ -4,11 +4,44 @@ public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible
     public let key: String
     /// In words; never a value that may be secret.
     public let reason: String
+    /// The other errors of the same configuration.
+    public let further: [SettingsError]
 
-    public init(_ key: String, _ reason: String) {
+    public init(_ key: String, _ reason: String, further: [SettingsError] = []) {
         self.key = key
         self.reason = reason
+        self.further = further
     }
 
-    public var description: String { key.isEmpty ? reason : "\(key): \(reason)" }
+    /// This error alone, in a line.
+    public var line: String { key.isEmpty ? reason : "\(key): \(reason)" }
+
+    /// A line for each error.
+    public var lines: [String] { [line] + further.map(\.line) }
+
+    public var description: String { lines.joined(separator: "\n") }
+}
+
+/// The errors of a configuration, in the order of the reading: the reading goes on behind an error, so that an operator mends all at once.
+final class SettingsErrors {
+    private var errors: [SettingsError] = []
+
+    func note(_ key: String, _ reason: String) { errors.append(SettingsError(key, reason)) }
+
+    /// Notes the errors of `body`, and throws what is no error of the configuration.
+    func collect(_ body: () throws -> Void) rethrows {
+        do {
+            try body()
+        } catch let error as SettingsError {
+            note(error)
+        }
+    }
+
+    func note(_ error: SettingsError) { errors += [SettingsError(error.key, error.reason)] + error.further }
+
+    /// Throws all errors as one, if there are any.
+    func check() throws(SettingsError) {
+        guard let first = errors.first else { return }
+        throw SettingsError(first.key, first.reason, further: Array(errors.dropFirst()))
+    }
 }

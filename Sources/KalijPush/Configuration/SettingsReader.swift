@@ -1,20 +1,36 @@
 import KalijText
 
-/// An object of a configuration, read key by key; a key not asked for is an error.
+/// An object of a configuration, read key by key; a key not asked for is an error. Errors are noted, and what is wrong reads like
+/// what is missing.
 struct SettingsReader {
     let path: String
     /// Where the settings file is; empty for the working directory.
     private let folder: String
     private let members: [String: JSONValue]
+    private let errors: SettingsErrors
+    /// Whether the value is an object; of another value nothing is missing besides.
+    private let isObject: Bool
     private var asked: Set<String> = []  // characters: names of ours.
 
-    init(_ value: JSONValue, path: String, folder: String) throws(SettingsError) {
-        guard case .object(let members) = value else {
-            throw SettingsError(path, "is \(value.kind), an object is wanted")
+    init(_ value: JSONValue, path: String, folder: String, _ errors: SettingsErrors) {
+        (self.path, self.folder, self.errors) = (path, folder, errors)
+        if case .object(let members) = value {
+            (self.members, isObject) = (members, true)
+        } else {
+            (members, isObject) = ([:], false)
+            errors.note(path, "is \(value.kind), an object is wanted")
         }
-        self.members = members
-        self.path = path
-        self.folder = folder
+    }
+
+    /// Notes an error at `key`.
+    func note(_ key: String, _ reason: String) { errors.note(path(of: key), reason) }
+
+    /// Notes that `key` is missing, unless it is there and wrong, and so was noted.
+    /// - Returns: an empty text, to go on with.
+    @discardableResult
+    func missing(_ key: String, _ more: String = "") -> String {
+        if isObject, members[key] ?? .null == .null { note(key, "is missing" + more) }
+        return ""
     }
 
     func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
@@ -28,123 +44,118 @@ struct SettingsReader {
         return value == .null ? nil : value
     }
 
-    mutating func object(_ key: String) throws(SettingsError) -> SettingsReader? {
-        guard let value = value(key) else { return nil }
-        return try SettingsReader(value, path: path(of: key), folder: folder)
+    mutating func object(_ key: String) -> SettingsReader? {
+        value(key).map { SettingsReader($0, path: path(of: key), folder: folder, errors) }
     }
 
-    mutating func text(_ key: String) throws(SettingsError) -> String? {
-        guard let value = value(key) else { return nil }
-        guard let text = value.text else { throw SettingsError(path(of: key), "is \(value.kind), a string is wanted") }
-        guard !text.isEmpty else { throw SettingsError(path(of: key), "is empty") }
-        return text
+    mutating func requiredObject(_ key: String) -> SettingsReader? {
+        let object = object(key)
+        if object == nil { missing(key) }
+        return object
     }
 
-    mutating func requiredText(_ key: String) throws(SettingsError) -> String {
-        guard let text = try text(key) else { throw SettingsError(path(of: key), "is missing") }
-        return text
+    mutating func text(_ key: String) -> String? {
+        guard let value = value(key) else { return nil }
+        if value.text == nil { note(key, "is \(value.kind), a string is wanted") }
+        if value.text?.isEmpty ?? false { note(key, "is empty") }
+        return value.text
     }
 
     /// A text for a field of HTTP or a name at a provider: printable ASCII without blanks.
-    mutating func word(_ key: String) throws(SettingsError) -> String? {
-        guard let text = try text(key) else { return nil }
-        guard text.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
-            throw SettingsError(path(of: key), "has a blank, a control character or a character beyond ASCII")
+    mutating func word(_ key: String) -> String? {
+        let text = text(key)
+        if !(text ?? "").utf8.allSatisfy({ 0x21...0x7e ~= $0 }) {
+            note(key, "has a blank, a control character or a character beyond ASCII")
         }
         return text
     }
 
-    mutating func requiredWord(_ key: String) throws(SettingsError) -> String {
-        guard let word = try word(key) else { throw SettingsError(path(of: key), "is missing") }
-        return word
-    }
-
-    /// The name of a host, or an address: no URL, and no address of a user.
-    mutating func host(_ key: String) throws(SettingsError) -> String {
-        let host = try requiredText(key)
-        guard
-            !host.unicodeScalars.contains(where: {
-                $0.value <= 0x20 || $0.value == 0x7f || "/@".unicodeScalars.contains($0)
-            })
-        else { throw SettingsError(path(of: key), "is no name of a host: a blank, \"/\" or \"@\" is in it") }
+    /// The name of a host, or an address: no URL, and no address of a user. Empty if there is none.
+    mutating func host(_ key: String) -> String {
+        let host = text(key) ?? missing(key)
+        let isHost = !host.unicodeScalars.contains {
+            $0.value <= 0x20 || $0.value == 0x7f || "/@".unicodeScalars.contains($0)
+        }
+        if !isHost { note(key, "is no name of a host: a blank, \"/\" or \"@\" is in it") }
         return host
     }
 
     /// The path of a file. A relative path begins at the settings file: a check by hand and the service have different
     /// working directories.
-    mutating func file(_ key: String) throws(SettingsError) -> String? {
-        guard let name = try text(key) else { return nil }
+    mutating func file(_ key: String) -> String? {
+        guard let name = text(key) else { return nil }
         return folder.isEmpty || name.begins(with: "/") ? name : "\(folder)/\(name)"
     }
 
     /// A list of texts; empty if the key is missing.
-    mutating func texts(_ key: String) throws(SettingsError) -> [String] {
-        var texts: [String] = []
-        for element in try array(key) {
-            guard let text = element.text, !text.isEmpty else {
-                throw SettingsError(path(of: key), "a list of strings is wanted")
-            }
-            texts.append(text)
-        }
+    mutating func texts(_ key: String) -> [String] {
+        let elements = array(key)
+        let texts = elements.compactMap(\.text).filter { !$0.isEmpty }
+        if texts.count < elements.count { note(key, "a list of strings is wanted") }
         return texts
     }
 
     /// The paths of files.
-    mutating func files(_ key: String) throws(SettingsError) -> [String] {
-        try texts(key).map { folder.isEmpty || $0.begins(with: "/") ? $0 : "\(folder)/\($0)" }
+    mutating func files(_ key: String) -> [String] {
+        texts(key).map { folder.isEmpty || $0.begins(with: "/") ? $0 : "\(folder)/\($0)" }
     }
 
     /// A list of objects; empty if the key is missing.
-    mutating func objects(_ key: String) throws(SettingsError) -> [SettingsReader] {
-        var objects: [SettingsReader] = []
-        for (index, element) in try array(key).enumerated() {
-            objects.append(try SettingsReader(element, path: "\(path(of: key))[\(index)]", folder: folder))
+    mutating func objects(_ key: String) -> [SettingsReader] {
+        array(key).enumerated().map { index, element in
+            SettingsReader(element, path: "\(path(of: key))[\(index)]", folder: folder, errors)
         }
-        return objects
     }
 
-    private mutating func array(_ key: String) throws(SettingsError) -> [JSONValue] {
+    private mutating func array(_ key: String) -> [JSONValue] {
         guard let value = value(key) else { return [] }
-        guard case .array(let elements) = value else {
-            throw SettingsError(path(of: key), "is \(value.kind), a list is wanted")
-        }
-        return elements
+        if case .array(let elements) = value { return elements }
+        note(key, "is \(value.kind), a list is wanted")
+        return []
     }
 
-    mutating func bool(_ key: String, _ standard: Bool) throws(SettingsError) -> Bool {
+    mutating func bool(_ key: String, _ standard: Bool) -> Bool {
         guard let value = value(key) else { return standard }
-        guard case .bool(let bool) = value else {
-            throw SettingsError(path(of: key), "is \(value.kind), true or false is wanted")
-        }
-        return bool
+        if case .bool(let bool) = value { return bool }
+        note(key, "is \(value.kind), true or false is wanted")
+        return standard
     }
 
-    mutating func integer(_ key: String, _ standard: Int, in range: ClosedRange<Int>) throws(SettingsError) -> Int {
+    mutating func integer(_ key: String, _ standard: Int, in range: ClosedRange<Int>) -> Int {
         guard let value = value(key) else { return standard }
-        guard case .integer(let number) = value, let integer = Int(exactly: number), range.contains(integer) else {
-            throw SettingsError(
-                path(of: key), "a whole number from \(range.lowerBound) to \(range.upperBound) is wanted")
+        if case .integer(let number) = value, let integer = Int(exactly: number), range.contains(integer) {
+            return integer
         }
-        return integer
+        note(key, "a whole number from \(range.lowerBound) to \(range.upperBound) is wanted")
+        return standard
+    }
+
+    /// A number of a port; `standard`, if nil, is missing.
+    mutating func port(_ key: String, _ standard: Int?) -> UInt16 {
+        if standard == nil { missing(key) }
+        return UInt16(clamping: integer(key, standard ?? 0, in: 1...65_535))
     }
 
     /// Milliseconds.
-    mutating func time(_ key: String, _ standard: Milliseconds, least: Milliseconds = 0) throws(SettingsError)
-        -> Milliseconds
-    {
+    mutating func time(_ key: String, _ standard: Milliseconds, least: Milliseconds = 0) -> Milliseconds {
         guard let value = value(key) else { return standard }
         guard let text = value.text, let time = HumanTime.milliseconds(text) else {
-            throw SettingsError(path(of: key), "a duration is wanted, such as \"20s\", \"10m\" or \"1h 30m\"")
+            note(key, "a duration is wanted, such as \"20s\", \"10m\" or \"1h 30m\"")
+            return standard
         }
-        guard time >= least else { throw SettingsError(path(of: key), "is less than \(least) ms") }
+        if time < least { note(key, "is less than \(least) ms") }
         return time
     }
 
-    /// Throws if there is a key that was not asked for.
-    func finish() throws(SettingsError) {
-        guard let unknown = members.keys.filter({ !asked.contains($0) }).min() else { return }
-        let folded = unknown.lowercased().filter { $0 != "_" }
-        let near = asked.first { $0.lowercased().filter { $0 != "_" } == folded }
-        throw SettingsError(path(of: unknown), "is no key known here" + (near.map { "; \"\($0)\" is" } ?? ""))
+    /// Notes each key that was not asked for, with the known key that is most like it.
+    func finish() {
+        for unknown in members.keys.filter({ !asked.contains($0) }).sorted() {
+            let near = asked.sorted().first { $0.folded == unknown.folded || $0.isAlmost(unknown) }
+            note(unknown, "is no key known here" + (near.map { "; \"\($0)\" is" } ?? ""))
+        }
     }
+}
+
+extension String {
+    fileprivate var folded: String { lowercased().filter { $0 != "_" } }
 }

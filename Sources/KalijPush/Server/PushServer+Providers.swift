@@ -3,15 +3,26 @@ import KalijTransport
 extension PushServer {
     /// The providers of all modules.
     /// - Parameter notice: takes lines about connections, and the lines of modules of type `log`.
-    /// - Throws: `SettingsError` if a module's files or keys are of no use.
+    /// - Throws: `SettingsError` with all modules' files and keys that are of no use.
     static func makeProviders(
         _ settings: Settings, _ loop: EventLoop, _ notice: @escaping (LinePriority, String, String) -> Void
     ) throws(SettingsError) -> [String: any PushProvider] {
         var providers: [String: any PushProvider] = [:]
-        for (name, module) in settings.modules {
-            providers[name] = try makeProvider(name, module, loop) {
-                notice($0, "\(name): \($1)", "connections of \(name)")
+        let errors = SettingsErrors()
+        for (name, module) in settings.modules.sorted(by: { $0.key < $1.key }) {
+            do throws(SettingsError) {
+                providers[name] = try makeProvider(name, module, loop) {
+                    notice($0, "\(name): \($1)", "connections of \(name)")
+                }
+            } catch {
+                errors.note(error)
             }
+        }
+        do {
+            try errors.check()
+        } catch {
+            for provider in providers.values { provider.close() }
+            throw error
         }
         return providers
     }

@@ -77,9 +77,13 @@ public final class PushServer {
     /// - Throws: the errors of ``init(loop:configuration:report:)``.
     public static func check(_ path: String, loop: EventLoop) throws -> [String] {
         let settings = try Settings(file: path)
-        for provider in try makeProviders(settings, loop, { _, _, _ in }).values { provider.close() }
-        try StateKeys.check(settings.state, settings.nodes)
-        for server in settings.nodes?.redis ?? [] { _ = try server.login() }
+        let errors = SettingsErrors()
+        try errors.collect {
+            for provider in try makeProviders(settings, loop, { _, _, _ in }).values { provider.close() }
+        }
+        try errors.collect { try StateKeys.check(settings.state, settings.nodes) }
+        for server in settings.nodes?.redis ?? [] { try errors.collect { _ = try server.login() } }
+        try errors.check()
         return settings.warnings(path)
     }
 
@@ -147,8 +151,10 @@ public final class PushServer {
             for note in configuration.notes(on: settings) { report(.alarm, note) }
             report(.notice, "configuration read again")
         } catch {
-            let fault = "\(configuration.path): \(error)"
-            report(.alarm, "the new configuration cannot be used, the old one stays: \(fault)")
+            for line in error.lines {
+                let fault = "\(configuration.path): \(line)"
+                report(.alarm, "the new configuration cannot be used, the old one stays: \(fault)")
+            }
         }
     }
 

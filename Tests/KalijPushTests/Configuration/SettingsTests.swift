@@ -172,6 +172,26 @@ struct SettingsTests {
         }
     }
 
+    @Test("all faults are told at once, unknown keys with the known key that is meant")
+    func all() {
+        let text = """
+            {"component": {"componentHostname": "a b", "componentKye": "k", "serverHostname": "h"},
+             "pushModules": {"m": {"type": "apple", "apns": {"topic": "t", "keyFilePath": "k", "key_id": "i"}},
+              "n": {"type": "windows", "fcm": {}}}, "limits": {"inFlight": 0}, "stat": {}, "http": 7}
+            """
+        #expect(
+            problem(text)?.split(separator: "\n") == [
+                #"component.componentHostname: is no name of a host: a blank, "/" or "@" is in it"#,
+                "component.componentKey: is missing", "component.serverPort: is missing",
+                #"component.componentKye: is no key known here; "componentKey" is"#,
+                "pushModules.m.apns.keyId: is missing", "pushModules.m.apns.teamId: is missing",
+                #"pushModules.m.apns.key_id: is no key known here; "keyId" is"#,
+                "pushModules.n.type: must be apple, google or log",
+                "limits.inFlight: a whole number from 1 to 100000000 is wanted",
+                "http: is a number, an object is wanted", #"stat: is no key known here; "state" is"#,
+            ])
+    }
+
     @Test("a syntax error gives the place")
     func syntax() throws {
         let text = minimal().replacing("\"pushModules\":", with: "\"pushModules\" ")
