@@ -1,18 +1,25 @@
 extension JID {
-    /// Reads an address and prepares its parts.
+    /// Reads an address that a person has typed, and prepares its parts.
     ///
     /// The first "/" starts the resource, the first "@" before it ends the local part (RFC 7622, 3.1 and 3.2); one dot
-    /// at the end of the domain is dropped.
+    /// at the end of the domain is dropped. Labels in the form of DNS, `xn--`, become those that are shown (RFC 7622, 3.2.1).
     ///
     /// - Throws: `JIDError`, if a part is empty, too long, or has forbidden characters.
     public init(_ text: String) throws(JIDError) {
         let split = Split(text)
-        if let ready = JID(ready: text, split) {
+        let (local, domain, resource) = split.parts(of: text)
+        let shown = PartPreparation.shown(domain)
+        if shown == nil, let ready = JID(ready: text, split) {
             self = ready
         } else {
-            let (local, domain, resource) = split.parts(of: text)
-            try self.init(local: local, domain: domain, resource: resource)
+            try self.init(local: local, domain: shown ?? domain, resource: resource)
         }
+    }
+
+    /// An address from a server, or nil if a part cannot be prepared.
+    public static func prepared(_ text: String) -> JID? {
+        let jid = received(text)
+        return jid.isPrepared ? jid : nil
     }
 
     /// Puts an address together from its parts and prepares them.

@@ -44,6 +44,22 @@ enum PartPreparation {
         return domain
     }
 
+    /// A domain with labels in the form of DNS, with the labels that are shown (RFC 3490, ToUnicode); nil for other domains. A label
+    /// that is no form of another stays.
+    static func shown(_ domain: String) -> String? {
+        let labels = domain.unicodeScalars.split(whereSeparator: isLabelSeparator)
+        // A zero would end the text for C.
+        guard domain.utf8.count <= JID.longestPart, !domain.utf8.contains(0),
+            labels.contains(where: { String($0).lowercased().begins(with: "xn--") })
+        else { return nil }
+        var output: UnsafeMutablePointer<CChar>?
+        // libidn allocates `output`; the caller frees the memory.
+        let code = idna_to_unicode_8z8z(domain, &output, Int32(IDNA_ALLOW_UNASSIGNED.rawValue))
+        defer { free(output) }
+        guard code == 0, let output else { return nil }
+        return String(cString: output)
+    }
+
     /// The separators of labels (RFC 3490, 3.1, requirement 1).
     private static func isLabelSeparator(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "." || scalar == "\u{3002}" || scalar == "\u{FF0E}" || scalar == "\u{FF61}"

@@ -12,7 +12,7 @@ struct Announcements {
     /// (XEP-0390 section 5.2).
     package func received(_ presence: Element) throws {
         // A room may have thousands of occupants; nobody asks what their clients can do.
-        guard let from = presence["from"], let jid = try? JID(from),
+        guard let from = presence["from"], let jid = JID.prepared(from),
             presence.child("x", "http://jabber.org/protocol/muc#user") == nil
         else { return }
         switch presence["type"] {

@@ -23,7 +23,7 @@ struct DisplayedNode {
     func received(_ items: Element) throws {
         for item in items.children("item") {
             // A participant of a room has no conversation of its own here.
-            guard let jid = item["id"].flatMap({ try? JID($0) }), jid == jid.bare,
+            guard let jid = item["id"].flatMap(JID.prepared), jid == jid.bare,
                 let stamp = item.child("displayed", Self.name)?.child("stanza-id", Self.stamps),
                 let id = stamp["id"], let by = stamp["by"].map(JID.received), by == step.account.jid || by == jid
             else { continue }

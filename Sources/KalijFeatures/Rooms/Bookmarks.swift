@@ -196,7 +196,7 @@ struct Bookmarks {
 
     private func join(_ jid: JID, _ bookmark: Bookmark?) throws {
         let usual = bookmark?.nick ?? step.account.jid.local ?? "kalij"
-        guard (try? JID("\(jid)/\(usual)")) != nil, var room = try rooms.rows.make(jid, nick: usual), !room.isWanted
+        guard (try? jid.with(resource: usual)) != nil, var room = try rooms.rows.make(jid, nick: usual), !room.isWanted
         else {
             return
         }

@@ -60,11 +60,11 @@ struct Invitations {
         _ room: String, inviter: String?, _ reason: String?, _ password: String?, _ message: IncomingMessage,
         isMediated: Bool
     ) -> InvitationRow? {
-        guard let room = try? JID(room), room.isBare, room.local != nil else { return nil }
+        guard let room = JID.prepared(room), room.isBare, room.local != nil else { return nil }
         let words = reason.map { $0.cut(to: longestReason) }
         return InvitationRow(
             Invitation(
-                room: room, inviter: inviter.flatMap { try? JID($0).bare },
+                room: room, inviter: inviter.flatMap { JID.prepared($0)?.bare },
                 reason: words?.isEmpty ?? true ? nil : words,
                 at: message.sentAt),
             password: password.flatMap { $0.utf8.count <= longestReason ? $0 : nil }, isMediated: isMediated)

@@ -107,7 +107,7 @@ struct Rooms {
         room.overlaps = false
         room.occupantID = nil
         room.held = renamed ? "\(room.nick)-\(room.stay.renamings + 1)" : room.nick
-        guard let occupant = try? JID("\(room.jid)/\(room.held ?? room.nick)") else {
+        guard let occupant = try? room.jid.with(resource: room.held ?? room.nick) else {
             return try handle(.refused(StanzaError(.jidMalformed)), &room)
         }
         let history = Element("history", xmlns: Self.namespace)

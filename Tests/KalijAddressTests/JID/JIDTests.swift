@@ -143,6 +143,24 @@ struct JIDTests {
         #expect(JID.received("a@b c").dnsName == nil)
     }
 
+    @Test("RFC 7622, 3.2.1: a label in the form of DNS that a person types is converted; a server's stays")
+    func typedLabels() throws {
+        #expect(try JID("a@xn--bcher-kva.example/x").description == "a@bücher.example/x")
+        #expect(try JID("XN--BCHER-KVA.xn--p1ai").description == "bücher.рф")
+        #expect(try JID("xn--bcher-kva。example") == JID("bücher.example"))
+        #expect(try JID("a@xn--bcher-kva.example").dnsName == "xn--bcher-kva.example")
+        // No form of a label: it stays as it is.
+        for text in ["a@xn--99999999999.example", "a@xn--.example", "xn--a.example", "a@axn--bcher-kva.example"] {
+            #expect(try JID(text).description == text)
+        }
+        #expect(throws: JIDError.self) { _ = try JID("a@xn--bcher-kva\0.example") }
+        for text in ["a@xn--bcher-kva.example", "a@XN--BCHER-KVA.example"] {
+            #expect(JID.received(text).description == "a@xn--bcher-kva.example")
+            #expect(JID.prepared(text)?.description == "a@xn--bcher-kva.example")
+        }
+        #expect(JID.prepared("a@b c") == nil)
+    }
+
     @Test("an address is small")
     func size() {
         #expect(MemoryLayout<JID>.size <= 24)

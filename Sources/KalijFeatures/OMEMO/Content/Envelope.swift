@@ -54,7 +54,7 @@ struct Envelope {
         self.content = content.children.filter(Self.isSecret)
         func address(_ name: String) throws -> JID? {
             guard let affix = envelope.child(name) else { return nil }
-            guard let jid = affix["jid"].flatMap({ try? JID($0) }) else { throw RatchetError.malformed("the envelope") }
+            guard let jid = affix["jid"].flatMap(JID.prepared) else { throw RatchetError.malformed("the envelope") }
             return jid.bare
         }
         (from, to) = (try address("from"), try address("to"))

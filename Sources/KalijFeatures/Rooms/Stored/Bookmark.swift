@@ -20,7 +20,7 @@ struct Bookmark {
     /// - Parameter id: the id of the native item, the room's address; nil in the former list, where the element says.
     init?(_ element: Element, id: String?) {
         guard element.isNamed("conference", id == nil ? Self.former : Self.native),
-            let room = (id ?? element["jid"]).flatMap({ try? JID($0) }), room.isBare, room.local != nil,
+            let room = (id ?? element["jid"]).flatMap(JID.prepared), room.isBare, room.local != nil,
             element.xml().utf8.count <= Self.longest
         else { return nil }
         self.room = room
