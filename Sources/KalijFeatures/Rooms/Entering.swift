@@ -25,14 +25,18 @@ extension Rooms {
         try heard(&room)
         let isOwn = presence.isOwn || nick.exact == room.held?.exact
         guard presence.isAvailable else { return try gone(nick, presence, isOwn: isOwn, &room) }
-        guard let occupant = presence.occupant else { return }
-        if try Occupants(step: step, room: room).store(occupant), room.stay.state == .joined {
+        // A gateway may say which presence is the own one, and nothing of the occupant.
+        guard presence.occupant != nil || presence.isOwn else { return }
+        if let occupant = presence.occupant, try Occupants(step: step, room: room).store(occupant),
+            room.stay.state == .joined
+        {
             step.emit(OccupantChanged(room, occupant, isHere: true))
         }
         guard isOwn else { return }
         // The room may have given another nickname (status 210).
-        if room.held?.exact != nick.exact || occupant.occupantID != nil {
-            (room.held, room.occupantID) = (nick, occupant.occupantID ?? room.occupantID)
+        let occupantID = presence.occupant?.occupantID
+        if room.held?.exact != nick.exact || occupantID != nil {
+            (room.held, room.occupantID) = (nick, occupantID ?? room.occupantID)
             try rows.save(room)
         }
         if room.stay.state == .joining {

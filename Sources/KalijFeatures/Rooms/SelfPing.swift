@@ -16,15 +16,19 @@ struct SelfPing {
     static let again = Duration.seconds(60)
 
     func send(to room: RoomRow) throws {
-        guard let held = room.held, let occupant = try? JID("\(room.jid)/\(held)") else { return }
+        guard let held = room.held, let occupant = try? room.jid.with(resource: held) else { return }
         try step.send(
             .request(.get, Element("ping", xmlns: "urn:xmpp:ping"), to: occupant),
             then: SelfPinged(room: room.id, join: room.join), within: Limits.serverPatience)
     }
 
     /// The answer (section 3.2); nil if the room has to be asked whether it still exists.
-    fileprivate static func presence(_ reply: IQReply) -> RoomStay.Presence? {
+    /// - Parameter held: the present nickname. The room may have given it after the question left (XEP-0045, status 210): of another
+    ///   one the answer says nothing.
+    fileprivate static func presence(_ reply: IQReply, held: JID?) -> RoomStay.Presence? {
         switch reply {
+        case .error(_, let iq) where iq["from"].map(JID.received) != held:
+            return .unknown
         case .result: return .inside
         case .timeout: return .unknown
         case .error(let error, _):
@@ -47,7 +51,7 @@ struct SelfPinged: InvalidatableHandler {
     func call(_ reply: IQReply, in step: Step) throws {
         let rooms = Rooms(step: step)
         guard var row = try rooms.rows.room(room, join: join) else { return }
-        guard let presence = SelfPing.presence(reply) else {
+        guard let presence = SelfPing.presence(reply, held: row.held.flatMap { try? row.jid.with(resource: $0) }) else {
             try step.send(
                 .discovery(DiscoveryInfo.namespace, of: row.jid), then: RoomStillThere(room: room, join: join),
                 within: Limits.serverPatience)

@@ -27,6 +27,30 @@ struct BeingInRoomsTests {
         #expect(occupants.map { $0.jid?.description } == ["juliet@example.org", "romeo@example.net"])
     }
 
+    @Test(
+        "a nickname that the service rewrites (XEP-0045, 210) is the one that is held, also without an <item/>; the answer to a ping of the wanted one says nothing",
+        arguments: ["", "<item affiliation='none' role='participant'/>"])
+    func rewritten(item: String) throws {
+        let room = try RoomHarness()
+        try room.describe(["http://jabber.org/protocol/muc"])
+        try room.harness.receive(
+            """
+            <presence from='\(RoomHarness.room)/bigjuliet'><x xmlns='http://jabber.org/protocol/muc#user'>\(item)\
+            <status code='110'/><status code='210'/></x></presence>
+            """)
+        try room.refuse("rooms.pinged", "not-acceptable", from: RoomHarness.room + "/juliet")
+        try room.subject()
+        #expect(try room.room.state == "joined" && room.room.nick == "bigjuliet")
+        try room.harness.acknowledgeAll()
+        room.harness.clock.move(by: 301_000)
+        _ = try room.harness.steps.resumed(try room.harness.steps.load().acknowledged)
+        let ping =
+            "SELECT count(*) FROM queue WHERE CAST(stanza AS TEXT) LIKE '%to=''\(RoomHarness.room)/bigjuliet''%ping%'"
+        #expect(try room.harness.number(ping) == 1)
+        try room.refuse("rooms.pinged", "not-acceptable", from: RoomHarness.room + "/bigjuliet")
+        #expect(try room.room.state == "asking")
+    }
+
     @Test("presence asks for no history where there is an archive, and always says that it joins")
     func presence() throws {
         let room = try RoomHarness()
