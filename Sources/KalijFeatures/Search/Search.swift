@@ -13,7 +13,7 @@ package struct Search {
     /// The index of the texts that are not indexed yet, for the time of a search.
     package static let tail = """
         CREATE VIRTUAL TABLE temp.search_tail USING fts5(body, content='', columnsize=0,
-            tokenize='unicode61 remove_diacritics 2')
+            tokenize="unicode61 remove_diacritics 2 categories 'L* N* Co So Mn Mc'")
         """
 
     /// What messages are wanted.
@@ -69,8 +69,11 @@ package struct Search {
         try database.execute(Self.tail)
         defer { try? database.execute("DROP TABLE temp.search_tail") }
         let insert = try database.prepare("INSERT INTO temp.search_tail(rowid, body) VALUES (?, ?)")
-        for (row, text) in texts { try insert.run([.integer(row), .text(text)]) }
-        for message in waiting { if let text = message.body { try insert.run([.integer(message.id), .text(text)]) } }
+        func add(_ text: String, of row: Int64) throws {
+            try insert.run([.integer(row), .text(SearchText.indexed(text))])
+        }
+        for (row, text) in texts { try add(text, of: row) }
+        for message in waiting { if let text = message.body { try add(text, of: message.id) } }
         let rows = try database.prepare("SELECT rowid FROM temp.search_tail WHERE search_tail MATCH ?")
             .all([.text(words.expression)]) { $0.integer() }
         return (Set(rows), unsearched)

@@ -23,7 +23,16 @@ enum SearchFeature: Feature {
                 erased INTEGER NOT NULL,        -- whether words were erased that are still in the file
                 cleaning INTEGER NOT NULL);     -- whether words are being removed from the file
             INSERT INTO search_progress VALUES (1, 0, 0, 0);
-            """)
+            """),
+        Migration(
+            "search/2",
+            """
+            -- The words as `SearchText` cuts them, with signs and marks. The index is filled again.
+            DROP TABLE search_text;
+            CREATE VIRTUAL TABLE search_text USING fts5(body, content='', columnsize=0,
+                tokenize="unicode61 remove_diacritics 2 categories 'L* N* Co So Mn Mc'");
+            UPDATE search_progress SET place = 0, erased = 0, cleaning = 0;
+            """),
     ]
 
     static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws {

@@ -94,11 +94,13 @@ package struct SearchIndex {
     private func newestRow() throws -> Int64 { try StoredMessages.newestRow(in: database) }
 
     private func add(_ text: String, of row: Int64) throws {
-        try database.run("INSERT INTO search_text(rowid, body) VALUES (?, ?)", [.integer(row), .text(text)])
+        try database.run(
+            "INSERT INTO search_text(rowid, body) VALUES (?, ?)", [.integer(row), .text(SearchText.indexed(text))])
     }
 
     private func remove(_ text: String, of row: Int64) throws {
         try database.run(
-            "INSERT INTO search_text(search_text, rowid, body) VALUES ('delete', ?, ?)", [.integer(row), .text(text)])
+            "INSERT INTO search_text(search_text, rowid, body) VALUES ('delete', ?, ?)",
+            [.integer(row), .text(SearchText.indexed(text))])
     }
 }

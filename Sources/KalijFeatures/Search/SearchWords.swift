@@ -1,7 +1,8 @@
 import KalijText
 
 /// The words of a search, as a person writes them. A message is found if the message has all of them, in any order. Case and
-/// diacritics do not count. Signs have no meaning: `don't` is found by the words `don` and `t`, one after the other.
+/// diacritics do not count. Punctuation has no meaning: `don't` is found by the words `don` and `t`, one after the other. Any part of a
+/// text without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) is found, and so are emoji.
 public struct SearchWords: Sendable {
     /// The most words of a search.
     public static let most = 100
@@ -18,10 +19,7 @@ public struct SearchWords: Sendable {
         let words = text.unicodeScalars.split { $0.properties.isWhitespace || $0 == "\0" }.map { String($0) }
         guard words.count <= Self.most else { throw SearchError.tooLong }
         guard !words.isEmpty else { throw SearchError.noWords }
-        expression = words.map {
-            "\"" + $0.parts(at: "\"").joined(separator: "\"\"") + "\""
-        }
-        .joined(separator: " ")
+        expression = words.flatMap(SearchText.expressions).joined(separator: " ")
     }
 }
 
