@@ -47,7 +47,8 @@ final class AccountDriver {
         steps = SessionSteps(runner: context.runner, account: account)
         approaching = Approaching(LoginSteps(runner: context.runner, account: account))
         alarms = Alarms(on: context.loop)
-        redelivery = Redelivery(isCareful: careful)
+        let failed = FailedResults(database: context.runner.database, account: account.id)
+        redelivery = Redelivery(isCareful: careful, failedResults: (try? failed.all()) ?? [:])
         reconnecting = Reconnecting(longest: context.timing.longestRetry)
         storage = BlockedStorage(longest: context.timing.longestStorageRetry)
     }
@@ -138,7 +139,9 @@ final class AccountDriver {
     func begin(_ management: StreamManagement?, _ jid: String, isResumed: Bool) {
         guard let line else { return }
         if !isResumed { redelivery.passed() }
+        let isDoubtful = isResumed && (try? steps.load().unread.isDoubtful) ?? false
         let session = OnlineSession(self, line, management)
+        session.acknowledging.writer.isDoubtful = isDoubtful
         stage = .online(session)
         line.isInSession = true
         reconnecting.established()
@@ -161,7 +164,7 @@ final class AccountDriver {
         guard isResumed else { return due.readArchiveLater() }
         // The answer comes after the redelivered stanzas, and so marks their end. Before a logout the answer marks the end of all
         // that the server had to send.
-        if redelivery.isCareful || logout != nil { session.request() }
+        if redelivery.isCareful || logout != nil || isDoubtful { session.request() }
         context.mayHaveEnded()
     }
 

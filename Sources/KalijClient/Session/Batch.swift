@@ -22,14 +22,19 @@ struct Batch: IteratorProtocol {
     private(set) var taken = 0
     /// How many `<r/>` are among the events taken.
     private(set) var requests = 0
+    /// Whether a stanza is to be handled by itself, and ends the batch.
+    private let isAlone: (Element) -> Bool
 
     /// Nil where the first of `events` is no stanza or is alone: then the first event is handled by itself.
     /// - Parameter events: the events that wait.
-    init?(_ events: ArraySlice<StreamParserEvent>, _ management: StreamManagement) {
-        guard events.count > 1, case .element(let first) = events.first, StreamManagement.isStanza(first) else {
-            return nil
-        }
-        (rest, self.management) = (events, management)
+    init?(
+        _ events: ArraySlice<StreamParserEvent>, _ management: StreamManagement,
+        isAlone: @escaping (Element) -> Bool = { _ in false }
+    ) {
+        guard events.count > 1, case .element(let first) = events.first, StreamManagement.isStanza(first),
+            !isAlone(first)
+        else { return nil }
+        (rest, self.management, self.isAlone) = (events, management, isAlone)
     }
 
     mutating func next() -> Part? {
@@ -47,7 +52,9 @@ struct Batch: IteratorProtocol {
     }
 
     private mutating func takeStanza() -> Element? {
-        guard case .element(let element)? = rest.first, management.receive(stanza: element) else { return nil }
+        guard case .element(let element)? = rest.first, !isAlone(element), management.receive(stanza: element) else {
+            return nil
+        }
         rest.removeFirst()
         taken += 1
         return element

@@ -12,6 +12,7 @@ final class OnlineSession {
     private let line: Line
     private let context: DriverContext
     private let steps: SessionSteps
+    private let handling: StanzaHandling
     var acknowledging: Acknowledging
     /// The counters; nil on a stream without stream management.
     private(set) var management: StreamManagement?
@@ -19,7 +20,7 @@ final class OnlineSession {
 
     init(_ driver: AccountDriver, _ line: Line, _ management: StreamManagement?) {
         (self.driver, self.line, self.management) = (driver, line, management)
-        (context, steps) = (driver.context, driver.steps)
+        (context, steps, handling) = (driver.context, driver.steps, StanzaHandling(driver))
         acknowledging = Acknowledging(
             isManaged: management != nil, longestSilence: driver.context.timing.acknowledgement,
             handled: management?.handled ?? .zero)
@@ -43,7 +44,7 @@ final class OnlineSession {
     private func handleTogether() throws -> Bool {
         // The attempt at a stanza that may have ended an earlier process is committed before the step.
         guard line.inbox.alone == 0, driver?.redelivery.isOver ?? false, let management,
-            var batch = Batch(line.inbox.waiting, management)
+            var batch = Batch(line.inbox.waiting, management, isAlone: handling.isAlone)
         else { return false }
         do {
             let effects = try steps.handle(&batch)
@@ -77,20 +78,22 @@ final class OnlineSession {
     private func handle(_ element: Element) throws {
         guard var management else {
             if let error = StreamError(element) { throw StreamFailure.stream(error) }
-            let effects = try steps.handle(element, count: nil)
+            let effects = try handling.handle(element, nil)
             acknowledging.writer.answers.queued(effects.answers, isManaged: false)
             driver?.release(effects)
             return
         }
         switch try management.receive(element, unacknowledged: acknowledging.writer.outstanding) {
         case .stanza(let count):
-            let effects = try handle(element, count)
+            let effects = try handling.handle(element, count)
             driver?.redelivery.attemptEnded()
             self.management = management
             release(effects)
         case .acknowledgementRequested: acknowledging.requested()
         case .acknowledged(let newly):
-            let effects = newly > 0 ? try steps.acknowledged(management.acknowledged) : Step.Effects()
+            let isNews = newly > 0 || acknowledging.writer.isDoubtful
+            let effects = isNews ? try steps.acknowledged(management.acknowledged) : Step.Effects()
+            acknowledging.writer.isDoubtful = false
             self.management = management
             let actions = acknowledging.acknowledged(newly)
             perform(actions)
@@ -101,28 +104,6 @@ final class OnlineSession {
         case .streamError(let error): throw StreamFailure.stream(error)
         // After a login by SASL2 the features follow the session.
         case .nonza: try StreamFeatures(element).map(steps.note)
-        }
-    }
-
-    private func handle(_ stanza: Element, _ count: HandledCount) throws -> Step.Effects {
-        guard let driver else { return Step.Effects() }
-        if driver.redelivery.handle(count) == .begin {
-            let attempt = try Attempts(runner: context.runner, account: steps.account).begin(count)
-            driver.redelivery.begun(count, attempt: attempt)
-        }
-        let place = Redelivery.place(of: stanza)
-        var attempts = place.map { driver.redelivery.isUsedUp($0) } ?? false ? Attempts.last : nil
-        if case .setAside(let number) = driver.redelivery.handle(count) { attempts = number }
-        if let attempts {
-            let effects = try steps.quarantine(QuarantinedStanza(stanza, attempts: attempts), count: count)
-            driver.reconnecting.stanzaSetAside()
-            return effects
-        }
-        do {
-            return try steps.handle(stanza, count: count)
-        } catch {
-            if let place, case .careful = Consequence(of: error) { driver.redelivery.failed(place) }
-            throw error
         }
     }
 

@@ -4,6 +4,8 @@ import KalijStore
 
 /// How far the queue has been written on the present connection.
 struct OutboundWriter {
+    /// Whether the server has to show that it reads the session (``UnreadSession``): then an `<a/>` for nothing new is news.
+    var isDoubtful = false
     /// The last entry written.
     private(set) var position: Int64 = 0
     /// How many written entries the server has not acknowledged.

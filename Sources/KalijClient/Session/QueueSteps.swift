@@ -21,8 +21,8 @@ struct QueueSteps {
         case transmit([OutboundQueue.Entry], Step.Effects)
     }
 
-    /// Whether stanzas wait to be acknowledged or sent.
-    func isAny() throws -> Bool { try queue(runner.database).isAny() }
+    /// Whether stanzas wait to be acknowledged or sent. The next process goes on with the reading of archives, which may take long.
+    func isAny() throws -> Bool { try queue(runner.database).isAny(besides: ArchiveReading.requests) }
 
     /// The departure after the entries that `writer` has written. Commits the changes of the departure.
     func next(after writer: OutboundWriter, isManaged: Bool) throws -> Departure {

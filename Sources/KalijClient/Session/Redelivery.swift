@@ -3,7 +3,7 @@ import KalijStream
 import KalijXML
 
 /// Handles stanzas that may have ended an earlier process: the beginning of each attempt is committed before the step, and a
-/// stanza begun too often is set aside.
+/// stanza begun too often is set aside. A result of an archive counts by itself (``FailedResults``).
 struct Redelivery {
     enum Action: Equatable {
         /// Commit the beginning of an attempt (``Attempts/begin(_:)``), tell the number (``begun(_:attempt:)``), and ask again.
@@ -18,10 +18,12 @@ struct Redelivery {
     /// The stanza whose attempt has begun in this process and has not ended, with the number of the attempt.
     private var attempt: (count: HandledCount, number: Int)?
 
-    /// The result of an archive that could not be handled, and how often.
-    private var failedResult: (place: String, times: Int)?
+    /// The results of archives that could not be handled, by name, and how often.
+    private var failedResults: [String: Int]  // characters: names of ASCII.
 
-    init(isCareful: Bool) { self.isCareful = isCareful }
+    init(isCareful: Bool, failedResults: [String: Int] = [:]) {
+        (self.isCareful, self.failedResults) = (isCareful, failedResults)
+    }
 
     /// Whether stanzas may be handled together with their neighbours.
     var isOver: Bool { !isCareful && attempt == nil }
@@ -44,21 +46,20 @@ struct Redelivery {
     /// The redelivered stanzas are past, or there are none: the session is new.
     mutating func passed() { isCareful = false }
 
-    /// The place in an archive of a result; nil for another stanza. Each connection asks the archive again, so a result comes each time
-    /// as another stanza of the session, and its attempts are counted by its place.
-    static func place(of stanza: Element) -> String? {
-        stanza.child("result", "urn:xmpp:mam:2")?["id"].map { "\(stanza["from"] ?? "") \($0)" }
-    }
+    /// Whether any result of an archive could not be handled.
+    var hasFailedResults: Bool { !failedResults.isEmpty }
 
-    /// Whether all attempts at the result in this place have failed.
-    func isUsedUp(_ place: String) -> Bool {
-        failedResult.map { $0.place == place && $0.times >= Attempts.last } ?? false
-    }
+    /// Whether the result of this name could not be handled before, so that it is handled alone.
+    func hasFailed(_ result: String) -> Bool { failedResults[result] != nil }
 
-    /// The result in this place could not be handled.
-    mutating func failed(_ place: String) {
-        failedResult = (place, failedResult?.place == place ? (failedResult?.times ?? 0) + 1 : 1)
-    }
+    /// Whether all attempts at the result of this name have failed.
+    func isUsedUp(_ result: String) -> Bool { failedResults[result] ?? 0 >= Attempts.last }
+
+    /// The result could not be handled, so many times by now.
+    mutating func failed(_ result: String, times: Int) { failedResults[result] = times }
+
+    /// The result was handled.
+    mutating func handled(_ result: String) { failedResults[result] = nil }
 
     /// A stanza could not be handled. The stanza was not acknowledged, so the server sends the stanza again.
     mutating func failed() { isCareful = true }

@@ -66,7 +66,8 @@ struct SessionOpening {
         // A server ends the session before for the same resource, be the resource given by us or, by Bind 2, by the server.
         let resource = session.jid.flatMap { JID.received($0).resource } ?? steps.account.resource
         let bind = isLeaving ? nil : SessionPlan.Bind(resource: resource, tag: Self.tag, carbons: true)
-        guard let id = session.resumeID, !reconnecting.givesUpSession else {
+        let isLost = reconnecting.givesUpSession || session.unread.isLost(at: steps.runner.steadyNow)
+        guard let id = session.resumeID, !isLost else {
             // Only a session that can be resumed is there to be ended.
             if isLeaving { return [.giveUpLogout] }
             var actions: [Action] = []

@@ -40,6 +40,7 @@ struct SessionSteps {
                 throw SessionError.impossibleCount(count.value)
             }
             try markOnline(step)
+            try UnreadSession.resumed(at: step.steady.now, of: account.id, in: step.database)
             try Requests(step: step).unqueueExpired()
             try queue(in: step).hold(.resumed)
             for feature in step.features.all { try feature.sessionResumed(in: step) }
@@ -100,6 +101,14 @@ struct SessionSteps {
         }
     }
 
+    /// A result of an archive that could not be handled before: it is handled, and its failures are forgotten.
+    func handle(_ stanza: Element, count: HandledCount?, failedBefore name: String) throws -> Step.Effects {
+        try runner.run("stanza", for: account) { step in
+            try Dispatcher.handle(Arrival(stanzas: [stanza], count: count), in: step)
+            try FailedResults(database: step.database, account: account.id).handled(name)
+        }
+    }
+
     /// A stanza that is set aside unprocessed, and counts as handled.
     func quarantine(_ stanza: QuarantinedStanza, count: HandledCount?) throws -> Step.Effects {
         try runner.run("quarantine", for: account) { step in
@@ -119,7 +128,9 @@ struct SessionSteps {
     /// The server acknowledges up to `count`.
     func acknowledged(_ count: HandledCount) throws -> Step.Effects {
         try runner.run("acknowledged", for: account) { step in
-            guard try settle(to: count, in: step) else { throw SessionError.impossibleCount(count.value) }
+            guard try settle(to: count, isRead: true, in: step) else {
+                throw SessionError.impossibleCount(count.value)
+            }
         }
     }
 
@@ -132,12 +143,12 @@ struct SessionSteps {
     }
 
     /// Removes the stanzas that the server has handled up to `count`; false if fewer stanzas were sent.
-    private func settle(to count: HandledCount, in step: Step) throws -> Bool {
+    private func settle(to count: HandledCount, isRead: Bool = false, in step: Step) throws -> Bool {
         let acknowledged = try SessionRow.load(account.id, from: step.database).acknowledged
         let newly = Int(count.distance(from: acknowledged))
         guard let messages = try queue(in: step).removeFirst(newly) else { return false }
         try Messages(step: step).acknowledged(messages)
-        try SessionRow.set(acknowledged: count, of: account.id, in: step.database)
+        try SessionRow.set(acknowledged: count, isRead: isRead, of: account.id, in: step.database)
         return true
     }
 

@@ -103,6 +103,7 @@ struct Backfill {
     }
 
     private func take(_ archived: ArchivedMessage, _ row: inout BackfillRow) throws {
+        archived.mark(step)
         let messages = Messages(step: step)
         if let received = try MessagePath(step: step).archived(archived, isOlder: true) {
             let place = try messages.place(of: received)

@@ -23,6 +23,7 @@ extension CatchUp {
     private func take(
         _ archived: ArchivedMessage, _ round: inout Round, unstamped: Bool
     ) throws -> Messages.Place? {
+        archived.mark(step)
         let messages = Messages(step: step)
         if round.seen == 0, round.start != nil, let range = try round.range.flatMap({ try ranges.range($0) }),
             archived.isBefore(range)
@@ -148,8 +149,9 @@ package struct ArchiveResults {
     /// A result that was set aside while its page was open. Now the result counts if its archive has been read.
     package func handle(again result: Element, in message: Element, at position: Int64?) throws {
         let messages = Messages(step: step)
-        guard let archived = ArchivedMessage(result, of: archive(of: message)),
-            let round = try CatchUp(step: step, archive: archived.archive).round(),
+        guard let archived = ArchivedMessage(result, of: archive(of: message)) else { return }
+        archived.mark(step)
+        guard let round = try CatchUp(step: step, archive: archived.archive).round(),
             let received = try MessagePath(step: step).archived(archived), try messages.place(of: received) == nil
         else { return }
         try messages.keep(received, nil, at: try position ?? step.nextPosition(), catchup: round.number)
@@ -157,8 +159,23 @@ package struct ArchiveResults {
 
     /// The archive of a result's sender. The account's own archive sends no address or the account's address, a room's
     /// archive sends the room's address.
-    package func archive(of message: Element) -> Archive {
-        guard let sender = message["from"].map(JID.received), sender != step.account.jid else { return .own }
+    package func archive(of message: Element) -> Archive { Self.archive(of: message, step.account) }
+
+    private static func archive(of message: Element, _ account: Account) -> Archive {
+        guard let sender = message["from"].map(JID.received), sender != account.jid else { return .own }
         return Archive(key: sender.description)
+    }
+
+    /// A result's name among those that could not be handled (``FailedResults``); nil for another stanza.
+    package static func name(of stanza: Element, for account: Account) -> String? {
+        result(in: stanza).flatMap { $0["id"] }.flatMap { archive(of: stanza, account).name(of: $0) }
+    }
+
+    /// The name of the result that shows a message that came live, by its stanza-id (XEP-0359).
+    package static func name(stamped message: Element, for account: Account) -> String? {
+        let room = message["type"] == "groupchat" ? message["from"].map { JID.received($0).bare } : nil
+        let (archiver, archive) = room.map { ($0, Archive(room: $0)) } ?? (account.jid, .own)
+        return message.children("stanza-id", "urn:xmpp:sid:0").first { $0["by"].map(JID.received) == archiver }
+            .flatMap { $0["id"] }.flatMap { archive.name(of: $0) }
     }
 }

@@ -8,6 +8,12 @@ extension Step {
     package var catchUp: CatchUp { CatchUp(step: self) }
 }
 
+/// The reading of archives.
+package enum ArchiveReading {
+    /// Its requests, by their handlers: nobody has asked for them, and another process goes on.
+    package static let requests = [PageRead.name, BeginKnown.name, RoomFeaturesKnown.name]
+}
+
 /// The end of a page of catch-up has come.
 struct PageRead: Handler {
     package static let name = "catch-up.page"

@@ -1,5 +1,7 @@
-import KalijSteps
+import Foundation
 import KalijAddress
+import KalijRatchet
+import KalijSteps
 import KalijText
 import KalijXML
 
@@ -29,6 +31,19 @@ struct ArchivedMessage {
         self.id = id
         at = IncomingMessage.delay(in: forwarded)
         self.message = message
+    }
+
+    /// The features are about to have their turns with the message.
+    func mark(_ step: Step) {
+        guard let mark = step.mark, let name = archive.name(of: id) else { return }
+        mark.set(CallMark.Row(account: step.account.id, origin: .result, id: name))
+    }
+}
+
+extension Archive {
+    /// The name of the result with this id in ``FailedResults``: of one length, whatever the server takes as ids.
+    func name(of id: String) -> String? {
+        (try? Digest.sha256(Array("\(key) \(id)".utf8))).map { Data($0).base64EncodedString() }
     }
 }
 

@@ -26,6 +26,16 @@ package struct Attempts {
         return attempts
     }
 
+    /// The result `name` of an archive could not be handled (``FailedResults``).
+    /// - Returns: how often by now.
+    package func failed(_ name: String) throws -> Int {
+        var failures = 0
+        _ = try runner.run("attempt", for: account) { step in
+            failures = try FailedResults(database: step.database, account: account.id).failed(name)
+        }
+        return failures
+    }
+
     /// Takes the last attempt back, because the machine was to blame. False if the machine did not allow the write
     /// either.
     package func takeBack() -> Bool {

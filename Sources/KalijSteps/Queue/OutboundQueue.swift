@@ -48,10 +48,14 @@ package struct OutboundQueue {
             [.integer(account), .integer(groupchat), .blob(stanza)])
     }
 
-    /// Whether there are entries.
-    package func isAny() throws -> Bool {
-        try database.statement("SELECT 1 FROM queue WHERE account = ? LIMIT 1").first([.integer(account)]) { _ in true }
-            ?? false
+    /// Whether there are entries besides requests with handlers of these names.
+    package func isAny(besides names: [String]) throws -> Bool {
+        try database.statement(
+            """
+            SELECT 1 FROM queue WHERE account = ?1 AND NOT EXISTS (SELECT 1 FROM request
+                WHERE account = ?1 AND id = queue.request AND instr(?2, ' ' || name || ' ') > 0) LIMIT 1
+            """
+        ).first([.integer(account), .text(" \(names.joined(separator: " ")) ")]) { _ in true } ?? false
     }
 
     /// Removes the first `number` entries among the entries that the server can have counted: all entries, or all

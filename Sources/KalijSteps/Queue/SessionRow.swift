@@ -13,25 +13,33 @@ package struct SessionRow {
     package var acknowledged: HandledCount
     /// Whether the server archives the account's messages (XEP-0313).
     package var archive: Bool
+    package var unread: UnreadSession
 
     package static func load(_ account: Int64, from database: Database) throws -> SessionRow {
         let row = try database.statement(
-            "SELECT number, resume_id, jid, handled, acknowledged, archive FROM session WHERE account = ?"
+            """
+            SELECT number, resume_id, jid, handled, acknowledged, archive, unread, unread_since FROM session
+            WHERE account = ?
+            """
         ).first([.integer(account)]) { row in
             SessionRow(
                 number: row.integer("number"), resumeID: row.optionalText("resume_id"), jid: row.optionalText("jid"),
                 handled: HandledCount(UInt32(truncatingIfNeeded: row.integer("handled"))),
                 acknowledged: HandledCount(UInt32(truncatingIfNeeded: row.integer("acknowledged"))),
-                archive: row.bool("archive"))
+                archive: row.bool("archive"),
+                unread: UnreadSession(resumptions: row.integer("unread"), since: row.optionalInteger("unread_since")))
         }
         guard let row else { throw StoreError(.corrupt, "account \(account) has no session row") }
         return row
     }
 
-    package static func set(acknowledged: HandledCount, of account: Int64, in database: Database) throws {
+    /// - Parameter isRead: whether the count shows that the server reads the session, as that of a resumption does not.
+    package static func set(
+        acknowledged: HandledCount, isRead: Bool, of account: Int64, in database: Database
+    ) throws {
         try database.run(
-            "UPDATE session SET acknowledged = ? WHERE account = ?",
-            [.integer(Int64(acknowledged.value)), .integer(account)])
+            "UPDATE session SET acknowledged = ?1, unread = CASE WHEN ?2 THEN 0 ELSE unread END WHERE account = ?3",
+            [.integer(Int64(acknowledged.value)), .integer(isRead ? 1 : 0), .integer(account)])
     }
 }
 
@@ -41,7 +49,7 @@ extension SessionRow {
     package static func begin(_ jid: JID, of account: Int64, in database: Database) throws {
         try database.run(
             """
-            UPDATE session SET number = number + 1, jid = ?, handled = 0, acknowledged = 0, available = 0
+            UPDATE session SET number = number + 1, jid = ?, handled = 0, acknowledged = 0, available = 0, unread = 0
             WHERE account = ?
             """, [.text(jid.description), .integer(account)])
         try database.run("DELETE FROM attempt WHERE account = ?", [.integer(account)])

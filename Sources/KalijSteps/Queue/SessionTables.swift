@@ -64,5 +64,24 @@ package enum SessionTables {
             ALTER TABLE queue ADD COLUMN groupchat INTEGER REFERENCES message(id) ON DELETE SET NULL;
             CREATE INDEX queue_groupchat ON queue(groupchat) WHERE groupchat IS NOT NULL;
             """),
+        Migration(
+            "session/7",
+            """
+            -- Results of archives that could not be handled. Each connection asks the archive again, so a result comes each time as
+            -- another stanza of a session: its failures are counted by its name.
+            CREATE TABLE failed_result(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                result TEXT NOT NULL,           -- a hash of the archive and the id
+                failures INTEGER NOT NULL,      -- errors, and processes that ended meanwhile
+                PRIMARY KEY (account, result));
+            """),
+        Migration(
+            "session/8",
+            """
+            -- Resumptions since the server has acknowledged anything, and the time of the first of them: a server may resume a session
+            -- that it reads no more.
+            ALTER TABLE session ADD COLUMN unread INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE session ADD COLUMN unread_since INTEGER;
+            """),
     ]
 }

@@ -3,22 +3,35 @@ import KalijStore
 import Glibc
 import KalijText
 
-/// The name of the handler that is being called, written outside of the step's transaction.
+/// What is being called, a handler or the turns of an archive's result, written outside of the step's transaction.
 ///
 /// A handler that ends its process also ends the step. Then nothing in the database names the handler, and the next
 /// process would call the handler again, for ever. So before each call, the row's name is written to a file. The cost
 /// is a write to memory that survives the process. The mark need not survive the machine: no handler stops the machine.
 /// The next driver counts a crash for the row, if the row is still there, and the third crash makes the handler a dead
-/// letter.
+/// letter. A result has no row before its crash: see ``FailedResults``.
 ///
 /// The mark stands no longer than the step. Errors of the step (a full disk among them) come after the call, and are no
 /// crash.
 package final class CallMark {
-    /// A handler's row.
+    /// A handler's row, or a result.
     package struct Row: Equatable {
         package let account: Int64
-        package let origin: DeadLetter.Origin
+        package let origin: Origin
         package let id: String
+
+        package init(account: Int64, origin: Origin, id: String) {
+            (self.account, self.origin, self.id) = (account, origin, id)
+        }
+    }
+
+    package enum Origin: String {
+        case request, timer, promise
+        /// A result of an archive; its id is the result's name.
+        case result
+
+        /// Nil for what is no handler.
+        package init?(_ origin: DeadLetter.Origin) { self.init(rawValue: origin.rawValue) }
     }
 
     private let path: String
@@ -31,7 +44,7 @@ package final class CallMark {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// The handler in `row` is about to be called. A failed write means that a crash is not counted.
+    /// The handler in `row` is about to be called, or features have their turn with a result. A failed write means that a crash is not counted.
     package func set(_ row: Row) {
         write("\(fence) \(row.account) \(row.origin.rawValue) \(row.id)\n")
         isSet = true
@@ -64,12 +77,12 @@ package final class CallMark {
         let words = String(decoding: bytes[..<end], as: UTF8.self)
             .parts(at: " ", most: 4)
         guard words.count == 4, Int64(words[0]) == fence - 1, let account = Int64(words[1]),
-            let origin = DeadLetter.Origin(rawValue: words[2])
+            let origin = Origin(rawValue: words[2])
         else { return nil }
         return Row(account: account, origin: origin, id: words[3])
     }
 
-    /// Counts a crash for the handler that the last driver was calling at its end.
+    /// Counts a crash for what the last driver was calling at its end.
     /// - Throws: `StoreError`
     package func countCrash(in database: Database) throws {
         guard let row = left() else { return }
@@ -78,7 +91,10 @@ package final class CallMark {
         case .request: count = "UPDATE request SET crashes = crashes + 1 WHERE account = ? AND id = ?"
         case .timer: count = "UPDATE timer SET crashes = crashes + 1 WHERE account = ? AND id = ?"
         case .promise: count = "UPDATE waiter SET crashes = crashes + 1 WHERE account = ? AND id = ?"
-        case .share, .queue: return  // no handler
+        case .result:
+            return try database.transaction {
+                _ = try FailedResults(database: database, account: row.account).failed(row.id)
+            }
         }
         try database.transaction {
             try database.run(count, [.integer(row.account), .text(row.id)])

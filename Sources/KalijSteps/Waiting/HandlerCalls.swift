@@ -50,7 +50,8 @@ package struct HandlerCalls {
     }
 
     private func mark(_ handler: TakenHandler) {
-        step.mark?.set(CallMark.Row(account: step.account.id, origin: handler.origin, id: handler.id))
+        guard let origin = CallMark.Origin(handler.origin) else { return }
+        step.mark?.set(CallMark.Row(account: step.account.id, origin: origin, id: handler.id))
     }
 
     private func alone(_ handler: TakenHandler, _ ready: HandlerRegistry<Step>.Ready) throws {

@@ -19,6 +19,8 @@ struct PlanTests {
         "quarantine", "question", "intent", "dead_letter", "capability", "subscription_request",
         // At most eight rows; of an account, at most two, one and sixteen.
         "profile_change", "login_token", "tls_ticket", "endpoint",
+        // A hundred rows of an account are kept.
+        "failed_result",
         // A row for each account, or a few hundred.
         "omemo_device", "omemo_own", "omemo_signed", "omemo_prekey",
         // Rows live for seconds.

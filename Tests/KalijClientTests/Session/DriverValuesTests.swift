@@ -103,24 +103,6 @@ struct DriverValuesTests {
         #expect(!reconnecting.givesUpSession)
     }
 
-    @Test("a result of an archive that failed three times is used up, whatever other stanza brings the result")
-    func failedResult() throws {
-        func result(_ id: String, from: String) throws -> Element {
-            try Element.parse(
-                "<message xmlns='jabber:client' \(from)><result xmlns='urn:xmpp:mam:2' id='\(id)'/></message>")
-        }
-        var redelivery = Redelivery(isCareful: false)
-        let first = try #require(Redelivery.place(of: try result("1", from: "")))
-        let room = try #require(Redelivery.place(of: try result("1", from: "from='room@example.org'")))
-        #expect(Redelivery.place(of: Element("message", xmlns: "jabber:client")) == nil)
-        for _ in 1..<Attempts.last { redelivery.failed(first) }
-        #expect(!redelivery.isUsedUp(first))
-        redelivery.failed(first)
-        #expect(redelivery.isUsedUp(first) && !redelivery.isUsedUp(room))
-        redelivery.failed(room)
-        #expect(!redelivery.isUsedUp(first) && !redelivery.isUsedUp(room))
-    }
-
     // MARK: Storage
 
     @Test("a database that cannot be written is waited for, longer each time; that it can is news once")

@@ -17,6 +17,8 @@ final class SimulatedReading: SimulatedFeature {
     private(set) var read: [String: Set<Int>] = [:]
     /// The numbers of the messages that the client knows to be read, by conversation: the latest.
     private(set) var known: [String: Int] = [:]
+    /// The latest place of each conversation that the other device has published.
+    private(set) var publishedElsewhere: [String: Int] = [:]
 
     struct Marker {
         /// The id of the marker's stanza.
@@ -91,6 +93,7 @@ final class SimulatedReading: SimulatedFeature {
                 from: server.account + "/phone", to: contact)
         }
         guard reading.isPublished, target.isKept else { return }
+        publishedElsewhere[contact] = max(publishedElsewhere[contact] ?? 0, target.number)
         server.feature(SimulatedNodes.self).publish(
             """
             <displayed xmlns='\(Self.node)'><stanza-id xmlns='urn:xmpp:sid:0' by='\(server.account)' id='\(target.id)'/>\

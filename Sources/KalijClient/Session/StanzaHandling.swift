@@ -1,0 +1,70 @@
+import KalijFeatures
+import KalijSteps
+import KalijStream
+import KalijXML
+
+/// Handles the stanzas of a session that are handled by themselves: an attempt that counts comes before the step, and a stanza whose
+/// attempts are used up is set aside.
+final class StanzaHandling {
+    private weak var driver: AccountDriver?
+    private let steps: SessionSteps
+    private let attempts: Attempts
+
+    init(_ driver: AccountDriver) {
+        (self.driver, steps) = (driver, driver.steps)
+        attempts = Attempts(runner: driver.context.runner, account: driver.account)
+    }
+
+    /// Whether the stanza is a result of an archive that could not be handled before, or its message: it shares no transaction.
+    func isAlone(_ stanza: Element) -> Bool {
+        guard let redelivery = driver?.redelivery, redelivery.hasFailedResults else { return false }
+        let name =
+            ArchiveResults.name(of: stanza, for: steps.account)
+            ?? ArchiveResults.name(stamped: stanza, for: steps.account)
+        return name.map(redelivery.hasFailed) ?? false
+    }
+
+    /// - Parameter count: what the handled count becomes; nil without stream management.
+    func handle(_ stanza: Element, _ count: HandledCount?) throws -> Step.Effects {
+        guard let driver else { return Step.Effects() }
+        if let result = ArchiveResults.name(of: stanza, for: steps.account) { return try handle(stanza, count, result) }
+        if driver.redelivery.hasFailedResults,
+            ArchiveResults.name(stamped: stanza, for: steps.account).map(driver.redelivery.isUsedUp) ?? false
+        {
+            return try setAside(stanza, count, after: Attempts.last)
+        }
+        // Without stream management nothing comes again.
+        guard let count else { return try steps.handle(stanza, count: nil) }
+        if driver.redelivery.handle(count) == .begin {
+            driver.redelivery.begun(count, attempt: try attempts.begin(count))
+        }
+        guard case .setAside(let number) = driver.redelivery.handle(count) else {
+            return try steps.handle(stanza, count: count)
+        }
+        return try setAside(stanza, count, after: number)
+    }
+
+    /// The result of an archive; `name` is its name in ``FailedResults``.
+    private func handle(_ stanza: Element, _ count: HandledCount?, _ name: String) throws -> Step.Effects {
+        guard let driver else { return Step.Effects() }
+        guard !driver.redelivery.isUsedUp(name) else { return try setAside(stanza, count, after: Attempts.last) }
+        do {
+            guard driver.redelivery.hasFailed(name) else { return try steps.handle(stanza, count: count) }
+            let effects = try steps.handle(stanza, count: count, failedBefore: name)
+            driver.redelivery.handled(name)
+            return effects
+        } catch {
+            // The machine is not to blame.
+            if case .careful = Consequence(of: error) {
+                driver.redelivery.failed(name, times: try attempts.failed(name))
+            }
+            throw error
+        }
+    }
+
+    private func setAside(_ stanza: Element, _ count: HandledCount?, after attempts: Int) throws -> Step.Effects {
+        let effects = try steps.quarantine(QuarantinedStanza(stanza, attempts: attempts), count: count)
+        driver?.reconnecting.stanzaSetAside()
+        return effects
+    }
+}
