@@ -146,5 +146,7 @@ struct PushTarget: Equatable {
     let secret: String?
 
     /// Whether a server takes both for the same registration.
-    func isSamePlace(as other: PushTarget) -> Bool { service == other.service && node.exact == other.node.exact }
+    func isSamePlace(as other: PushTarget) -> Bool {
+        service.exact == other.service.exact && node.exact == other.node.exact
+    }
 }
