@@ -28,11 +28,9 @@ func fuzzArriving(_ input: UnsafeRawBufferPointer) throws {
     let (equivalent, unlike) = (try ArrivingAccount(), try ArrivingAccount())
     let events = try script.play(to: equivalent, one: one, other: other, text: "text")
     let wanted = try script.play(to: unlike, one: one, other: letters + "\u{4E27}", text: "text")
-    for (step, pair) in zip(events, wanted).enumerated() {
-        try require(pair.0 == pair.1, "\(script.steps[step]): \(pair.0), with unlike names \(pair.1)")
-    }
-    for (row, wanted) in try zip(equivalent.counts(), unlike.counts()) where row != wanted {
-        throw Finding(description: "\(script.steps)\nrows \(row), with unlike names \(wanted)")
+    try require(events == wanted, script.told(with: events, wanted))
+    for (row, wanted) in try zip(equivalent.counts(), unlike.counts()) {
+        try require(row == wanted, script.told(with: events) + "rows: \(row)\nwith unlike names: \(wanted)")
     }
 }
 
@@ -63,6 +61,15 @@ struct ArrivingScript {
             }
         }
         self.steps = steps + [.reading]
+    }
+
+    /// The steps with the two names as 1 and 2, and the events of each.
+    func told(with events: [[String]]...) -> String {
+        steps.enumerated().map { number, step in
+            let told = events.map { $0[number].joined(separator: " ") }.joined(separator: " | ")
+            guard case .stanza(let stanza, let isOther) = step else { return "\(step): \(told)\n" }
+            return "\(Self.filled(stanza, isOther.map { $0 ? "2" : "1" }, "text")): \(told)\n"
+        }.joined()
     }
 
     /// - Returns: the names of the events of each step.
