@@ -5,6 +5,7 @@ import PackageDescription
 // themselves, with FUZZERS set, can only be linked with `-sanitize=fuzzer`.
 let fuzzers = [
     "fuzz-parser", "fuzz-query-compiler", "fuzz-query-evaluation", "fuzz-forms", "fuzz-writing", "fuzz-ratchet",
+    "fuzz-texts", "fuzz-arriving",
 ]
 
 let package = Package(
@@ -15,6 +16,9 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 .product(name: "KalijXML", package: "kalij"), .product(name: "KalijRatchet", package: "kalij"),
+                .product(name: "KalijClient", package: "kalij"), .product(name: "KalijPush", package: "kalij"),
+                .product(name: "KalijAddress", package: "kalij"), .product(name: "KalijStream", package: "kalij"),
+                .product(name: "KalijStore", package: "kalij"),
             ]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["FuzzTargets"]),
     ]

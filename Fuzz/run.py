@@ -10,7 +10,7 @@ import argparse, base64, json, os, pathlib, re, resource, shutil, subprocess, sy
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = HERE / ".build"
 BINARIES = BUILD / "release"
-TARGETS = ["parser", "query-compiler", "query-evaluation", "forms", "writing", "ratchet"]
+TARGETS = ["parser", "query-compiler", "query-evaluation", "forms", "writing", "ratchet", "texts", "arriving"]
 ROUND_SECONDS = 60
 # Seconds by the clock: on a busy machine an input waits.
 OPTIONS = ["-timeout=60", "-report_slow_units=60", "-rss_limit_mb=1024", "-print_final_stats=1"]
@@ -20,7 +20,7 @@ ENVIRONMENT = dict(os.environ, SWIFT_BACKTRACE="enable=no", ASAN_OPTIONS="detect
 
 
 def options(target):
-    if target == "ratchet":
+    if target in ("ratchet", "texts", "arriving"):
         return OPTIONS + ["-max_len=2048"]
     dictionary = HERE / "Dictionaries" / ("xml.dict" if target == "parser" else "query.dict")
     return OPTIONS + [f"-max_len={8192 if target == 'parser' else 512}", f"-dict={dictionary}"]

@@ -6,6 +6,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case forms
     case writing
     case ratchet
+    case texts
+    case arriving
 
     /// Runs an input.
     ///
@@ -18,6 +20,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .forms: try fuzzForms(input)
         case .writing: try fuzzWriting(input)
         case .ratchet: try fuzzRatchet(input)
+        case .texts: try fuzzTexts(input)
+        case .arriving: try fuzzArriving(input)
         }
     }
 }

@@ -4,6 +4,7 @@ import KalijFeatures
 import KalijFiles
 import KalijSteps
 import KalijStore
+import KalijText
 
 import FoundationEssentials
 
@@ -119,8 +120,9 @@ public struct Attachments: Sendable {
         if let row = try UploadRows(database: database, account: account.id).row(for: id) {
             return Upload(row, account)
         }
-        if let parcel = try SharedReader(directory).files(of: account, besides: database).first(where: { $0.id == id })
-        {
+        if let parcel = try SharedReader(directory).files(of: account, besides: database).first(where: {
+            $0.id.exact == id.exact
+        }) {
             return Upload(parcel, account)
         }
         guard let message = try Message.accepted(id, by: account, in: database) else { return nil }

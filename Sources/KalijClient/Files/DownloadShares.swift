@@ -1,4 +1,5 @@
 import KalijFeatures
+import KalijText
 import KalijTransfer
 
 /// Which files are fetched at the same time. What fetches itself takes no place of what the user asks for, and neither a sender nor a
@@ -46,9 +47,14 @@ struct DownloadShares {
         guard places[message] == nil, hasRoom(automatic: place.isAutomatic) else { return false }
         let others = places.values.filter { $0.isAutomatic == place.isAutomatic }
         if place.isAutomatic {
-            guard !others.contains(where: { $0.host == place.host || $0.sender == place.sender }) else { return false }
+            guard
+                !others.contains(where: { $0.host?.exact == place.host?.exact || $0.sender.exact == place.sender.exact }
+                )
+            else { return false }
         } else {
-            guard others.count(where: { $0.host == place.host }) < Self.mostWantedOfHost else { return false }
+            guard others.count(where: { $0.host?.exact == place.host?.exact }) < Self.mostWantedOfHost else {
+                return false
+            }
         }
         places[message] = place
         return true

@@ -47,6 +47,7 @@ package final class HandDriven {
 
     /// A new session begins.
     package func bind() throws -> [EngineEvent] {
+        (writer, received) = (OutboundWriter(), .zero)
         let address = try JID(account.jid.description + "/" + account.resource)
         return try steps.bound(address).events + steps.established(resumeID: "test").events
     }

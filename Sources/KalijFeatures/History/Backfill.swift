@@ -1,6 +1,7 @@
 import KalijSteps
 import KalijStore
 import KalijStream
+import KalijText
 import KalijXML
 
 /// Backfill: reads requested older history, backwards. Gaps between ranges come first, the newest first, then messages
@@ -152,7 +153,7 @@ struct Backfill {
 
     /// The server's page is so small that the page did not reach messages before the range.
     private func retryCloser(_ row: BackfillRow, _ range: ArchiveRange?) throws {
-        guard let range, row.cursor == range.beforeID, range.beforeID != range.firstID else {
+        guard let range, row.cursor?.exact == range.beforeID.exact, range.beforeID.exact != range.firstID.exact else {
             return try finish(row, problem: "the server's archive shows the same page again and again")
         }
         try ask(row, range, from: range.firstID)

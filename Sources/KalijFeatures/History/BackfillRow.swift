@@ -1,5 +1,6 @@
 import KalijSteps
 import KalijStore
+import KalijText
 
 /// The stored state of a backfill; there is no row if nothing is wanted any more.
 struct BackfillRow {
@@ -57,7 +58,7 @@ struct BackfillRow {
     package mutating func show(_ archived: ArchivedMessage) {
         shown &+= 1
         if let first {
-            if secondID == nil, first.id != archived.id { secondID = archived.id }
+            if secondID == nil, first.id.exact != archived.id.exact { secondID = archived.id }
         } else {
             first = (archived.id, archived.at)
         }

@@ -2,6 +2,7 @@ import KalijSteps
 import KalijAddress
 import KalijStore
 import KalijStream
+import KalijText
 import KalijXML
 
 /// Reads the end of an archive (XEP-0313), from the point of the last complete reading, in rounds.
@@ -193,7 +194,9 @@ package struct CatchUp {
     private func begin(
         _ range: ArchiveRange, at cursor: Cursor, _ anchor: String?
     ) throws -> (id: String?, position: Int64, start: Int64?) {
-        guard cursor.id == range.firstID, range.isBottom || cursor.id == anchor, let first = range.firstAt else {
+        guard cursor.id.exact == range.firstID.exact, range.isBottom || cursor.id.exact == anchor?.exact,
+            let first = range.firstAt
+        else {
             return (cursor.id, cursor.position, nil)
         }
         // Whether the archive has messages before the anchor may be unknown. No id before the anchor is known then, so the query
@@ -211,7 +214,7 @@ package struct CatchUp {
         _ range: ArchiveRange, _ unfinished: (cursor: String?, changedBehind: Int64)?, _ anchor: String?
     ) throws -> Cursor {
         let id = unfinished?.cursor ?? range.againID
-        let known = id == range.againID ? range.againPosition : nil
+        let known = id.exact == range.againID.exact ? range.againPosition : nil
         let begin = (id: id, position: try ranges.place(of: id)?.position ?? known ?? range.lastPosition)
         guard let anchor, let place = try ranges.place(of: anchor),
             // Messages shown by the unfinished round have their places already.

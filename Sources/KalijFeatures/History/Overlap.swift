@@ -1,4 +1,5 @@
 import KalijStore
+import KalijText
 
 /// Where the next round begins: before the end of this round, because archives write late, but after what is complete.
 struct Overlap {
@@ -71,7 +72,7 @@ struct Overlap {
 
     /// A message is about to be shown after `end`. If it has another id than the last, all twins of the last were shown.
     mutating func complete(_ end: End, before message: ArchivedMessage) {
-        guard let quietUntil, message.id != end.id else { return }
+        guard let quietUntil, message.id.exact != end.id?.exact else { return }
         guard let at = message.at, at >= end.at ?? .min else {
             // Stamps that go back say that the clock was set, or that a message was archived late.
             self.quietUntil = nil

@@ -1,5 +1,6 @@
 import KalijSteps
 import KalijStore
+import KalijText
 import KalijXML
 
 /// The stored state of catch-up. A round reads from a few messages before the newest range's end to the end of the
@@ -82,7 +83,7 @@ package struct Round {
         again.complete(end, before: archived)
         shown &+= 1
         resultBytes = PageSize.mean(resultBytes, with: TreeSize.bytes(around: archived.message))
-        if archived.id != lastID { (previousID, lastID) = (lastID, archived.id) }
+        if archived.id.exact != lastID?.exact { (previousID, lastID) = (lastID, archived.id) }
         lastAt = archived.at ?? lastAt
         guard let position else { return }
         if isMoved { changedBehind = changedBehind ?? placed }
@@ -117,6 +118,6 @@ package struct Round {
     /// Where the page after a page that ended with `last` begins: at the message before `last`, because some servers
     /// give several messages the same id, and page over all of them (measured: ejabberd 23.01).
     package func next(behind last: String) -> String {
-        shown >= 4 && lastID == last ? previousID ?? last : last
+        shown >= 4 && lastID?.exact == last.exact ? previousID ?? last : last
     }
 }

@@ -2,6 +2,7 @@ import KalijAddress
 import KalijRatchet
 import KalijSteps
 import KalijStore
+import KalijText
 
 /// An encrypted message has come, from any source.
 struct Receiving {
@@ -105,7 +106,7 @@ struct Receiving {
             return true
         }
         // A room may have shown what is for the account alone. What could not be read there is not shown there.
-        if stored.encryption?.problem != nil, stored.conversation != message.conversation { return false }
+        if stored.encryption?.problem != nil, stored.conversation.exact != message.conversation.exact { return false }
         message.twin = row
         (message.encryption, message.isShown) = (stored.encryption, stored.isShown)
         return stored.encryption?.problem == nil

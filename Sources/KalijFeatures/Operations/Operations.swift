@@ -47,9 +47,9 @@ struct Operations {
     @discardableResult
     func found(_ ids: [String?], in conversation: String) throws -> Bool {
         var isAny = false
-        var looked: String?
-        for case let id? in ids where !id.isEmpty && id != looked {
-            looked = id
+        var looked: ExactText?
+        for case let id? in ids where !id.isEmpty && id.exact != looked {
+            looked = id.exact
             for row in try rows.rows(naming: id, in: conversation, of: step.account) {
                 isAny = true
                 try place(row)

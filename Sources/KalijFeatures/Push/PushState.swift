@@ -145,6 +145,12 @@ struct PushTarget: Equatable {
     let module: String?
     let secret: String?
 
+    static func == (left: PushTarget, right: PushTarget) -> Bool { left.texts == right.texts }
+
+    private var texts: [ExactText?] { [service.exact, node.exact, module?.exact, secret?.exact] }
+
     /// Whether a server takes both for the same registration.
-    func isSamePlace(as other: PushTarget) -> Bool { service == other.service && node.exact == other.node.exact }
+    func isSamePlace(as other: PushTarget) -> Bool {
+        service.exact == other.service.exact && node.exact == other.node.exact
+    }
 }

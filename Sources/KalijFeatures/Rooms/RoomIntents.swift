@@ -1,5 +1,6 @@
 import KalijAddress
 import KalijSteps
+import KalijText
 
 /// Enters a room, and stays there until ``LeaveRoom`` (XEP-0045 section 7.2). Never creates a room.
 public struct JoinRoom: Intent {
@@ -41,7 +42,7 @@ public struct JoinRoom: Intent {
         guard jid.bare != step.account.jid else { throw IntentFailure("\(jid) is the account itself") }
         let usual = nick ?? step.account.jid.local ?? "kalij"
         guard var row = try rooms.rows.make(jid, nick: usual) else { return .failed("the room cannot be stored") }
-        let isRenamed = nick != nil && nick != row.held && row.stay.state.isIn
+        let isRenamed = nick != nil && nick?.exact != row.held?.exact && row.stay.state.isIn
         row.isWanted = true
         row.nick = try nick.map { try JID("\(jid)/\($0)").resource ?? $0 } ?? row.nick
         row.password = password ?? invitation?.password ?? row.password

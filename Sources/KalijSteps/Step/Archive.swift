@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijText
 
 /// An archive (XEP-0313): the account's own archive, or a room's.
 package struct Archive: Equatable {
@@ -12,6 +13,8 @@ package struct Archive: Equatable {
     package init(room: JID) { key = room.bare.description }
 
     package var isOwn: Bool { key.isEmpty }
+    package static func == (left: Archive, right: Archive) -> Bool { left.key.exact == right.key.exact }
+
     /// Whether `text` can be the id of a message in an archive. An id goes back to the archive in questions, so its
     /// length is limited.
     package static func isID(_ text: String) -> Bool { !text.isEmpty && text.utf8.count <= 1000 }

@@ -93,6 +93,51 @@ struct EquivalentTextTests {
         #expect(try harness.number("SELECT count(*) FROM invitation") == 2)
     }
 
+    /// Found by the fuzzer (`arriving`).
+    @Test("a correction finds its message by an origin-id that is equivalent to the message's id")
+    func names() throws {
+        for (one, other) in Self.pairs {
+            let harness = try StepHarness.caughtUp()
+            func receive(_ id: String, origin: String, _ content: String) throws {
+                try harness.receive(
+                    """
+                    <message from='romeo@example.net/x' type='chat' id='\(id)'>\(content)\
+                    <origin-id xmlns='urn:xmpp:sid:0' id='\(origin)'/></message>
+                    """)
+            }
+            try receive(
+                "c", origin: "c", "<body>right</body><replace xmlns='urn:xmpp:message-correct:0' id='\(one)'/>")
+            try receive(other, origin: one, "<body>wrong</body>")
+            #expect(try harness.text("SELECT body FROM message WHERE origin_id = '\(one)'") == "right")
+        }
+    }
+
+    @Test("archives, ids of pages and registrations for pushes with equivalent names are two")
+    func values() throws {
+        for (one, other) in Self.pairs {
+            #expect(Archive(key: one) != Archive(key: other))
+            let targets = [one, other].map {
+                PushTarget(service: "push.example.org", node: $0, module: nil, secret: nil)
+            }
+            #expect(targets[0] != targets[1] && !targets[0].isSamePlace(as: targets[1]))
+            var state = PushState(.enabled, wanted: targets[0], known: targets[0])
+            #expect(state.handle(.wanted(targets[1], isOnline: true)) != [.confirmed])
+        }
+    }
+
+    @Test("a nickname in a text is a word of its own, also where it overlaps with itself")
+    func mentions() {
+        for (nick, text, isMention) in [
+            ("aa", "aaa aa", true), ("aa", "aaa", false), ("--a--", "x--a--a--", false), ("- -", "x- - -", true),
+            ("abab", "ababab abab!", true), ("ABAB", "xabab", false), ("a", "", false), ("", "a", false),
+        ] {
+            #expect(Mention.names(nick, in: text) == isMention, "\(nick) in \(text)")
+        }
+        // A nickname and a text that would take a billion comparisons.
+        let (nick, text) = (String(repeating: "a", count: 5_000), String(repeating: "a", count: 200_000))
+        #expect(!Mention.names(nick, in: text))
+    }
+
     @Test("the keys of an equivalent address are somebody else's")
     func keys() throws {
         let people = [Self.pairs[0].0, Self.pairs[0].1].map { "\($0)@example.net" }

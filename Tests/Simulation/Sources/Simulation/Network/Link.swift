@@ -28,6 +28,10 @@ final class Link {
     var syncsAtToken: Int?
     /// Whether the client has a session.
     var isInSession = false
+    /// Whether the server reads. Otherwise what the client writes waits in the client's process.
+    var isRead = true
+    /// Called when the server reads again.
+    var onRoom: () -> Void = {}
     var onClient: (Arrival) -> Void = { _ in }
     var onServer: (Arrival) -> Void = { _ in }
     /// When the last byte in each direction arrives.

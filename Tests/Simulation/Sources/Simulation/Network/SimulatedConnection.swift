@@ -12,6 +12,9 @@ final class SimulatedConnection: StreamConnection {
     private var outgoing: [UInt8] = []
     private var incoming: [Link.Arrival] = []
     private var isFlushPlanned = false
+    private var isOverfull = false
+    /// The most bytes that may wait for the server: what the engine allows, and the last stanzas.
+    private static let mostUnsent = 320 << 10
 
     init(_ process: SimulatedProcess, dial: @escaping (Int) -> Link?, _ events: @escaping (ConnectionEvent) -> Void) {
         self.process = process
@@ -36,6 +39,7 @@ final class SimulatedConnection: StreamConnection {
         }
         self.link = link
         link.onClient = { [weak self, weak process] arrival in process?.perform { self?.arrived(arrival) } }
+        link.onRoom = { [weak self, weak process] in process?.perform { self?.flush() } }
         let isDirect = !process.surroundings.login.server.profile.login.startsTLS
         let endpoint = Endpoint(
             host: "example.org", address: "192.0.2.1", port: isDirect ? 5223 : 5222, directTLS: isDirect)
@@ -62,6 +66,10 @@ final class SimulatedConnection: StreamConnection {
         if process.overtaken != nil { process.surroundings.wrote(process, bytes) }
         if let link { process.surroundings.login.sends(bytes, on: link) }
         outgoing += bytes
+        if outgoing.count > Self.mostUnsent, !isOverfull {
+            isOverfull = true
+            process.surroundings.login.server.fault("\(outgoing.count) bytes wait for a server that reads nothing")
+        }
         guard !isFlushPlanned else { return }
         isFlushPlanned = true
         process.schedule.enqueue { [weak self] in
@@ -71,7 +79,7 @@ final class SimulatedConnection: StreamConnection {
     }
 
     private func flush() {
-        guard events != nil, !outgoing.isEmpty else { return }
+        guard events != nil, !outgoing.isEmpty, link?.isRead ?? true else { return }
         write()
         outgoing = []
         events?(.drained)
@@ -86,7 +94,7 @@ final class SimulatedConnection: StreamConnection {
 
     func close(_ finished: (() -> Void)?) {
         guard !process.isDead else { return }
-        if !outgoing.isEmpty { write() }
+        if !outgoing.isEmpty, link?.isRead ?? true { write() }
         drop()
         if let finished { process.schedule.enqueue(finished) }
     }

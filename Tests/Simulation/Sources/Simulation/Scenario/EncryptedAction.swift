@@ -10,6 +10,10 @@ enum EncryptedAction {
     case hearAgain(isSame: Bool)
     /// The contact's second device comes into the list, or leaves it.
     case list(isListed: Bool)
+    /// The user enters a room that hides addresses.
+    case enter
+    /// An occupant of the room writes as the contact's device.
+    case impersonate
     /// Somebody makes a backup of the disk.
     case backUp
     /// The disk is put back to the backup.
@@ -59,6 +63,12 @@ extension EncryptedAction {
                 operations: random.chance(30) ? random.pick(1...12) : nil, turns: random.pick(0...6))
             all.append(Plan.Action(time: start + random.pick(0...150_000), kind: death))
             say(start + random.pick(100_000...2_000_000))
+        }
+        // Drawn from a generator of its own, so that the rest of a plan stays the same.
+        var occupant = Seeded(seed &* 0xD6E8_FEB8_6659_FD93 &+ 29)
+        if occupant.chance(40) {
+            add(occupant.pick(0...length / 4), .enter)
+            for _ in 0..<occupant.pick(2...6) { add(occupant.pick(length / 8...length), .impersonate) }
         }
         // In one of three worlds the disk is put back, and in few of them twice.
         for _ in 0..<random.pick(weighted: [(60, 0), (25, 1), (8, 2)]) {

@@ -61,6 +61,8 @@ struct Plan {
         /// So many operations of some kinds fail, after so many others.
         case ioErrors(mask: Int, after: Int, count: Int, isFull: Bool)
         case restartServer(milliseconds: Int)
+        /// The server asks without end, and reads nothing for so many milliseconds.
+        case askWithoutReading(milliseconds: Int)
         /// A process is killed after so many operations on the disk or turns of its loop, and its session expires before the next
         /// process starts.
         case expire(operations: Int?, turns: Int)
@@ -180,6 +182,12 @@ extension Plan {
         hasGarden = !garden.isEmpty
         actions += garden
         actions += FileAction.all(seed: seed, beside: actions, length: length)
+        // Drawn from a generator of its own, so that the rest of a plan stays the same.
+        var asking = Seeded(seed &* 0x9E6C_63D0_876A_68DE &+ 23)
+        if asking.chance(25) {
+            let kind = Kind.askWithoutReading(milliseconds: asking.pick(300...4000))
+            actions.append(Action(time: asking.pick(0...length), kind: kind))
+        }
         if seed >= Self.firstEncrypted {
             actions = EncryptedAction.all(seed: seed, beside: actions, length: length)
             (hasChanges, hasGarden) = (false, false)

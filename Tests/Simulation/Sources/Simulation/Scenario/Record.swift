@@ -93,8 +93,8 @@ final class Record {
     func show(_ notification: Notification, _ violated: (Violation) -> Void) {
         let isWithdrawn = notification.kind == .withdraw
         let text = isWithdrawn ? lastTexts[notification.identifier] ?? notification.body : notification.body
-        // After a power failure nothing is visible.
-        if isWithdrawn && text.isEmpty { return }
+        // After a power failure nothing is visible; and a message that cannot be read has no text to know it by.
+        if text.isEmpty { return }
         var one = shown[text] ?? Shown(identifier: notification.identifier, isVisible: false, count: 0)
         if let identifier = one.identifier, identifier != notification.identifier {
             // A correction is a line of its own until its original comes.

@@ -38,6 +38,9 @@ extension Simulation {
         case .restartServer(let milliseconds):
             world.counts.restarts += 1
             server.restart(after: Int64(milliseconds) * 1000)
+        case .askWithoutReading(let milliseconds):
+            world.trace("*** the server asks without end, and reads nothing")
+            server.askWithoutReading(for: Int64(milliseconds) * 1000)
         case .expire(let operations, let turns): expire(operations, turns)
         case .expireArchive(let percent): server.feature(SimulatedArchive.self).expire(percent: percent)
         case .purgeArchive: server.feature(SimulatedArchive.self).purge()

@@ -17,6 +17,10 @@ extension Simulation {
         case .hear(let number, let device): omemo.say("secret-in-\(number)", device)
         case .hearAgain(let isSame): omemo.repeatLast(isSame: isSame)
         case .list(let isListed): omemo.list(isListed: isListed)
+        case .enter:
+            guard let room = try? JID(SimulatedGarden.address) else { return }
+            _ = share(JoinRoom(room, nick: "juliet"), "join", nil)
+        case .impersonate: omemo.impersonate()
         case .backUp:
             world.trace("*** a backup")
             machine_back_up()

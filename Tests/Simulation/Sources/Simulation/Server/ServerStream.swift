@@ -235,6 +235,17 @@ final class ServerStream {
         requestAcknowledgement()
     }
 
+    /// Asks without end, and reads nothing for so many microseconds.
+    func askWithoutReading(for microseconds: Int64) {
+        guard !isOver, !isMute, session?.isManaged ?? false else { return }
+        link.isRead = false
+        send(String(repeating: "<r xmlns='urn:xmpp:sm:3'/>", count: 12_000))
+        server.world.after(microseconds) { [link] in
+            link.isRead = true
+            link.onRoom()
+        }
+    }
+
     func requestAcknowledgement() {
         guard let session, session.isManaged, !isRequested, !session.unacknowledged.isEmpty else { return }
         isRequested = true

@@ -86,6 +86,11 @@ final class SimulatedServer {
         }
     }
 
+    /// Asks each client without end whether stanzas have arrived, and reads nothing meanwhile.
+    func askWithoutReading(for microseconds: Int64) {
+        for stream in streams { stream.askWithoutReading(for: microseconds) }
+    }
+
     /// Stops, forgets the sessions, and starts again.
     func restart(after microseconds: Int64) {
         isDown = true

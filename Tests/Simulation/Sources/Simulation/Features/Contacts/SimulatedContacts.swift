@@ -14,6 +14,10 @@ final class SimulatedContacts: SimulatedFeature {
     private static let asker = "tybalt@example.com"
     private static let forger = "mallory@example.net"
     private static let client = subscriber + "/client"
+    /// A single Character.
+    private static let words = "a" + String(repeating: "\u{301}", count: 1500)
+    /// The most bytes of a stranger's words that may be kept.
+    private static let mostWords: Int64 = 1000
 
     unowned let server: SimulatedServer
     /// The subscriptions, by the contacts' addresses.
@@ -73,9 +77,9 @@ final class SimulatedContacts: SimulatedFeature {
     func present(_ presence: Element, of session: ServerSession) {
         if let type = presence["type"], type != "unavailable" { unasked.append("\(type) to \(presence["to"] ?? "-")") }
         guard presence["type"] == nil else { return }
-        server.send("<presence type='subscribe' from='\(Self.asker)'/>", to: session) { [weak self] in
-            self?.hasAsked = true
-        }
+        server.send(
+            "<presence type='subscribe' from='\(Self.asker)'><status>\(Self.words)</status></presence>", to: session
+        ) { [weak self] in self?.hasAsked = true }
         server.send("<presence from='\(Self.forger)/x'/>", to: session)
         guard server.begun % 2 == 1 else { return }
         server.send("<presence from='\(Self.client)'/>", to: session) { [weak self] in
@@ -103,7 +107,12 @@ final class SimulatedContacts: SimulatedFeature {
     private func checkRequests(_ database: Database) throws -> [String] {
         let rows = try database.prepare("SELECT jid FROM subscription_request").all { $0.text() }
         let isStored = rows == [Self.asker] || rows.isEmpty && !hasAsked
+        let longest =
+            try database.prepare("SELECT max(length(CAST(status AS BLOB))) FROM subscription_request")
+            .first { $0.integer() } ?? 0
+        let isLong = longest > Self.mostWords
         return (isStored ? [] : ["the requests are \(rows)"])
+            + (isLong ? ["\(longest) bytes of a stranger's words are kept"] : [])
             + unasked.map { "nobody has answered, but sent was \($0)" }
     }
 

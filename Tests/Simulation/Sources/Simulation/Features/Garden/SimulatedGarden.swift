@@ -108,13 +108,17 @@ final class SimulatedGarden: SimulatedFeature {
     /// The contact says something.
     func say(_ body: String) { say(body, as: Self.contact, id: server.newID("g")) }
 
-    private func say(_ body: String, as nick: String, id: String) {
+    /// An occupant says something that is no text. The room hides the address.
+    func say(content: String) { say("forged", as: "tybalt", id: server.newID("g"), content: content) }
+
+    private func say(_ body: String, as nick: String, id: String, content: String? = nil) {
         server.moved()
         lastNumber += 1
         let message = ArchivedMessage(
             id: server.newID("garden"), from: "\(Self.address)/\(nick)", to: "", messageID: id, body: body,
             stanza: """
-                <message from='\(Self.address)/\(nick)' type='groupchat' id='\(id)'><body>\(body)</body>\
+                <message from='\(Self.address)/\(nick)' type='groupchat' id='\(id)'>\
+                \(content ?? "<body>\(body)</body>")\
                 <origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/></message>
                 """,
             at: world.milliseconds, visible: world.now, number: lastNumber, isKept: true)

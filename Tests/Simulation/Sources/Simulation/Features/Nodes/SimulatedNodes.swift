@@ -1,3 +1,4 @@
+import KalijText
 import KalijXML
 
 /// The account's own nodes (XEP-0060, XEP-0163), as the real servers keep nodes (measured).
@@ -23,7 +24,7 @@ final class SimulatedNodes: SimulatedFeature {
         var newest: String? { items.last?.content }
 
         /// The content of an item.
-        func content(of id: String) -> String? { items.first { $0.id == id }?.content }
+        func content(of id: String) -> String? { items.first { $0.id.exact == id.exact }?.content }
     }
 
     init(_ server: SimulatedServer) { self.server = server }
@@ -130,7 +131,7 @@ final class SimulatedNodes: SimulatedFeature {
     private func add(_ content: String, as id: String, to name: String, acknowledged: (() -> Void)? = nil) {
         guard var node = nodes[name] else { return }
         server.moved()
-        node.items.removeAll { $0.id == id }
+        node.items.removeAll { $0.id.exact == id.exact }
         node.items.append((id, content))
         if let most = node.mostItems, node.items.count > most { node.items.removeFirst(node.items.count - most) }
         nodes[name] = node

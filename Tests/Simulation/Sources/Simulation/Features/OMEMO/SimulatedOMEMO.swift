@@ -140,19 +140,7 @@ final class SimulatedOMEMO: SimulatedFeature {
     /// - Parameter text: nil for an empty message.
     private func send(_ text: String?, _ device: Int) {
         let readers = readers(for: device)
-        var content = ""
-        for dialect in [Dialect.omemo2, .axolotl] {
-            guard let ratchets = devices[device][dialect], let payload = payload(text, dialect) else { continue }
-            let keys = readers.filter { $0.dialect == dialect }
-                .compactMap { try? ratchets.seal(payload.content, for: $0.id, $0.bundle) }
-            guard !keys.isEmpty else { continue }
-            content += Self.xml(
-                EncryptedElement.element(
-                    payload, from: devices[device].id, [(address: server.account, keys: keys)], dialect))
-            if dialect == .axolotl, text != nil { content += "<body>You cannot read this.</body>" }
-        }
-        guard !content.isEmpty else { return }
-        content += "<store xmlns='urn:xmpp:hints'/>"
+        guard let content = content(text, from: devices[device], for: readers) else { return }
         let message = server.messages.receiveEncrypted(content, text: text, from: address(device))
         guard let text else { return }
         server.world.trace("   device \(device) says \(text) as \(message.messageID)")
@@ -164,6 +152,33 @@ final class SimulatedOMEMO: SimulatedFeature {
         server.world.counts.encrypted += 1
         if readers.contains(where: { $0.dialect == .omemo2 }) { server.world.counts.encryptedIn2 += 1 }
         if forger.chance(15) { forge(retractionOf: message.messageID, device) }
+    }
+
+    /// Nil if nobody can read what the device says.
+    private func content(_ text: String?, from device: SimulatedDevice, for readers: [Reader]) -> String? {
+        var content = ""
+        for dialect in [Dialect.omemo2, .axolotl] {
+            guard let ratchets = device[dialect], let payload = payload(text, dialect) else { continue }
+            let keys = readers.filter { $0.dialect == dialect }
+                .compactMap { try? ratchets.seal(payload.content, for: $0.id, $0.bundle) }
+            guard !keys.isEmpty else { continue }
+            content += Self.xml(
+                EncryptedElement.element(payload, from: device.id, [(address: server.account, keys: keys)], dialect))
+            if dialect == .axolotl, text != nil { content += "<body>You cannot read this.</body>" }
+        }
+        return content.isEmpty ? nil : content + "<store xmlns='urn:xmpp:hints'/>"
+    }
+
+    /// An occupant of a room that hides addresses writes under the number of the contact's device, with a key of its own, and in a new
+    /// session each time.
+    func impersonate() {
+        let readers = readers(for: 0)
+        let formats = Dialect.allCases.filter { devices[0][$0] != nil }
+        guard let occupant = try? SimulatedDevice(devices[0].id, formats),
+            let content = content("forged", from: occupant, for: readers)
+        else { return }
+        server.world.trace("   an occupant of the room writes as the contact's device")
+        server.feature(SimulatedGarden.self).say(content: content)
     }
 
     /// A server takes a text back in the contact's name, without a key: nothing happens to the text.

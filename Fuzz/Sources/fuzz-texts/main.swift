@@ -1,0 +1,3 @@
+import FuzzDriver
+
+fuzz(.texts)
