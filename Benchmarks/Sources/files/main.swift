@@ -37,7 +37,7 @@ let arguments = CommandLine.arguments
 guard arguments.count == 5, let loop = try? EventLoop() else { stop("usage: files put|get URL CA FILE") }
 let isPut = arguments[1] == "put"
 let request = TransferRequest(
-    isPut ? .put : .get, url: arguments[2], caFile: arguments[3], ownHosts: ["localhost"])
+    isPut ? .put : .get, url: arguments[2], caFile: arguments[3], ownHosts: ["localhost"], ownAddress: "127.0.0.1")
 let body = isPut ? FileBody(path: arguments[4]) : nil
 let output = isPut ? -1 : open(arguments[4], O_WRONLY | O_CREAT | O_TRUNC, 0o600)
 let transport = CurlTransport(loop: loop)

@@ -58,9 +58,11 @@ final class Downloads {
     /// When there is something to do next, in milliseconds of the steady time.
     func nextTime() throws -> Int64? { try steps.attachments.nextDue(of: account.id).flatMap { $0 > now ? $0 : nil } }
 
-    /// The hosts that may have private addresses: the account's own server and its service.
+    /// The hosts of the account's own server and its service, which may have private addresses if the server has.
     // characters: compared by bytes, one by one.
     var ownHosts: Set<String> { (try? UploadServices.hosts(of: account, in: steps.runner.database)) ?? [] }
+
+    var serverAddress: String? { transfers.serverAddress }
 
     /// - Returns: whether the step was committed: the disk may be full.
     @discardableResult

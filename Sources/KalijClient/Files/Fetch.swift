@@ -47,7 +47,7 @@ final class Fetch {
             self.part = part
             var request = TransferRequest(
                 .get, url: row.url, caFile: downloads.account.server.caFile, ownHosts: downloads.ownHosts,
-                limits: DownloadShares.limits(automatic: row.isAutomatic))
+                ownAddress: downloads.serverAddress, limits: DownloadShares.limits(automatic: row.isAutomatic))
             if part.size > 0, let validator = row.validator {
                 (request.offset, request.validator) = (part.size, validator)
             }

@@ -27,6 +27,7 @@ final class Put {
             caFile: transfers.steps.account.server.caFile)
         request.fields.append(HeaderField("Content-Type", type))
         request.ownHosts = [UploadServices.host(of: slot.put)]
+        request.ownAddress = transfers.serverAddress
         request.limits.sendBuffer = transfers.rate.sendBuffer
         transfer = transfers.seams.transport.start(request, body: body) { [weak self] in self?.handle($0) }
     }
@@ -105,7 +106,7 @@ final class Look {
         guard let slot = row.plan.slot else { return }
         let request = TransferRequest(
             .head, url: slot.get, caFile: transfers.steps.account.server.caFile,
-            ownHosts: [UploadServices.host(of: slot.get)])
+            ownHosts: [UploadServices.host(of: slot.get)], ownAddress: transfers.serverAddress)
         transfer = transfers.seams.transport.start(request, body: nil) { [weak self] event in
             guard let self else { return }
             switch event {

@@ -75,6 +75,11 @@ final class Transfers {
         timer = loop.schedule(after: min(max(0.01, seconds), 86_400)) { [weak self] in self?.look() }
     }
 
+    /// The address at which the account's server was reached last.
+    var serverAddress: String? {
+        (try? EndpointRow.last(of: steps.account.id, in: steps.runner.database))?.endpoint.address
+    }
+
     // MARK: The line
 
     private static let interval = 0.1

@@ -27,6 +27,12 @@ package struct RequestRows {
             .first([.integer(account)]) { $0.integer() } ?? 0
     }
 
+    /// Who waits for an answer, the oldest first.
+    func askers() throws -> [JID] {
+        try database.statement("SELECT jid FROM subscription_request WHERE account = ? ORDER BY id LIMIT 1000")
+            .all([.integer(account)]) { .received($0.text()) }
+    }
+
     func store(_ request: ContactRequest) throws {
         try database.run(
             "INSERT INTO subscription_request(account, jid, status, at) VALUES (?, ?, ?, ?)",

@@ -22,7 +22,7 @@ struct SubscriptionRequests {
     // MARK: Of others
 
     /// A request has come. While there are too many requests, a further one is left to the server, which repeats it at the next
-    /// login: strangers push no request of a friend's out.
+    /// login: strangers push no request of a friend's out, and the strangers of one server keep out nobody of another.
     func came(_ presence: Element) throws {
         guard let jid = presence["from"].map({ JID.received($0).bare }), jid.isPrepared, jid != step.account.jid,
             try !Blocklist(step: step).isBlocked(jid), try !owed.isAnswered(jid), try !isGranted(jid),
@@ -35,12 +35,21 @@ struct SubscriptionRequests {
             try pacing.take(SubscriptionArrived.name, key, Self.pace)
             return try owed.send(.subscribed, to: jid)
         }
-        guard try rows.count() < Limits.keptRows else { return }
+        guard try makeRoom(for: jid) else { return }
         let status = presence.child("status", "jabber:client")?.text ?? ""
         let request = ContactRequest(
             jid: jid, status: status.isEmpty ? nil : status.cut(to: Self.longestStatus), at: step.now)
         try rows.store(request)
         step.emit(RequestChanged(request: request, isClosed: false))
+    }
+
+    /// - Returns: whether there is a place for a request of `jid`.
+    private func makeRoom(for jid: JID) throws -> Bool {
+        guard try rows.count() >= Limits.keptRows else { return true }
+        let askers = try rows.askers()
+        guard let leaving = FairShare.leaving(askers.map(\.domain), for: jid.domain) else { return false }
+        try close(askers[leaving])
+        return true
     }
 
     /// The asker has taken the request back (section 3.3.3).

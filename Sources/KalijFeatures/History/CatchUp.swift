@@ -310,11 +310,13 @@ package struct CatchUp {
     }
 
     /// Puts all messages that the archive has not shown last, from the first change on: messages that came meanwhile,
-    /// unsent messages, messages never archived. Without a change all messages stay in their places.
+    /// unsent messages, messages never archived. Without a change all messages stay in their places; and so do more than a step
+    /// can move.
     private func settleOrder(_ round: Round) throws {
         guard let changed = round.changedBehind else { return }
         let rows = try StoredMessages(database: database, account: step.account.id)
             .unshown(by: round.number, of: archive, after: changed)
+        guard rows.count <= StoredMessages.mostUnshown else { return }
         for row in rows { try Messages(step: step).move(row, to: try step.nextPosition()) }
     }
 

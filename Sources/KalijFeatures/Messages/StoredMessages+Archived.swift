@@ -59,6 +59,7 @@ extension StoredMessages {
 
     /// The rows of an archive's messages after the order number `position` that the round `round` has not shown, in their order; but
     /// those that are retracted: a server may have erased them (XEP-0424; measured: ejabberd 24.12).
+    /// - Returns: at most one more than ``mostUnshown``.
     func unshown(by round: Int64, of archive: Archive, after position: Int64) throws -> [Int64] {
         try database.statement(
             """
@@ -78,14 +79,16 @@ extension StoredMessages {
                 UNION ALL
                 SELECT m.id, m.position FROM h CROSS JOIN message m INDEXED BY message_hidden
                     ON m.account = ?1 AND m.conversation = h.name AND m.position > ?3 AND m.shown = 0
-                WHERE m.archive = ?2 AND m.catchup < ?4)
-            ORDER BY position
+                WHERE m.archive = ?2 AND m.catchup < ?4 LIMIT ?7) ORDER BY position
             """
         ).all(
             [
                 .integer(account), .text(archive.key), .integer(position), .integer(round),
-                .state(MessageState.queued), .state(MessageState.sent),
+                .state(MessageState.queued), .state(MessageState.sent), .integer(Self.mostUnshown + 1),
             ]
         ) { $0.integer() }
     }
+
+    /// An archive that hides more messages than this, and shows an older one in a new place, would have a step write as many rows.
+    static let mostUnshown: Int64 = 5000
 }

@@ -9,6 +9,8 @@ import KalijXML
 struct Bundles {
     let step: Step
 
+    /// Of a list, because a contact may name other devices again and again: twice as many as a list may name.
+    static let pace = RequestPace(128, atOnceThen: .seconds(30), upTo: .seconds(3600))
     /// The longest time for an answer of somebody's server.
     private static let patience = Duration.seconds(60)
     private static let mostAttempts = 2
@@ -19,10 +21,20 @@ struct Bundles {
     /// - Parameters:
     ///   - heals: whether a session is begun though there is one.
     ///   - attempt: the number of the question, if an answer has not come.
-    /// - Returns: false if too many questions are open, or one about this device.
+    /// - Returns: false if too many questions are open, or one about this device, or too many have left for its list. In time all that
+    ///   waits looks again: a question over the pace would be about a device that the list has lost by then.
     @discardableResult
     func ask(_ device: PeerDevice, heals: Bool = false, attempt: Int = 1) throws -> Bool {
         guard !device.isAsked, try PeerDevices(step: step).mayAsk(device.list) else { return false }
+        let (pacing, key) = (Pacing(step: step), "\(device.list)")
+        let wait = try pacing.wait(BundleTold.name, key, Self.pace)
+        guard wait == 0 else {
+            if try !Timers(step: step).isWaiting(KeysDue.name, within: wait) {
+                try step.schedule(KeysDue(), after: .milliseconds(wait))
+            }
+            return false
+        }
+        try pacing.take(BundleTold.name, key, Self.pace)
         try PeerDevices(step: step).set(isAsked: true, of: device)
         let dialect = device.dialect
         try step.send(
@@ -79,14 +91,11 @@ struct Bundles {
 }
 
 /// A device's keys have come, or not.
-struct BundleTold: InvalidatableHandler, PacedHandler {
+struct BundleTold: InvalidatableHandler {
     static let name = "omemo.bundle"
-    /// Twice as many as a list may name; a contact may name other devices again and again.
-    static let pace = RequestPace(128, atOnceThen: .seconds(30), upTo: .seconds(3600))
     let peer: Int64
     /// The list that names the device; nil in a database of an earlier release.
     let list: Int64?
-    var paceKey: String { "\(list ?? 0)" }
     /// Whether a session is begun though there is one.
     let heals: Bool
     let attempt: Int?
@@ -98,4 +107,11 @@ struct BundleTold: InvalidatableHandler, PacedHandler {
 
     /// The next session asks again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}
+
+/// Bundles may be asked for again.
+struct KeysDue: Handler {
+    static let name = "omemo.keys-due"
+
+    func call(_: Void, in step: Step) throws { try Turns(step: step).again() }
 }

@@ -14,7 +14,7 @@ enum OMEMOFeature: Feature {
     static var handlers: [any Handler<Step>.Type] {
         [
             OwnAnswered.self, BundleDue.self, KeysDaily.self, ListAgain.self, ListTold.self, ListWatched.self,
-            BundleTold.self, AsideDue.self, KeysAgain.self, OwnDeviceLeft.self,
+            BundleTold.self, AsideDue.self, KeysAgain.self, KeysDue.self, OwnDeviceLeft.self,
         ]
     }
     static var events: [any EventContent.Type] {

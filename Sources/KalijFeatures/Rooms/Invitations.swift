@@ -30,12 +30,21 @@ struct Invitations {
             row.invitation.room != step.account.jid, try !isKnown(row.invitation.room)
         else { return }
         let former = try rows.invitation(to: row.invitation.room)
-        // Strangers push no invitation of a friend's out.
-        guard try former != nil || rows.count() < Limits.keptRows else { return }
+        // Strangers push no invitation of a friend's out, and the strangers of one server keep out nobody of another.
+        guard try former != nil || makeRoom(for: row) else { return }
         // The answer to one through the room goes to the room; a direct one names its sender reliably.
         guard former == nil || former?.isMediated == true && !row.isMediated else { return }
         try rows.store(row)
         if former == nil { step.emit(InvitationChanged(row.invitation, isClosed: false)) }
+    }
+
+    /// - Returns: whether there is a place for an invitation.
+    private func makeRoom(for row: InvitationRow) throws -> Bool {
+        guard try rows.count() >= Limits.keptRows else { return true }
+        let senders = try rows.senders()
+        guard let leaving = FairShare.leaving(senders.map(\.domain), for: row.domain) else { return false }
+        try close(senders[leaving].room)
+        return true
     }
 
     /// Whether the account wants to be in the room.

@@ -31,7 +31,7 @@ struct RoomOutbox {
     private var queue: OutboundQueue { OutboundQueue(database: database, account: step.account.id) }
 
     /// How long the room has for showing a message that the account's server has taken.
-    private static let patience = Duration.seconds(30)
+    static let patience = Duration.seconds(30)
     /// How often a room may say that it does not know the sender.
     private static let mostRefusals: Int64 = 3
     /// How many messages are queued in a step.
@@ -189,7 +189,9 @@ struct RoomOutbox {
     /// they would overtake the message as soon as the way is free again.
     func sentBack() throws {
         // Each message comes back.
-        guard try first(.queued) != nil || first(.acked) != nil else { return }
+        let left = try messages(.queued) + messages(.acked)
+        guard !left.isEmpty else { return }
+        try UnshownMessages(step: step, room: room).note(left)
         try doubt()
         try look(after: Self.patience)
     }
@@ -231,14 +233,25 @@ struct RoomOutbox {
     /// lost by the account's server at a resume (measured: ejabberd): so the room has to show what was said.
     /// - Returns: whether the room, which has no archive, has to tell its history.
     func confirmed() throws -> Bool {
-        guard try isOverdue || first(.doubtful) != nil else {
+        let unshown = UnshownMessages(step: step, room: room)
+        let overdue = try unshown.overdue()
+        guard try !overdue.isEmpty || first(.doubtful) != nil else {
             try flush()
             return false
         }
+        try unshown.note(overdue)
         try doubt()
         guard room.info.hasArchive else { return true }
         try read()
         return false
+    }
+
+    /// A message in doubt has not arrived, and leaves again; not for ever, if the room takes it and shows it to nobody.
+    private func again(_ message: Int64) throws {
+        guard try !UnshownMessages(step: step, room: room).isGivenUp(message) else {
+            return try Unsettled(step: step).report([message])
+        }
+        try set(.waiting, message)
     }
 
     /// Everything that has left and was not shown is in doubt. Whatever is queued leaves before the question to the
@@ -247,19 +260,6 @@ struct RoomOutbox {
         try database.run(
             "UPDATE room_message SET state = ?3, acked_at = NULL WHERE account = ?1 AND room = ?2 AND state IN (?4, ?5)",
             key + ([.doubtful, .queued, .acked] as [State]).map { .integer($0.rawValue) })
-    }
-
-    /// Whether messages wait for longer than a room needs.
-    var isOverdue: Bool {
-        get throws {
-            try database.statement(
-                """
-                SELECT 1 FROM room_message WHERE account = ? AND room = ? AND state = ? AND acked_at <= ? LIMIT 1
-                """
-            ).first(key + [.integer(State.acked.rawValue), .integer(step.steady.now - Self.patience.milliseconds)]) {
-                _ in true
-            } ?? false
-        }
     }
 
     // MARK: With an archive
@@ -287,7 +287,7 @@ struct RoomOutbox {
         let round = try CatchUp(step: step, archive: Archive(room: room.jid)).round()?.number ?? 0
         for message in doubtful {
             if try RoomEvidence(step: step, room: room).isProven(message, by: round) {
-                try set(.waiting, message)
+                try again(message)
             } else {
                 try Unsettled(step: step).report([message])
             }
@@ -301,7 +301,7 @@ struct RoomOutbox {
     /// between is missing.
     private func settleByHistory() throws {
         for message in try messages(.doubtful) {
-            if room.overlaps { try set(.waiting, message) } else { try Unsettled(step: step).report([message]) }
+            if room.overlaps { try again(message) } else { try Unsettled(step: step).report([message]) }
         }
     }
 }
@@ -325,7 +325,7 @@ extension RoomOutbox {
     /// - Returns: whether messages wait for longer than a room needs.
     fileprivate func lookAgain() throws -> Bool {
         try database.run("UPDATE room SET looking = 0 WHERE id = ?", [.integer(room.id)])
-        if try isOverdue { return true }
+        if try !UnshownMessages(step: step, room: room).overdue().isEmpty { return true }
         if room.stay.state == .joined, try first(.doubtful) != nil { try read() }
         let oldest =
             try database.statement(

@@ -17,11 +17,13 @@ package struct RequestPace: Sendable, Equatable {
     /// How many requests left in a row, and when the last of them leaves.
     struct Past: Equatable { var (count, last): (Int64, Int64) }
 
-    /// The time of the next request, `now` or later.
-    func next(after past: Past, now: Int64) -> Int64 { max(now, due(after: past)) }
+    /// The time of the next request, `now` or later. Requests that wait leave together: if nobody wants the first any more, as after
+    /// a lost session, its time is the next one's. Otherwise each of them would put off what is wanted at last.
+    func next(after past: Past, now: Int64) -> Int64 { past.last > now ? past.last : max(now, due(after: past)) }
 
     /// A request is wanted at `now`, and leaves at `time`.
     func noting(_ time: Int64, after past: Past, now: Int64) -> Past {
+        guard past.last <= now else { return past }
         let idle = max(0, now - due(after: past))
         return Past(count: max(0, past.count - idle / max(1, pause)) + 1, last: time)
     }

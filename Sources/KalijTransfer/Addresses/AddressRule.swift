@@ -56,6 +56,49 @@ public enum AddressRule {
         return global6.contains(bytes) && !closed6.contains { $0.contains(bytes) }
     }
 
+    private static let loopback4 = Range(8, 127)
+    private static let loopback6 = Range(128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)
+    private static let local4 = [Range(8, 10), Range(12, 172, 16), Range(16, 192, 168), Range(10, 100, 64)]
+    private static let local6 = Range(7, 0xfc)
+
+    /// Whether a file on a host of the account's own server may be at `address`, though the address is not public: the server
+    /// itself was reached at a private address. A name proves nothing, because whoever answers for the name chooses the addresses.
+    ///
+    /// A server at home may have its files on another machine of the network, and a server on this machine, too; only a server on
+    /// this machine may have its files on this machine.
+    static func isBeside(_ address: some Collection<UInt8>, server: some Collection<UInt8>) -> Bool {
+        let (address, server) = (plain(address), plain(server))
+        if address == server { return !address.isEmpty }
+        if isLoopback(server) { return isLoopback(address) || isLocal(address) }
+        return isLocal(server) && isLocal(address)
+    }
+
+    /// IPv4 in IPv6 as IPv4.
+    private static func plain(_ address: some Collection<UInt8>) -> [UInt8] {
+        let bytes = Array(address)
+        return bytes.count == 16 && mapped.contains(bytes) ? Array(bytes[12...]) : bytes
+    }
+
+    private static func isLoopback(_ address: [UInt8]) -> Bool {
+        address.count == 4 ? loopback4.contains(address) : address.count == 16 && loopback6.contains(address)
+    }
+
+    /// An address of a network at home, or of a provider's customers.
+    private static func isLocal(_ address: [UInt8]) -> Bool {
+        address.count == 4
+            ? local4.contains { $0.contains(address) } : address.count == 16 && local6.contains(address)
+    }
+
+    /// The bytes of an address in words; empty if there are no such words.
+    static func bytes(of text: String) -> [UInt8] {
+        // A link-local address has the name of its network behind a percent sign.
+        let words = String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "%") }, as: UTF8.self)
+        // fits: the longer of both has 16 bytes
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, words, &bytes) == 1 { return Array(bytes.prefix(4)) }
+        return inet_pton(AF_INET6, words, &bytes) == 1 ? bytes : []
+    }
+
     /// The address in a socket address, 4 or 16 bytes in network order; nil for another family, or if too short.
     static func bytes(of address: UnsafeRawBufferPointer) -> [UInt8]? {
         guard address.count >= MemoryLayout<sa_family_t>.size else { return nil }

@@ -29,10 +29,10 @@ final class CurlTransfer: Transfer {
         try exchange.check()
         let request = exchange.request
         let url = try TransferURL(request.url)
+        let isOwn = request.ownHosts.contains { $0.exact == url.host.exact }
         sockets = TransferSockets(
-            waits: multi.waits, isOwnHost: request.ownHosts.contains { $0.exact == url.host.exact },
-            isPut: request.method == .put,
-            sendBuffer: sendBuffer)
+            waits: multi.waits, server: isOwn ? AddressRule.bytes(of: request.ownAddress ?? "") : [],
+            isPut: request.method == .put, sendBuffer: sendBuffer)
         let easy = try CurlEasy(curl: multi.curl)
         try easy.configure(for: request, url: url, length: exchange.upload?.length)
         try easy.setCallbacks(transfer: self, sockets: multi.waits)

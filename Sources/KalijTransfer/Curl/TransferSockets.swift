@@ -3,8 +3,8 @@ import Glibc
 
 /// The sockets of a transfer: which addresses they may lead to, and how they end.
 final class TransferSockets {
-    /// The host's addresses are not judged.
-    private let isOwnHost: Bool
+    /// For a host of the own server: the address at which the server was reached.
+    private let server: [UInt8]
     private let isPut: Bool
     private let waits: CurlWaits
     /// The first address that was refused, if all were; nil after any other.
@@ -12,9 +12,9 @@ final class TransferSockets {
     private var hasOpened = false
     private var sendBuffer: Int?
 
-    init(waits: CurlWaits, isOwnHost: Bool, isPut: Bool, sendBuffer: Int?) {
+    init(waits: CurlWaits, server: [UInt8], isPut: Bool, sendBuffer: Int?) {
         self.waits = waits
-        self.isOwnHost = isOwnHost
+        self.server = server
         self.isPut = isPut
         self.sendBuffer = sendBuffer
     }
@@ -26,7 +26,7 @@ final class TransferSockets {
         // libcurl has room for the longest address there, though the declaration has not.
         let bytes = UnsafeRawBufferPointer(start: start, count: min(Int(address.pointee.addrlen), room))
         let number = AddressRule.bytes(of: bytes) ?? []
-        guard isOwnHost && !number.isEmpty || AddressRule.isPublic(number) else {
+        guard AddressRule.isPublic(number) || AddressRule.isBeside(number, server: server) else {
             if !hasOpened { refused = refused ?? AddressRule.text(of: number) }
             return nil
         }

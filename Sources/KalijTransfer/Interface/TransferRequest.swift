@@ -12,9 +12,11 @@ public struct TransferRequest: Sendable {
     public var fields: [HeaderField]
     /// A file of trusted certificates in PEM form, instead of the system's, as in `TLSSettings`.
     public var caFile: String?
-    /// Hosts whose addresses may be private, such as the account's own upload service. In lower case, without a port;
-    /// an IPv6 address in brackets.
+    /// Hosts of the account's own server, such as its upload service. In lower case, without a port; an IPv6 address in brackets.
     public var ownHosts: Set<String>  // characters: compared by bytes, one by one.
+    /// The address at which the account's own server was reached, such as "192.168.1.5". If private, the own hosts may have
+    /// private addresses, too: on this machine only if the server is on this machine. Nil: no host may.
+    public var ownAddress: String?
     /// GET: only the bytes from here on (RFC 9110, 14.1.2), at least 1.
     public var offset: Int64?
     /// With ``offset``: the validator of the earlier answer, an entity tag or a date (If-Range, RFC 9110, 13.1.5).
@@ -23,13 +25,15 @@ public struct TransferRequest: Sendable {
 
     public init(
         _ method: Method, url: String, fields: [HeaderField] = [], caFile: String? = nil, ownHosts: Set<String> = [],
-        offset: Int64? = nil, validator: String? = nil, limits: TransferLimits = TransferLimits()
+        ownAddress: String? = nil, offset: Int64? = nil, validator: String? = nil,
+        limits: TransferLimits = TransferLimits()
     ) {
         self.url = url
         self.method = method
         self.fields = fields
         self.caFile = caFile
         self.ownHosts = ownHosts
+        self.ownAddress = ownAddress
         self.offset = offset
         self.validator = validator
         self.limits = limits

@@ -50,6 +50,23 @@ struct SubscriptionRequestTests {
         #expect(try ask(harness, "stranger-1499@example.com").count == 1)
     }
 
+    @Test("a thousand strangers of one server keep out nobody of another: their newest request goes")
+    func shares() throws {
+        let harness = try StepHarness.withRoster()
+        for number in 0..<1000 { try ask(harness, "stranger-\(number)@spam.example") }
+        #expect(try ask(harness, "stranger-1000@spam.example").isEmpty)
+        let told = try ask(harness, "honest@example.com")
+        #expect(told.count == 2 && told.first?.contains("stranger-999@") == true, "\(told)")
+        #expect(try harness.number("SELECT count(*) FROM subscription_request") == 1000)
+        #expect(try harness.requests().last == "honest@example.com")
+        // Servers with equal shares keep what they have.
+        for number in 0..<1500 { try ask(harness, "stranger-\(number)@more.example") }
+        #expect(try harness.requests().contains("honest@example.com"))
+        let more = try harness.requests().count { $0.hasSuffix("more.example") }
+        #expect((499...500).contains(more), "\(more)")
+        #expect(try ask(harness, "last@example.net").count == 2)
+    }
+
     @Test("a request from ourselves, from an address that is none, or of a blocked sender is none")
     func forged() throws {
         let harness = try StepHarness.withRoster()

@@ -33,11 +33,19 @@ struct RequestsDocumentTests {
         let others = [
             (BookmarkWritten.name, Bookmarks.writing), (CapabilitiesTold.name, Inquiries.pace),
             (SubscriptionArrived.name, SubscriptionRequests.pace), (PageRead.name, ArchivePage.emptyPages),
+            (BundleTold.name, Bundles.pace),
         ]
         for (name, pace) in others {
             let row = page.split(separator: "\n").first { $0.hasPrefix("| `\(name)`") }
             #expect(row?.contains(words(pace)) ?? false, "\(name): \(words(pace))")
         }
+    }
+
+    @Test("messages that a room does not show have the page's pace")
+    func unshown() throws {
+        let page = try String(contentsOfFile: Self.path, encoding: .utf8)
+        let row = page.split(separator: "\n").first { $0.hasPrefix("| messages to a room |") }
+        #expect(row?.contains(words(UnshownMessages.pace)) ?? false)
     }
 
     private func words(_ pace: RequestPace) -> String {

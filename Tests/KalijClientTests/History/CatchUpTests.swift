@@ -56,6 +56,25 @@ struct CatchUpTests {
         #expect(try harness.history() == ["in one", "in two", "in three", "in unarchived", "out mine (queued)"])
     }
 
+    @Test("an archive that hides thousands of messages and moves an older one has no step move them all")
+    func hiddenMessages() throws {
+        let harness = try StepHarness.reading()
+        try harness.answerPage(complete: true)
+        try harness.receive(Self.live("two", archive: "a2"))
+        try harness.receive(Self.live("one", archive: "a1"))
+        for number in 0...StoredMessages.mostUnshown { try harness.receive(Self.message("hidden \(number)")) }
+        let places =
+            "SELECT group_concat(position) FROM (SELECT position FROM message WHERE body LIKE 'hidden%' ORDER BY id)"
+        let before = try harness.text(places)
+        for (id, body) in [("a1", "one"), ("a2", "two"), ("a3", "three")] {
+            try harness.receive(try harness.archived(id, Self.message(body)))
+        }
+        try harness.answerPage(last: "a3", complete: true)
+        #expect(try harness.text(places) == before)
+        let history = try harness.history()
+        #expect(history.filter { !$0.contains("hidden") } == ["in one", "in two", "in three"])
+    }
+
     @Test("own messages are recognized by their origin-id and settled; messages of other devices are stored as sent")
     func own() throws {
         let harness = try StepHarness.caughtUp()

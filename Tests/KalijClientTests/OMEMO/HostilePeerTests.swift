@@ -1,5 +1,4 @@
 import KalijAddress
-import KalijRatchet
 import KalijXML
 import Testing
 
@@ -7,6 +6,7 @@ import FoundationEssentials
 
 @testable import KalijClient
 @testable import KalijFeatures
+@testable import KalijRatchet
 @testable import KalijSteps
 
 /// Devices and rooms that mean no good: rows and questions are bounded, and nothing is shown in a wrong place.
@@ -125,6 +125,63 @@ struct HostilePeerTests {
         }
         #expect(try harness.number("SELECT count(*) FROM omemo_aside") == 1000)
         #expect(try harness.problems().compactMap { $0 } == ["too-far"])
+    }
+
+    @Test(
+        "strangers with many addresses and 55,000 skipped keys push out none of a contact's: the largest shares shrink")
+    func manySkippedKeys() throws {
+        let harness = try ready()
+        // A row of a session is of no interest here.
+        try harness.database.execute("PRAGMA foreign_keys = OFF")
+        let fill: StaticString = """
+            WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)
+            INSERT INTO omemo_kept(session, list, ratchet, number, key)
+                SELECT ?2 + i / 1000, ?2 + i / 5000 * 5, x'00', i, x'00' FROM n
+            """
+        try harness.database.run(fill, [.integer(100), .integer(1)])
+        try harness.database.run(fill, [.integer(55_000), .integer(100)])
+        let keys = try (0..<64).map {
+            Session.SkippedKey(
+                name: .init(key: try KeyPair.make().key, number: UInt32($0)),
+                messageKey: Secret([UInt8](repeating: 1, count: 32)))
+        }
+        _ = try harness.runner.run("test", for: harness.account) {
+            try KeptKeys(step: $0).add(keys, of: 7000, in: 7000)
+        }
+        #expect(try harness.number("SELECT count(*) FROM omemo_kept") == 50_000)
+        #expect(try harness.number("SELECT count(*) FROM omemo_kept WHERE list = 1") == 100)
+        #expect(try harness.number("SELECT count(*) FROM omemo_kept WHERE list = 7000") == 64)
+    }
+
+    @Test(
+        "a contact who names other devices again and again: few rows wait for keys, and the device at last is asked within an hour"
+    )
+    func changingLists() throws {
+        let harness = try ready()
+        try harness.encrypt()
+        try harness.subscribe("romeo@example.net")
+        func name(_ devices: [UInt32]) throws {
+            try harness.receive(
+                """
+                <message from='romeo@example.net' type='headline'><event xmlns='http://jabber.org/protocol/pubsub#event'>\
+                <items node='\(Dialect.axolotl.listNode)'><item id='current'>\(DeviceList(devices).element(.axolotl).xml())</item>\
+                </items></event></message>
+                """)
+        }
+        try harness.accept("wants keys")
+        _ = try harness.leave()
+        var asked = 0
+        for round in 0..<300 {
+            try name((1...40).map { UInt32(round * 40 + $0) })
+            asked += try harness.leave().count { $0.xml().contains("bundles:") }
+        }
+        #expect((100...140).contains(asked), "\(asked)")
+        let timers = "SELECT count(*) FROM timer WHERE name IN ('promise.request', 'omemo.keys-due')"
+        #expect((try harness.number(timers) ?? 0) <= 10)
+        try name([99_999])
+        harness.clock.move(by: 3_600_000)
+        while try harness.steps.due() != nil {}
+        #expect(try harness.leave().contains { $0.xml().contains("bundles:99999") })
     }
 
     @Test("a room shows a message for the account alone before the message comes: the text is not shown in the room")

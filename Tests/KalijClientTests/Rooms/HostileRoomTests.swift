@@ -115,6 +115,25 @@ struct HostileRoomTests {
         #expect(try room.room.state == "joined")
     }
 
+    @Test("a thousand invitations of one server keep out none of another, whatever rooms they name")
+    func shares() throws {
+        let room = try RoomHarness()
+        func invite(_ number: Int, _ inviter: String) throws {
+            try room.harness.receive(
+                """
+                <message from='\(inviter)/x' to='juliet@example.org' id='i\(number)'>\
+                <x xmlns='jabber:x:conference' jid='r\(number)@rooms.example.com'/></message>
+                """)
+        }
+        for number in 0..<1000 { try invite(number, "s\(number)@spam.example") }
+        try invite(1000, "s@spam.example")
+        try invite(1001, "honest@example.net")
+        let all = try Rooms(room.harness.database).invitations(of: room.harness.account)
+        #expect(all.count == 1000)
+        #expect(all.contains { $0.inviter?.description == "honest@example.net" })
+        #expect(!all.contains { $0.inviter?.description == "s@spam.example" })
+    }
+
     @Test("strangers fill neither the disk nor the list: 1,000 invitations are kept, one a room, and a friend's stays")
     func manyInvitations() throws {
         let room = try RoomHarness(joining: false)

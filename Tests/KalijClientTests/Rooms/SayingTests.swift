@@ -120,6 +120,45 @@ struct SayingTests {
         }
     }
 
+    @Test(
+        "a message that the room takes and never shows leaves ten times; then its outcome is unknown, and newer ones leave"
+    )
+    func neverShown() throws {
+        let room = try RoomHarness.joined()
+        try room.say("before", stamp: "r1")
+        try room.accept("swallowed")
+        var sent = 0
+        while try room.queued() == ["swallowed"], sent < 20 {
+            try room.send()
+            sent += 1
+            try room.pass(31_000)
+            try room.pong()
+            try room.readToEnd([("r1", "before")])
+        }
+        #expect(sent == 10)
+        #expect(try room.harness.history().contains("out swallowed (acked) unsettled"))
+        #expect(try room.harness.number("SELECT count(*) FROM room_message") == 0)
+        try room.accept("newer")
+        #expect(try room.queued() == ["newer"])
+    }
+
+    @Test("a message that a server on the way sends back each time leaves ten times")
+    func sentBackForEver() throws {
+        let room = try RoomHarness.joined()
+        try room.say("before", stamp: "r1")
+        try room.accept("returned")
+        var sent = 0
+        while try room.queued() == ["returned"], sent < 20 {
+            try room.send()
+            sent += 1
+            try room.refuse(message: "returned", "remote-server-not-found", type: "cancel")
+            try room.pass(31_000)
+            try room.readToEnd([("r1", "before")])
+        }
+        #expect(sent == 10)
+        #expect(try room.harness.history().contains("out returned (acked) unsettled"))
+    }
+
     @Test("a copy in the archive of a message that the room has shown is no second message")
     func shownTwice() throws {
         let room = try RoomHarness.joined()

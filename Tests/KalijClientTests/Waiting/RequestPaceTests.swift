@@ -29,8 +29,11 @@ struct RequestPaceTests {
         #expect(times == [0, 0, 0, 10_000, 30_000, 70_000, 130_000, 190_000])
     }
 
-    @Test("requests that wait are in their order, each a pause after the one before")
-    func waiting() { #expect(leaving([100, 100, 100, 100, 100]) == [100, 100, 100, 110, 130]) }
+    @Test("requests that wait leave together, however many were wanted meanwhile")
+    func waiting() {
+        #expect(leaving([100, 100, 100, 100, 100, 105, 109]) == [100, 100, 100, 110, 110, 110, 110])
+        #expect(leaving([100, 100, 100] + [Int64](repeating: 100, count: 1000) + [110]).suffix(2) == [110, 130])
+    }
 
     @Test("what somebody does now and then never waits, however long it goes on")
     func nowAndThen() {

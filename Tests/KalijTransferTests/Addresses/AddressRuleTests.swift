@@ -50,6 +50,40 @@ struct AddressRuleTests {
         }
     }
 
+    @Test(
+        "A host of the own server is where the server is, or beside it, and nowhere else",
+        arguments: [
+            // The server's address, one that the files may have, and those that they may not have.
+            (
+                "198.51.100.7", ["198.51.100.7"],
+                ["127.0.0.1", "10.0.0.1", "192.168.1.1", "::1", "fd00::1", "169.254.169.254"]
+            ),
+            (
+                "8.8.8.8", [],
+                ["127.0.0.1", "192.168.1.1", "::ffff:127.0.0.1", "::1", "fd00::1", "169.254.169.254", "0.0.0.0"]
+            ),
+            (
+                "192.168.1.5", ["192.168.1.5", "192.168.1.6", "10.0.0.1", "fd00::1", "::ffff:192.168.1.5"],
+                ["127.0.0.1", "::1", "169.254.169.254", "fe80::1", "0.0.0.0", "::", "224.0.0.1", "::ffff:127.0.0.1"]
+            ),
+            ("fd00::5", ["fd00::6", "172.16.0.1"], ["::1", "127.0.0.1", "ff02::1"]),
+            (
+                "127.0.0.1", ["127.0.1.1", "::1", "192.168.1.5"],
+                ["169.254.169.254", "0.0.0.0", "240.0.0.1", "64:ff9b::7f00:1"]
+            ),
+            ("169.254.1.1", ["169.254.1.1"], ["169.254.169.254", "127.0.0.1", "10.0.0.1"]),
+            ("fe80::1%eth0", ["fe80::1"], ["fe80::2", "::1"]),
+            ("", [], ["127.0.0.1", "10.0.0.1", "::1"]), ("nonsense", [], ["127.0.0.1", "0.0.0.0", "::"]),
+        ])
+    func beside(_ server: String, _ taken: [String], _ refused: [String]) {
+        let server = AddressRule.bytes(of: server)
+        for address in taken { #expect(AddressRule.isBeside(bytes(address), server: server), "\(address)") }
+        for address in refused { #expect(!AddressRule.isBeside(bytes(address), server: server), "\(address)") }
+        for count in [0, 3, 5, 15] {
+            #expect(!AddressRule.isBeside([UInt8](repeating: 1, count: count), server: server))
+        }
+    }
+
     @Test("The address is found in a socket address, and nothing in a short or strange one")
     func socketAddresses() {
         var four = sockaddr_in()

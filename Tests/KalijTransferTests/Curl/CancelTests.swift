@@ -16,7 +16,8 @@ struct CancelTests {
     }
 
     private func request(_ method: TransferRequest.Method, _ path: String) -> TransferRequest {
-        TransferRequest(method, url: server.url(path), caFile: server.authority, ownHosts: ["localhost"])
+        TransferRequest(
+            method, url: server.url(path), caFile: server.authority, ownHosts: ["localhost"], ownAddress: "127.0.0.1")
     }
 
     @Test("The server sees a reset, from within each event", arguments: ["progress", "seal", "head", "bytes"])

@@ -9,9 +9,12 @@ struct ConnectingTests {
 
     init() throws { server = try FileServer() }
 
-    private func request(_ url: String, own: Set<String> = [], connect: Double = 10) -> TransferRequest {
+    private func request(
+        _ url: String, own: Set<String> = [], at address: String? = "127.0.0.1", connect: Double = 10
+    ) -> TransferRequest {
         TransferRequest(
-            .get, url: url, caFile: server.authority, ownHosts: own, limits: TransferLimits(connect: connect))
+            .get, url: url, caFile: server.authority, ownHosts: own, ownAddress: address,
+            limits: TransferLimits(connect: connect))
     }
 
     @Test("A name that leads to this machine is refused, and nothing is connected to")
@@ -40,6 +43,20 @@ struct ConnectingTests {
         let end = trial.run(request("https://other.example:\(server.port)/file/1", own: ["localhost"]))
         #expect(end?.failure?.code == .refusedAddress)
         #expect(server.accepted == 0)
+    }
+
+    @Test(
+        "A host of the own server leads to this machine only if the server is here",
+        arguments: [nil, "8.8.8.8", "192.168.1.5"])
+    func serverElsewhere(_ address: String?) throws {
+        let end = try Trial().run(request(server.url("/file/1"), own: ["localhost"], at: address))
+        #expect(end?.failure?.code == .refusedAddress)
+        #expect(end?.failure?.isUnsent == true)
+        let trial = try Trial(addresses: ["server.example:\(server.port):10.0.0.1,127.0.0.1,192.168.1.5"])
+        let own = request("https://server.example:\(server.port)/file/1", own: ["server.example"], at: "8.8.8.8")
+        #expect(trial.run(own)?.failure?.code == .refusedAddress)
+        #expect(server.accepted == 0)
+        #expect(try Trial().run(request(server.url("/file/1"), own: ["localhost"]))?.status == 200)
     }
 
     @Test("The certificate has to be for the host, and of a trusted authority")

@@ -17,7 +17,8 @@ struct DownloadTests {
         _ path: String, _ method: TransferRequest.Method = .get, limits: TransferLimits = TransferLimits()
     ) -> TransferRequest {
         TransferRequest(
-            method, url: server.url(path), caFile: server.authority, ownHosts: ["localhost"], limits: limits)
+            method, url: server.url(path), caFile: server.authority, ownHosts: ["localhost"], ownAddress: "127.0.0.1",
+            limits: limits)
     }
 
     @Test("A file arrives whole", arguments: [0, 1, 65536, 3_000_001])

@@ -14,7 +14,8 @@ struct UploadTests {
 
     private func request(_ path: String, limits: TransferLimits = TransferLimits()) -> TransferRequest {
         TransferRequest(
-            .put, url: server.url(path), caFile: server.authority, ownHosts: ["localhost"], limits: limits)
+            .put, url: server.url(path), caFile: server.authority, ownHosts: ["localhost"], ownAddress: "127.0.0.1",
+            limits: limits)
     }
 
     @Test("A file arrives whole, in portions or not", arguments: [1, 16384, 16385, 65536, 1_000_003])

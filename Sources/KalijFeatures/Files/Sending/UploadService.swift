@@ -62,7 +62,7 @@ package struct UploadServices {
     /// The host of a URL, in lower case.
     package static func host(of url: String) -> String { FileAddress.host(of: url) ?? "" }
 
-    /// The hosts of the account's own server, which may have private addresses.
+    /// The hosts of the account's own server, which may have private addresses if the server has.
     package static func hosts(of account: Account, in database: Database) throws -> Set<String> {
         let row = try database.statement("SELECT jid, host FROM upload_service WHERE account = ?")
             .first([.integer(account.id)]) { ($0.optionalText("jid"), $0.optionalText("host")) }

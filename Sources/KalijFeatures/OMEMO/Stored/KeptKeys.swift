@@ -2,7 +2,8 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// The keys of messages that have not come. The oldest are given up first.
+/// The keys of messages that have not come. The oldest are given up first; where all together are too many, those of the address
+/// with the most keys: strangers with many addresses cost no contact a message.
 struct KeptKeys {
     let step: Step
     private var database: Database { step.database }
@@ -52,11 +53,23 @@ struct KeptKeys {
             DELETE FROM omemo_kept WHERE list = ?1 AND id <=
                 (SELECT id FROM omemo_kept WHERE list = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
             """, [.integer(list), .integer(Self.ofAddress)])
-        // Numbers of rows may be left out, so that few rows are counted only if many numbers were given.
+        // Rows are counted only if many numbers were given.
         let first = try database.statement("SELECT min(id) FROM omemo_kept").first { $0.integer() } ?? 0
         guard database.lastInsertedRow - first > Self.ofAll else { return }
-        try database.run(
-            "DELETE FROM omemo_kept WHERE id <= (SELECT id FROM omemo_kept ORDER BY id DESC LIMIT 1 OFFSET ?)",
-            [.integer(Self.ofAll)])
+        try dropLargest(try database.statement("SELECT count(*) FROM omemo_kept").first { $0.integer() } ?? 0)
+    }
+
+    private func dropLargest(_ count: Int64) throws {
+        var excess = count - Self.ofAll
+        while excess > 0 {
+            let list = try database.statement(
+                "SELECT list FROM omemo_kept GROUP BY list ORDER BY count(*) DESC, list LIMIT 1"
+            ).first { $0.integer() }
+            guard let list else { return }
+            try database.run(
+                "DELETE FROM omemo_kept WHERE id IN (SELECT id FROM omemo_kept WHERE list = ? ORDER BY id LIMIT ?)",
+                [.integer(list), .integer(excess)])
+            excess -= Int64(database.changes)
+        }
     }
 }

@@ -36,6 +36,13 @@ package struct InvitationRow {
         (password, isMediated) = (row.optionalText("password"), row.bool("mediated"))
     }
 
+    /// The server that has sent the invitation: through the room whatever the room says of the inviter, else the inviter's.
+    var domain: String { Self.domain(invitation.room, invitation.inviter, isMediated: isMediated) }
+
+    fileprivate static func domain(_ room: JID, _ inviter: JID?, isMediated: Bool) -> String {
+        (isMediated ? room : inviter ?? room).domain
+    }
+
     init(_ invitation: Invitation, password: String?, isMediated: Bool) {
         (self.invitation, self.password, self.isMediated) = (invitation, password, isMediated)
     }
@@ -53,6 +60,17 @@ package struct InvitationRows {
         try database.statement(
             "SELECT room, inviter, reason, password, mediated, at FROM invitation WHERE account = ? ORDER BY at, room"
         ).all([.integer(account)], InvitationRow.init)
+    }
+
+    /// The rooms, the oldest invitation first, and whose server has sent each.
+    func senders() throws -> [(room: JID, domain: String)] {
+        try database.statement(
+            "SELECT room, inviter, mediated FROM invitation WHERE account = ? ORDER BY at, room"
+        ).all([.integer(account)]) {
+            let room = JID.received($0.text("room"))
+            let inviter = $0.optionalText("inviter").map(JID.received)
+            return (room, InvitationRow.domain(room, inviter, isMediated: $0.bool("mediated")))
+        }
     }
 
     func invitation(to room: JID) throws -> InvitationRow? {
