@@ -65,7 +65,8 @@ struct Hearing {
         let rooms = Rooms(step: step)
         try rooms.heard(&row)
         let element = message.element
-        if let subject = element.child("subject", "jabber:client"), message.body == nil {
+        // Only without a text: an empty one is one (section 8.1).
+        if let subject = element.child("subject", "jabber:client"), element.child("body", "jabber:client") == nil {
             message.isKept = false
             try told(subject.text, &row)
         }

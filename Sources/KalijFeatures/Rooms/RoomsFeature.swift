@@ -166,7 +166,7 @@ enum RoomsFeature: Feature {
             return
         }
         if Invitations.isMeant(by: message) {
-            (message.isShown, message.isKept) = (false, true)
+            (message.isShown, message.isKept, message.isNeeded) = (false, true, true)
             return
         }
         guard message.type == "groupchat" else { return try Hearing.arrivedPrivately(&message, in: step) }

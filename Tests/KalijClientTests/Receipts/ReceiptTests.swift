@@ -55,7 +55,7 @@ struct ReceiptTests {
         try harness.receive(message("b", type: "headline"))
         try harness.receive(message("c", type: "error"))
         try harness.receive(message(""))
-        try harness.receive(message("d").replacing("<body>d</body>", with: "<subject>d</subject>"))
+        try harness.receive(message("d").replacing("<body>d</body>", with: "<body/><thread>d</thread>"))
         try harness.receive("<message from='\(Self.romeo)/x' id='e'><body>e</body></message>")
         for kind in ["sent", "received"] {
             let sender = kind == "sent" ? "juliet@example.org/phone" : Self.romeo + "/x"
