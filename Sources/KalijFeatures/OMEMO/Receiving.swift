@@ -131,12 +131,8 @@ struct Receiving {
         }
         message.body = content.text
         // A part that says nothing to people is the business of other features, such as a marker.
-        guard content.isLine else {
-            message.digest = digest
-            (message.isKept, message.isShown) = (message.stanzaID != nil, false)
-            return
-        }
-        (message.isKept, message.isShown) = (true, true)
+        (message.isKept, message.isShown) = (content.isLine || message.stanzaID != nil, content.isLine)
+        guard content.isLine else { return message.digest = digest }
         if let twin = message.twin { return try mend(twin, digest, content, encryption) }
         message.digest = digest
         if opened.trust != .distrusted { try Modes(step: step).came(in: message.conversation) }
