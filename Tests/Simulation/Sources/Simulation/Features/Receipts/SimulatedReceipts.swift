@@ -16,6 +16,8 @@ final class SimulatedReceipts: SimulatedFeature {
     private var given: [String: Int] = [:]
     /// The client's messages for which a receipt was sent, by their id.
     private var answered: Set<String> = []
+    /// The client's messages that a server has sent back before their receipt, by their id.
+    private(set) var refused: Set<String> = []
     /// The contacts that the client has written to.
     private var writtenTo: Set<String> = []
 
@@ -60,7 +62,10 @@ final class SimulatedReceipts: SimulatedFeature {
         let resource = session.resource
         server.world.after(server.world.random.pick(1000...500_000)) { [weak self] in
             self?.answered.insert(id)
-            if isRefused { self?.server.route(error, to: resource) }
+            if isRefused {
+                self?.refused.insert(id)
+                self?.server.route(error, to: resource)
+            }
             self?.server.messages.receive(receipt, from: recipient + "/client")
         }
     }
