@@ -27,9 +27,15 @@ struct ArchiveBegin {
             question.element, then: BeginKnown(room: archive.isOwn ? nil : archive.key), within: Limits.archivePatience)
     }
 
+    /// The archive has shown a message that no page has asked for: there is something older.
+    func shown() throws {
+        guard try since() != nil, try Requests(step: step).isWaiting([BeginKnown.name]) else { return }
+        try step.database.run("UPDATE catchup SET probed = 1 WHERE account = ? AND archive = ?", key)
+    }
+
     package func answered(_ iq: Element) throws {
         guard let page = ArchivePage(iq), try since() != nil else { return }
-        if page.isEnd {
+        if page.isEmpty {
             if let first = try ranges.all().last { try ranges.markBottom(first.id) }
             try step.database.run("UPDATE catchup SET since = 0 WHERE account = ? AND archive = ?", key)
         }

@@ -50,11 +50,11 @@ struct ArchiveQuery {
 /// The end of a page, `<fin/>`.
 struct ArchivePage {
     /// Whether the page is the last in the requested direction.
-    let isComplete: Bool
-    package let first: String?
-    package let last: String?
-    /// Whether the archive has nothing more in the requested direction.
-    var isEnd: Bool { isComplete && first == nil && last == nil }
+    private(set) var isComplete: Bool
+    package private(set) var first: String?
+    package private(set) var last: String?
+    /// Whether the page says that it has no messages (XEP-0059 section 2.2).
+    var isEmpty: Bool { first == nil && last == nil }
 
     static let paging = "http://jabber.org/protocol/rsm"
 
@@ -65,6 +65,23 @@ struct ArchivePage {
         let set = fin.child("set", Self.paging)
         first = set?.child("first", Self.paging).flatMap { Archive.isID($0.text) ? $0.text : nil }
         last = set?.child("last", Self.paging).flatMap { Archive.isID($0.text) ? $0.text : nil }
+    }
+
+    /// The page, with what it does not say as its results show.
+    func filled(by round: Round) -> ArchivePage { filled(round.shown, first: nil, last: round.lastID) }
+    /// The page, with what it does not say as its results show.
+    func filled(by row: BackfillRow) -> ArchivePage { filled(row.shown, first: row.first?.id, last: row.last?.id) }
+
+    /// An empty page is the end, also where it does not say `complete` (openfire, older ejabberd); a page begins and ends with its first and
+    /// its last result.
+    private func filled(_ shown: Int64, first: String?, last: String?) -> ArchivePage {
+        var page = self
+        if shown == 0 {
+            page.isComplete = isComplete || isEmpty
+        } else {
+            (page.first, page.last) = (self.first ?? first, self.last ?? last)
+        }
+        return page
     }
 
     /// How many pages in a row may show nothing.

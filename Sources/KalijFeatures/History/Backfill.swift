@@ -97,10 +97,12 @@ struct Backfill {
     }
 
     /// Results of the open page. Messages in a range stay in their places, all others come before the range.
-    package func take(_ results: [ArchivedMessage], query: String) throws {
-        guard var row = try row(), row.queryID == query else { return }
+    /// - Returns: false if the results belong to another page.
+    package func take(_ results: [ArchivedMessage], query: String) throws -> Bool {
+        guard var row = try row(), row.queryID == query else { return false }
         for result in results where row.shown < Self.largestPage { try take(result, &row) }
         try row.save(archive, of: step.account.id, in: database)
+        return true
     }
 
     private func take(_ archived: ArchivedMessage, _ row: inout BackfillRow) throws {
@@ -125,7 +127,7 @@ struct Backfill {
     package func page(_ iq: Element, of queryID: String) throws {
         guard let row = try row(), row.queryID == queryID else { return }
         let range = try row.range.flatMap { try ranges.range($0) }
-        guard let page = ArchivePage(iq) else { return try failed(iq, row, range) }
+        guard let page = ArchivePage(iq)?.filled(by: row) else { return try failed(iq, row, range) }
         guard row.shown < Self.largestPage else {
             // Not all results were stored, so no result extends the range.
             return try finish(row, problem: "the server's archive shows more than it was asked for")

@@ -42,6 +42,10 @@ extension CatchUp {
             return nil
         }
         let place = try messages.place(of: received)
+        if NotesToSelf(step: step).isShownAgain(received, place, after: round.placed) {
+            round.show(archived, position: nil, isMoved: false)
+            return place
+        }
         if let meets { try meet(place, meets, &round) }
         let kept = place.flatMap { $0.position > round.placed ? $0.position : nil }
         let position = try kept ?? (meets == nil ? next : step.nextPosition())
@@ -66,7 +70,7 @@ extension CatchUp {
     /// The answer to the question `queryID` for a page; moves the cursor.
     package func page(_ iq: Element, of queryID: String) throws {
         guard var round = try round(), round.phase != .done, round.queryID == queryID else { return }
-        guard let page = ArchivePage(iq) else { return try failed(iq, round) }
+        guard let page = ArchivePage(iq)?.filled(by: round) else { return try failed(iq, round) }
         let last = page.last ?? (page.isComplete ? round.lastID : nil)
         if page.isComplete {
             round.again.complete(round.end)
@@ -74,7 +78,8 @@ extension CatchUp {
         }
         // A page of older messages alone has shown nothing.
         if let last, round.lastID != nil || round.start == nil { try extend(&round, to: last) }
-        let cursor = last.map { page.isComplete ? $0 : round.next(behind: $0) }
+        // The same page again, perhaps because it began before its last message: the question behind that message tells the end.
+        let cursor = last.map { page.isComplete || $0 == round.reached ? $0 : round.next(behind: $0) }
         try database.run(
             """
             UPDATE catchup SET range = ?3, cursor = coalesce(?4, cursor), reached = coalesce(?5, reached)
@@ -82,7 +87,7 @@ extension CatchUp {
             """, key + [.optional(round.range), .optional(cursor), .optional(last)])
         if page.isComplete {
             try completed(round)
-        } else if let last, last != round.cursor, last != round.reached,
+        } else if let last, last != round.cursor,
             try page.goesOn(behind: last, shown: round.lastID, of: archive, in: step)
         {
             if round.phase == .beforePresence, round.seen >= Self.longestSilence { try goOnline() }
@@ -143,7 +148,8 @@ package struct ArchiveResults {
         let results = messages.compactMap { Self.result(in: $0).flatMap { ArchivedMessage($0, of: archive) } }
         guard !results.isEmpty else { return }
         if try CatchUp(step: step, archive: archive).take(results, query: page.query) { return }
-        try Backfill(step: step, archive: archive).take(results, query: page.query)
+        if try Backfill(step: step, archive: archive).take(results, query: page.query) { return }
+        try ArchiveBegin(step: step, archive: archive).shown()
     }
 
     /// A result that was set aside while its page was open. Now the result counts if its archive has been read.

@@ -51,6 +51,7 @@ struct MessagePath {
     }
 
     private func arrive(_ message: inout IncomingMessage) throws {
+        message.readContent()
         for feature in step.features.all { try feature.arrived(&message, in: step) }
     }
 }

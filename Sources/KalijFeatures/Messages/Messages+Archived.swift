@@ -47,7 +47,7 @@ extension Messages {
             account, .text(received.archive), .optional(received.stanzaID), .text(received.sender.description),
             .text(received.messageID),
         ]) { Place(row: $0.integer("id"), position: $0.integer("position"), isConfirmed: $0.bool("confirmed")) }
-        return try known ?? unstamped(received) ?? twin(received)
+        return try known ?? unstamped(received) ?? twin(received) ?? NotesToSelf(step: step).place(of: received)
     }
 
     /// The place of the row with the same encrypted content. The row gets the archive's id, if it has none.

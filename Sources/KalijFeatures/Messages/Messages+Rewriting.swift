@@ -6,7 +6,7 @@ extension Messages {
     /// Sets what is shown of the message in `row`.
     func rewrite(_ row: Int64, body: String?, editedAt: Int64?, erasure: Erasure?) throws {
         if erasure != nil { try noteUnread(row) }
-        try changingText(of: row, to: body) {
+        try changingText(of: row, to: body, isErased: erasure != nil) {
             try database.run(
                 "UPDATE message SET body = ?, edited_at = ?, erased = ?, shown = (shown AND ? IS NOT ?) WHERE id = ?",
                 [
@@ -28,11 +28,11 @@ extension Messages {
     }
 
     /// The message in `row` could be read after all.
-    func mend(_ row: Int64, body: String, _ encryption: MessageEncryption) throws {
+    func mend(_ row: Int64, body: String?, _ encryption: MessageEncryption) throws {
         try changingText(of: row, to: body) {
             try database.run(
                 "UPDATE message SET body = ?, encryption = ? WHERE id = ?",
-                [.text(body), .text(encryption.stored), .integer(row)])
+                [.optional(body), .text(encryption.stored), .integer(row)])
         }
     }
 
@@ -56,10 +56,13 @@ extension Messages {
         if database.changes > 0 { try tell(row, old, nil) }
     }
 
-    private func changingText(of row: Int64, to text: String?, _ body: () throws -> Void) throws {
+    /// - Parameter isErased: whether more than a text is gone: a message may have no text, but a file, or a notification.
+    private func changingText(
+        of row: Int64, to text: String?, isErased: Bool = false, _ body: () throws -> Void
+    ) throws {
         let old = try self.text(of: row)
         try body()
-        if old != text { try tell(row, old, text) }
+        if old != text || isErased { try tell(row, old, text) }
     }
 
     private func text(of row: Int64) throws -> String? {

@@ -16,7 +16,9 @@ package struct Messages {
     /// Stores a delivered message; `position` is the order number reserved for the message, if any.
     func deliver(_ received: IncomingMessage, at position: Int64?) throws {
         if try meetsOwn(received, at: nil) { return }
-        if let twin = received.twin { return try lend(received, to: twin) }
+        if let twin = try received.twin ?? NotesToSelf(step: step).place(of: received)?.row {
+            return try lend(received, to: twin)
+        }
         if try insert(received, position: try position ?? step.nextPosition(), catchup: 0) { step.tailGrew() }
     }
 
@@ -35,7 +37,7 @@ package struct Messages {
         }
     }
 
-    /// The same encrypted content has come before, perhaps from a source without an id.
+    /// The same content has come before, perhaps from a source without an id.
     func lend(_ received: IncomingMessage, to twin: Int64) throws {
         try database.run(
             "UPDATE OR IGNORE message SET stanza_id = ? WHERE id = ? AND stanza_id IS NULL AND archive = ?",
@@ -114,27 +116,31 @@ package struct Messages {
         }
     }
 
+    /// What the recipient's side shows, a room or the account itself, has arrived whatever an error says. The account's archive says nothing
+    /// about another server.
     func settleOwn(_ received: IncomingMessage, _ own: Place, at place: (position: Int64, catchup: Int64)?) throws {
+        let itself = Value.text(step.account.jid.description)
         try database.run(
             """
             UPDATE OR IGNORE message SET archive = ?, stanza_id = coalesce(?, stanza_id), position = coalesce(?, position),
                 catchup = coalesce(?, catchup), sent_at = coalesce(?, sent_at), settled = 1,
-                state = CASE WHEN state IN (?, ?) OR type = 'groupchat' AND state = ? THEN
-                    CASE type WHEN 'groupchat' THEN ? ELSE ? END ELSE state END
+                error = CASE WHEN type = 'groupchat' OR conversation = ? THEN NULL ELSE error END,
+                state = CASE WHEN state IN (?, ?) OR type = 'groupchat' AND state = ?
+                    OR state = ? AND (type = 'groupchat' OR conversation = ?)
+                    THEN CASE type WHEN 'groupchat' THEN ? ELSE ? END ELSE state END
             WHERE id = ?
             """,
             [
                 .text(received.archive), .optional(received.stanzaID), .optional(place?.position),
-                .optional(place?.catchup), .optional(own.isConfirmed ? nil : received.archivedAt),
+                .optional(place?.catchup), .optional(own.isConfirmed ? nil : received.archivedAt), itself,
                 .state(MessageState.queued), .state(MessageState.sent), .state(MessageState.acked),
-                .state(MessageState.delivered), .state(MessageState.acked), .integer(own.row),
+                .state(MessageState.failed), itself, .state(MessageState.delivered), .state(MessageState.acked),
+                .integer(own.row),
             ])
         let isMoved = place.map { $0.position != own.position } ?? false
         // Others name the message in a room by the id that the room has given.
         if isMoved || received.type == "groupchat" && received.stanzaID != nil { try moved(own.row) }
-        if own.state == .queued || own.state == .sent || own.state == .acked && received.type == "groupchat" {
-            try emitState(of: own.row)
-        }
+        if try Message.load(own.row, from: database)?.state != own.state { try emitState(of: own.row) }
     }
 
     /// An error in answer to one of our messages (RFC 6120 8.3). The error counts only from the recipient, from a
@@ -160,24 +166,25 @@ package struct Messages {
         if let row { try fail(row, reason) }
     }
 
-    /// A client of the recipient's has the message in `row`: an unknown outcome is known now. States only go forward.
+    /// A client of the recipient's has the message in `row`: an unknown outcome is known now, and an error is not true (XEP-0184). States
+    /// only go forward.
     package func delivered(_ row: Int64) throws {
         try database.run(
-            "UPDATE message SET settled = 1, state = ? WHERE id = ? AND state IN (?, ?, ?)",
+            "UPDATE message SET settled = 1, error = NULL, state = ? WHERE id = ? AND state IN (?, ?, ?, ?)",
             [
                 .state(MessageState.delivered), .integer(row), .state(MessageState.queued), .state(MessageState.sent),
-                .state(MessageState.acked),
+                .state(MessageState.acked), .state(MessageState.failed),
             ])
         if database.changes > 0 { try emitState(of: row) }
     }
 
-    /// The recipient has seen the message in `row`: an unknown outcome is known now.
+    /// The recipient has seen the message in `row`: an unknown outcome is known now, and an error is not true.
     package func displayed(_ row: Int64) throws {
         try database.run(
-            "UPDATE message SET settled = 1, state = ? WHERE id = ? AND state IN (?, ?, ?, ?)",
+            "UPDATE message SET settled = 1, error = NULL, state = ? WHERE id = ? AND state IN (?, ?, ?, ?, ?)",
             [
                 .state(MessageState.displayed), .integer(row), .state(MessageState.queued), .state(MessageState.sent),
-                .state(MessageState.acked), .state(MessageState.delivered),
+                .state(MessageState.acked), .state(MessageState.delivered), .state(MessageState.failed),
             ])
         if database.changes > 0 { try emitState(of: row) }
     }

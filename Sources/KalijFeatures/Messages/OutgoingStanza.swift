@@ -48,7 +48,7 @@ package struct OutgoingStanza {
     }
 
     private func isRoom(in step: Step) throws -> Bool {
-        try step.features.all.contains { try $0.isRoom(recipient.bare, in: step) }
+        try step.features.all.contains { try $0.isRoom(recipient, in: step) }
     }
 
     /// Whether the stanza is for all occupants of a room, or for an occupant alone: then the conversation is with the

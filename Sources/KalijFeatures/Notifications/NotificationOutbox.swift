@@ -132,7 +132,7 @@ struct Notifying {
 
     /// The message in `row` is shown from now on. Archived messages from before the account was added cause no notification.
     package func shown(_ received: IncomingMessage, row: Int64) throws {
-        guard step.notifies, received.direction == .incoming, received.body != nil,
+        guard step.notifies, received.direction == .incoming,
             received.encryption?.problem != .beforeDevice,
             try isConversation(received), try !step.isHistory(received),
             try !Blocklist(step: step).isBlocked(received.sender),

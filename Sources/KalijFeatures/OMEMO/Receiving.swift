@@ -119,33 +119,38 @@ struct Receiving {
             element.dialect.namespace, device: element.sender, fingerprint: Fingerprint(opened.key).hex,
             trust: opened.trust)
         message.encryption = encryption
+        let content: MessageContent
         switch opened.content {
         case .empty: return hide(&message)
-        case .text(let text): message.body = text
+        case .text(let text): content = MessageContent(sealed: text, in: message.element)
         case .envelope(let envelope):
             message.element = envelope.opened(message.element)
-            message.body = message.element.child("body", "jabber:client")?.text
+            content = MessageContent(of: message.element, type: message.type)
             if message.direction == .incoming {
                 try OMEMOFeature.lookForOptOut(message, isProven: opened.trust.isUsed, in: step)
             }
         }
-        // A part without a text is the business of other features, such as a marker.
-        guard let body = message.body else {
-            message.digest = digest
-            (message.isKept, message.isShown) = (message.stanzaID != nil, false)
-            return
-        }
-        (message.isKept, message.isShown) = (true, true)
-        if let twin = message.twin {
-            try SeenContents(step: step).set(twin, of: digest)
-            try EncryptionFeature.mended(twin, in: step)
-            try Messages(step: step).mend(twin, body: body, encryption)
-            let mended = try Message.load(twin, from: step.database)
-            if let mended, mended.isShown { try Telling(step: step).tell(MessageChanged(mended)) }
-            return
-        }
+        message.body = content.text
+        // A part that says nothing to people is the business of other features, such as a marker.
+        (message.isKept, message.isShown) = (content.isLine || message.stanzaID != nil, content.isLine)
+        guard content.isLine else { return message.digest = digest }
+        if let twin = message.twin { return try mend(twin, digest, content, encryption) }
         message.digest = digest
         if opened.trust != .distrusted { try Modes(step: step).came(in: message.conversation) }
+    }
+
+    /// The message in the row `twin` could not be read before.
+    private func mend(
+        _ twin: Int64, _ digest: [UInt8], _ content: MessageContent, _ encryption: MessageEncryption
+    ) throws {
+        try SeenContents(step: step).set(twin, of: digest)
+        try EncryptionFeature.mended(twin, in: step)
+        try Messages(step: step).mend(twin, body: content.text, encryption)
+        if let file = content.file { try ReceivedFiles(step: step).offer(file, of: twin) }
+        let mended = try Message.load(twin, from: step.database)
+        if let mended, mended.isShown {
+            try Telling(step: step).tell(MessageChanged(mended.withFile(in: step.database)))
+        }
     }
 
     private func fail(_ problem: MessageEncryption.Problem, _ message: inout IncomingMessage) {

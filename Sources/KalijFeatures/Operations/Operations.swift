@@ -197,6 +197,7 @@ struct Operations {
 
     /// A correction of an unknown message is a line of its own.
     private func show(_ row: OperationRow, from incoming: IncomingMessage) throws {
+        guard !(row.operation.content ?? "").isEmpty else { return }
         try Messages(step: step).show(row.message, body: row.operation.content, corrects: row.operation.reference)
         guard let message = try Message.load(row.message, from: step.database) else { return }
         try Messages(step: step).tellShown(message, from: incoming)
@@ -222,6 +223,7 @@ struct Operations {
 
     /// A correction is a line of its own from now on, or is no line any more.
     private func setShown(_ row: OperationRow, _ isShown: Bool) throws {
+        let isShown = isShown && !(row.operation.content ?? "").isEmpty
         guard let before = try Message.load(row.message, from: step.database), before.isShown || isShown,
             // A new correction is shown at the end of its step, if no message is found.
             row.target != nil || !isShown

@@ -9,7 +9,7 @@ import KalijXML
 enum OperationsFeature: Feature {
     static let name = "operations"
     static let announced = [
-        Operation.correction, Operation.retraction, Operation.reactions, Reply.namespace, "urn:xmpp:fallback:0",
+        Operation.correction, Operation.retraction, Operation.reactions, Reply.namespace, Fallback.namespace,
     ]
     static let migrations = [
         Migration(
@@ -50,13 +50,9 @@ enum OperationsFeature: Feature {
         // A room speaks only to its occupants.
         guard message.isKept || message.type != "groupchat" else { return }
         if message.encryption?.problem == nil, Operation(message.element) != nil {
-            (message.isShown, message.isKept) = (false, true)
+            (message.isShown, message.isKept, message.isNeeded) = (false, true, true)
         }
-        if let reply = Reply(message.element) {
-            message.repliesTo = reply.id
-            let isQuoteSure = !(message.encryption?.coversTextAlone ?? false)
-            message.body = message.body.map { reply.strippingQuote(from: $0, isQuoteSure: isQuoteSure) }
-        }
+        message.repliesTo = Reply(message.element)?.id
     }
 
     /// Operations may have waited for the message.

@@ -127,11 +127,11 @@ enum ReadingFeature: Feature {
         }
         let markers = Markers(step: step)
         if message.direction == .incoming {
-            message.isKept = message.body != nil
+            message.dropUnlessNeeded()
             return try markers.came(for: id, from: message.conversation)
         }
         let isOurs = try markers.isOurs(message)
-        message.isKept = message.body != nil || isOurs
+        if isOurs { message.isKept = true } else { message.dropUnlessNeeded() }
         guard !isOurs else { return }
         try DisplayedPlaces(step: step).displayed(.stanza(id), in: message.conversation)
     }

@@ -44,7 +44,8 @@ struct Receipts {
     /// archive gets the receipt after the archive was read to its end, because another client may have given the receipt. Older
     /// history gets none (section 5.5), nor does a carbon copy: that receipt is the other client's.
     func asked(by message: IncomingMessage) throws {
-        guard message.direction == .incoming, message.source != .carbon, !message.isOlder, message.body != nil,
+        guard message.direction == .incoming, message.source != .carbon, !message.isOlder,
+            message.isShown || message.isNeeded,
             ["chat", "normal"].contains(message.type), !message.messageID.isEmpty
         else { return }
         if message.source == .archive {

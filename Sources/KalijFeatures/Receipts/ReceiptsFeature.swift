@@ -56,10 +56,10 @@ enum ReceiptsFeature: Feature {
         let receipts = Receipts(step: step)
         switch message.direction {
         case .incoming:
-            message.isKept = message.body != nil
+            message.dropUnlessNeeded()
             try receipts.came(for: id, from: message.conversation)
         case .outgoing:
-            message.isKept = try message.body != nil || receipts.isOurs(message)
+            if try receipts.isOurs(message) { message.isKept = true } else { message.dropUnlessNeeded() }
             try receipts.wasGiven(for: id, to: message.conversation)
         }
     }

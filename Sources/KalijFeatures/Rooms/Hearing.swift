@@ -42,18 +42,30 @@ struct Hearing {
         if let row { try Operations(step: step).moderated(row) }
     }
 
-    /// A message that is for the account alone. What an occupant of a room writes is no part of the room's conversation
-    /// (section 7.5).
+    /// A message that is for the account alone. What an occupant of a room writes, or gets from another client of the account, is no part of
+    /// the room's conversation (section 7.5), and none of a person's.
     static func arrivedPrivately(_ message: inout IncomingMessage, in step: Step) throws {
         let other = message.direction == .incoming ? message.sender : message.recipient
-        guard other.isPrepared, let nick = other.resource,
-            let room = try RoomRows(database: step.database, account: step.account.id).room(other)
-        else { return }
+        guard other.isPrepared, let nick = other.resource else { return }
+        let room = try RoomRows(database: step.database, account: step.account.id).room(other)
+        guard try room != nil || isMarked(message, other, in: step) else { return }
         message.conversation = other.description
-        guard message.direction == .incoming, message.source == .live, !isHistory(message.element, of: room.jid) else {
+        guard let room, message.direction == .incoming, message.source == .live,
+            !isHistory(message.element, of: room.jid)
+        else {
             return
         }
         message.author = try Hearing(step: step, room: room).occupant(nick)?.text
+    }
+
+    /// Whether the message says that it belongs to a room where only another client of the account is. A person whom the account knows is no
+    /// occupant, whatever the person writes: nobody leaves an encrypted conversation that way.
+    private static func isMarked(_ message: IncomingMessage, _ other: JID, in step: Step) throws -> Bool {
+        guard message.element.child("x", Rooms.user) != nil, other.bare != step.account.jid else { return false }
+        guard message.direction == .incoming else { return true }
+        let messages = StoredMessages(database: step.database, account: step.account.id)
+        return try RosterRows(database: step.database, account: step.account.id).contact(other) == nil
+            && !messages.hasWritten(to: other.bare.description)
     }
 
     private func live(_ message: inout IncomingMessage, _ row: inout RoomRow) throws {
@@ -65,7 +77,8 @@ struct Hearing {
         let rooms = Rooms(step: step)
         try rooms.heard(&row)
         let element = message.element
-        if let subject = element.child("subject", "jabber:client"), message.body == nil {
+        // Only without a text: an empty one is one (section 8.1).
+        if let subject = element.child("subject", "jabber:client"), element.child("body", "jabber:client") == nil {
             message.isKept = false
             try told(subject.text, &row)
         }
@@ -185,15 +198,20 @@ struct Hearing {
         ).first([.text(id), .integer(step.account.id), .text(message.archive)]) { _ in true } ?? false
     }
 
-    /// Whether a message of this directory has left under this id and nickname.
+    /// Whether a message of this directory has left under this id and nickname. Of a message that has failed the nickname is forgotten; the
+    /// room has shown nobody its id before.
     private func wasSaid(_ message: IncomingMessage, under nick: String) throws -> Bool {
         guard let id = message.ownID else { return false }
         return try step.database.statement(
             """
-            SELECT 1 FROM message m CROSS JOIN room_message r ON r.message = m.id
-            WHERE m.account = ? AND m.direction = 'out' AND m.origin_id = ? AND m.received_at IS NULL AND r.nick = ?
+            SELECT 1 FROM message m LEFT JOIN room_message r ON r.message = m.id
+            WHERE m.account = ?1 AND m.direction = 'out' AND m.origin_id = ?2 AND m.received_at IS NULL
+                AND (r.nick = ?3 OR m.state = ?4 AND m.conversation = ?5 AND ?3 = ?6)
             """
-        ).first([.integer(step.account.id), .text(id), .text(nick)]) { _ in true } ?? false
+        ).first([
+            .integer(step.account.id), .text(id), .text(nick), .state(MessageState.failed),
+            .text(room.jid.description), .text(room.held ?? room.nick),
+        ]) { _ in true } ?? false
     }
 
     /// A gateway to another network may drop ids: the oldest message with the same text is meant.

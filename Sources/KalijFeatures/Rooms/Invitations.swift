@@ -20,8 +20,9 @@ struct Invitations {
     /// Whether a message is an invitation: then its text is a fallback, and no line of a conversation.
     static func isMeant(by message: IncomingMessage) -> Bool {
         guard message.type != "groupchat" else { return false }
-        return message.element.child("x", direct)?["jid"] != nil
-            || message.element.child("x", Rooms.user)?.child("invite") != nil
+        if invitation(in: message) != nil { return true }
+        // Another client of the account has asked a room to invite.
+        return message.direction == .outgoing && message.element.child("x", Rooms.user)?.child("invite") != nil
     }
 
     /// A message was stored for the first time, and is perhaps an invitation.

@@ -158,7 +158,10 @@ enum RoomsFeature: Feature {
 
     // MARK: What is said
 
-    static func isRoom(_ jid: JID, in step: Step) throws -> Bool { try Rooms(step: step).rows.isRoom(jid) }
+    static func isRoom(_ jid: JID, in step: Step) throws -> Bool {
+        let rows = Rooms(step: step).rows
+        return try jid.isBare ? rows.isRoom(jid) : rows.isOccupant(jid)
+    }
 
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
         if try Bookmarks(step: step).came(message) {
@@ -166,7 +169,7 @@ enum RoomsFeature: Feature {
             return
         }
         if Invitations.isMeant(by: message) {
-            (message.isShown, message.isKept) = (false, true)
+            (message.isShown, message.isKept, message.isNeeded) = (false, true, true)
             return
         }
         guard message.type == "groupchat" else { return try Hearing.arrivedPrivately(&message, in: step) }
@@ -185,7 +188,12 @@ enum RoomsFeature: Feature {
 
     static func keeps(_ stanza: AcceptedStanza, in step: Step) throws -> Bool {
         let recipient = stanza.recipient
-        guard let room = try Rooms(step: step).rows.room(recipient) else { return false }
+        let rows = Rooms(step: step).rows
+        guard let room = try rows.room(recipient) else {
+            guard try rows.isOccupant(recipient) else { return false }
+            // Only another client of the account was there (XEP-0280 section 6.1).
+            throw IntentFailure("you are not in the room \(recipient.bare): `kalij room join`")
+        }
         if let nick = recipient.resource {
             try Hearing(step: step, room: room).checkHolder(of: nick, recipient.description)
             return false

@@ -10,7 +10,7 @@ struct ChatPartners {
     /// A contact has answered, with or without a state. A stranger counts if it has written a message with a state.
     func answered(_ message: IncomingMessage, supports: Bool) throws {
         let messages = StoredMessages(database: step.database, account: step.account.id)
-        guard try supports && message.body != nil || messages.hasWritten(to: message.conversation),
+        guard try supports && message.isShown || messages.hasWritten(to: message.conversation),
             try self.supports(.received(message.conversation)) != supports
         else { return }
         try step.database.run(

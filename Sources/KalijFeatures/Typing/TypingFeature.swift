@@ -29,11 +29,11 @@ enum TypingFeature: Feature {
             element.child("delay", "urn:xmpp:delay") == nil, let state = state(in: element)
         else { return }
         step.emit(Typing(state, from: message.sender))
-        if message.body == nil { try ChatPartners(step: step).answered(message, supports: true) }
+        if !message.isShown { try ChatPartners(step: step).answered(message, supports: true) }
     }
 
     static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
-        guard incoming.direction == .incoming, incoming.type == "chat", incoming.body != nil, !incoming.isOlder else {
+        guard incoming.direction == .incoming, incoming.type == "chat", incoming.isShown, !incoming.isOlder else {
             return
         }
         try ChatPartners(step: step).answered(incoming, supports: state(in: incoming.element) != nil)
@@ -51,9 +51,10 @@ enum TypingFeature: Feature {
         return names.count == 1 ? ChatState(rawValue: names[0]) : nil
     }
 
-    /// Whether `child` says nothing but the state, the thread, or how the stanza has come.
+    /// Whether `child` says nothing but the state, the thread, or how the stanza has come; an empty text is none.
     private static func isNoContent(_ child: Element) -> Bool {
         [namespace, "urn:xmpp:hints", "urn:xmpp:sid:0", "urn:xmpp:delay"].contains(child.namespace)
             || child.isNamed("thread", "jabber:client")
+            || child.isNamed("body", "jabber:client") && child.text.isEmpty
     }
 }

@@ -39,7 +39,7 @@ public struct IncomingMessage {
     package let archive: String
     /// The id in that archive; nil if there is no trusted id.
     package let stanzaID: String?
-    /// The text. A feature may replace the text in the stanza.
+    /// The text as it is shown (`MessageContent`): without fallbacks for other clients, nil if it is empty. A feature may replace the text.
     public var body: String?
     /// Milliseconds since 1970; the server's stamp, if there is one.
     public let sentAt: Int64
@@ -47,11 +47,13 @@ public struct IncomingMessage {
     package let archivedAt: Int64?
     /// Whether an archive has shown the message as part of older history, which was asked for.
     package var isOlder = false
-    /// Whether the message is stored: at first, if there is a text, or an archive's id.
+    /// Whether the message is stored: at first, if it is a line, or has an archive's id.
     public var isKept: Bool
-    /// Whether the message is a line of the conversation: at first, if there is a text. A stored message that is not shown changes
-    /// another message, or is of no interest to people.
+    /// Whether the message is a line of the conversation: at first, if its content says something to people (`MessageContent`), which a
+    /// file does without a text. A stored message that is not shown changes another message, or is of no interest to people.
     public var isShown: Bool
+    /// Whether a feature keeps the message, which is no line, because it changes something. Then no other feature drops it.
+    package var isNeeded = false
     /// Whether the message is from before the account was in its room.
     package var isHistory = false
     /// Whether the account has said the message in a room, on whatever client; nil if nobody has found out.
@@ -96,17 +98,13 @@ public struct IncomingMessage {
         type = MessageKind(type: message["type"]).rawValue
         messageID = message["id"] ?? ""
         originID = message.child("origin-id", "urn:xmpp:sid:0")?["id"]
-        body = message.child("body", "jabber:client")?.text
+        body = nil
         self.archive = archive?.key ?? (type == "groupchat" && direction == .incoming ? conversation : "")
         self.stanzaID = stanzaID
         archivedAt = at
         sentAt = at ?? Self.delay(in: message) ?? now
-        isKept = body != nil || stanzaID != nil
-        isShown = body != nil
+        (isKept, isShown) = (stanzaID != nil, false)
     }
-
-    /// The text as a line of the conversation.
-    package var shownBody: String? { isShown && encryption?.problem == nil ? body : nil }
 
     /// The id of an own message: the origin-id, which is also the stanza's id.
     package var ownID: String? { reflects ?? originID ?? (messageID.isEmpty ? nil : messageID) }

@@ -88,10 +88,10 @@ public struct MessageStored: MessageEvent {
     public static let name = "message"
     public static let meaning = "A message was stored, from any source."
     public let message: Message
-    /// A message without a text has no line, unless the text cannot be read.
+    /// A message without a text or a file has no line, unless the text cannot be read.
     public var line: PrintedText? {
         let isUnread = message.encryption?.problem.map { $0 != .unknownMethod } ?? false
-        return message.body == nil && !isUnread ? nil : message.line
+        return message.body == nil && message.file == nil && !isUnread ? nil : message.line
     }
     public var isResult: Bool { true }
 
@@ -180,9 +180,16 @@ extension Message {
         }
     }
 
-    /// For people: the address of an encrypted file holds its key, which belongs on no screen and in no log.
+    /// For people: the address of an encrypted file holds its key, which belongs on no screen and in no log. What stands beside the file
+    /// follows it.
     package func fileWords() -> PrintedText? {
-        if let file { return file.words }
+        if let file {
+            let isAddress =
+                ["https://", "aesgcm://"].contains { body?.begins(with: $0) ?? false }
+                && !(body?.unicodeScalars.contains(where: \.properties.isWhitespace) ?? false)
+            guard let body, !isAddress else { return file.words }
+            return "\(file.words) \(body)"
+        }
         return body?.begins(with: "aesgcm://") ?? false ? "(an encrypted file)" : nil
     }
 

@@ -1,4 +1,3 @@
-import KalijAddress
 import KalijXML
 import Testing
 
@@ -14,8 +13,7 @@ struct SharedFileTests {
     private func file(_ content: String) throws -> SharedFile? {
         let message = try Element.parse(
             "<message xmlns='jabber:client' from='romeo@example.net/orchard' type='chat'>\(content)</message>")
-        return SharedFile(
-            IncomingMessage(message, .live, account: try JID("juliet@example.org"), stampedBy: nil, now: 0))
+        return MessageContent(of: message, type: "chat").file
     }
 
     @Test("a URL that is the whole text, and is named out of band")

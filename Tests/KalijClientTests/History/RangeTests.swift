@@ -151,7 +151,7 @@ struct RangeTests {
         try harness.receive(CatchUpTests.live("live", archive: "a9"))
         switch how {
         case "refused": try harness.refuse("page", "forbidden", type: "auth")
-        case "endless": try harness.fin("page")
+        case "endless": try harness.fin("page", last: "a2")
         default: try harness.letExpire()
         }
         #expect(try harness.shown() == ["[not fetched]", "a1", "a2", "[unread]", "live"])

@@ -201,3 +201,105 @@ struct ReceivingTests {
         #expect(try harness.text("SELECT stanza_id FROM message") == "a1")
     }
 }
+
+/// What another client of the account's sends to the account itself: the server delivers it, sends a copy, and archives it twice.
+struct NoteToSelfTests {
+    enum Kind: CaseIterable { case withOrigin, withoutOrigin, unreadable, reaction }
+
+    private func note(_ kind: Kind) -> String {
+        let content =
+            switch kind {
+            case .withOrigin: "<body>x</body><origin-id xmlns='urn:xmpp:sid:0' id='n'/>"
+            case .withoutOrigin: "<body>x</body>"
+            case .unreadable: "<body>excuse</body><encrypted xmlns='urn:xmpp:omemo:2'/>"
+            case .reaction: "<reactions xmlns='urn:xmpp:reactions:0' id='m'><reaction>👍</reaction></reactions>"
+            }
+        return
+            "<message from='juliet@example.org/laptop' to='juliet@example.org' type='chat' id='n'>\(content)</message>"
+    }
+
+    private func stamped(_ xml: String, _ id: String) -> String {
+        xml.replacing(
+            "</message>", with: "<stanza-id xmlns='urn:xmpp:sid:0' by='juliet@example.org' id='\(id)'/></message>")
+    }
+
+    private func carbon(_ xml: String, _ kind: String) -> String {
+        """
+        <message from='juliet@example.org'><\(kind) xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
+        \(StepHarness.inClient(xml))</forwarded></\(kind)></message>
+        """
+    }
+
+    private func rows(_ harness: StepHarness) throws -> Int64 {
+        try #require(try harness.number("SELECT count(*) FROM message"))
+    }
+
+    @Test(
+        "XEP-0280, XEP-0313: delivered, copied and archived under two ids, in any order, a note is one row and one event",
+        arguments: Kind.allCases)
+    func copies(_ kind: Kind) throws {
+        let live = [
+            stamped(note(kind), "a1"), carbon(stamped(note(kind), "a2"), "sent"), carbon(note(kind), "received"),
+            note(kind),
+        ]
+        for order in [live, live.reversed(), Array(live[1...]), [live[3]], []] {
+            let harness = try StepHarness.caughtUp()
+            var told: [String] = []
+            for stanza in order { told += try harness.receive(stanza).told }
+            for _ in 0..<2 {
+                _ = try harness.steps.readArchive()
+                for id in ["a1", "a2"] { told += try harness.receive(try harness.result(id, xml: note(kind))).told }
+                told += try harness.receive(try harness.result("a3", "other")).told
+                try harness.fin("page", first: "a1", last: "a3", complete: true)
+                #expect(try rows(harness) == 2, "\(kind) \(order.count)")
+            }
+            let events = told.filter { $0.hasPrefix("message ") }
+            #expect(events.count == (kind == .reaction ? 1 : 2), "\(kind) \(order.count) \(events)")
+            let positions = try harness.database.prepare("SELECT message_id FROM message ORDER BY position")
+                .all { $0.text() }
+            #expect(positions.first == "n", "the place is the archive's")
+        }
+    }
+
+    @Test("the archive that shows the note twice moves nothing when it is read again")
+    func still() throws {
+        let harness = try StepHarness.caughtUp()
+        func read() throws -> [String] {
+            _ = try harness.steps.readArchive()
+            // The archive shows what is behind the message that the question names.
+            let cursor = try harness.asked().first?.split(separator: " ").last.map(String.init) ?? ""
+            for id in ["a1", "a2", "a3", "a4"] where id > cursor || !cursor.hasPrefix("a") {
+                let xml = id < "a3" ? note(.withOrigin) : CatchUpTests.message(id)
+                try harness.receive(try harness.result(id, xml: xml))
+            }
+            try harness.fin("page", first: "a1", last: "a4", complete: true)
+            return try harness.database.prepare("SELECT message_id || position AS place FROM message ORDER BY id")
+                .all { $0.text() }
+        }
+        let before = try read()
+        #expect(try read() == before)
+    }
+
+    @Test("two notes are two lines, also under one id")
+    func others() throws {
+        let harness = try StepHarness.caughtUp()
+        let second = note(.withoutOrigin).replacing(">x<", with: ">y<")
+        for stanza in [note(.withoutOrigin), second, note(.withOrigin)] { try harness.receive(stanza) }
+        #expect(try rows(harness) == 3)
+    }
+
+    @Test("a corrected and a retracted note stay one line when the archive shows both copies again")
+    func changed() throws {
+        let harness = try StepHarness.caughtUp()
+        try harness.receive(stamped(note(.withoutOrigin), "a1"))
+        try harness.receive(
+            """
+            <message from='juliet@example.org/laptop' to='juliet@example.org' type='chat' id='c'><body>y</body>\
+            <replace xmlns='urn:xmpp:message-correct:0' id='n'/></message>
+            """)
+        _ = try harness.steps.readArchive()
+        for id in ["a1", "a2"] { try harness.receive(try harness.result(id, xml: note(.withoutOrigin))) }
+        try harness.fin("page", first: "a1", last: "a2", complete: true)
+        #expect(try harness.history() == ["out y (acked)"])
+    }
+}

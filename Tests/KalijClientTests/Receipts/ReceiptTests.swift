@@ -55,7 +55,7 @@ struct ReceiptTests {
         try harness.receive(message("b", type: "headline"))
         try harness.receive(message("c", type: "error"))
         try harness.receive(message(""))
-        try harness.receive(message("d").replacing("<body>d</body>", with: "<subject>d</subject>"))
+        try harness.receive(message("d").replacing("<body>d</body>", with: "<body/><thread>d</thread>"))
         try harness.receive("<message from='\(Self.romeo)/x' id='e'><body>e</body></message>")
         for kind in ["sent", "received"] {
             let sender = kind == "sent" ? "juliet@example.org/phone" : Self.romeo + "/x"
@@ -194,5 +194,85 @@ struct ReceiptTests {
         let harness = try StepHarness.caughtUp()
         try harness.receive(receipt(for: "a").replacing("</message>", with: "<body>and hello</body></message>"))
         #expect(try harness.history() == ["in and hello"])
+    }
+}
+
+/// Evidence that a message has arrived wins over an error, whatever comes first.
+struct ErrorAndArrivalTests {
+    private static let error = """
+        <error type='wait'><recipient-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error>
+        """
+    /// What the recipient's clients say, and the state of the message then.
+    private static let evidence = [
+        ("<received xmlns='urn:xmpp:receipts' id='ID'/>", "delivered"),
+        ("<displayed xmlns='urn:xmpp:chat-markers:0' id='ID'/>", "displayed"),
+    ]
+
+    private func message(_ content: String, _ source: String, _ harness: StepHarness) throws -> String {
+        let xml = "<message from='romeo@example.net/x' to='juliet@example.org' type='chat' id='r'>\(content)</message>"
+        switch source {
+        case "carbon":
+            return """
+                <message from='juliet@example.org'><received xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
+                \(StepHarness.inClient(xml))</forwarded></received></message>
+                """
+        case "archive":
+            _ = try harness.steps.readArchive()
+            return try harness.result("a1", xml: xml)
+        default: return xml
+        }
+    }
+
+    @Test(
+        "XEP-0184 section 5, XEP-0333: an error, then a receipt or a marker, or the other way round: the message has arrived",
+        arguments: evidence.indices, ["live", "carbon", "archive"])
+    func chat(_ index: Int, _ source: String) throws {
+        for errorFirst in [true, false] {
+            let harness = try StepHarness.caughtUp()
+            let id = try #require(try harness.accept("one").originID)
+            try harness.write()
+            try harness.acknowledgeAll()
+            let (content, state) = Self.evidence[index]
+            let error = "<message type='error' from='romeo@example.net' id='\(id)'>\(Self.error)</message>"
+            if errorFirst { #expect(try harness.receive(error).told == ["one is failed"]) }
+            try harness.receive(message(content.replacing("ID", with: id), source, harness))
+            if !errorFirst { try harness.receive(error) }
+            #expect(try harness.history() == ["out one (\(state))"])
+            #expect(try harness.text("SELECT error FROM message WHERE body = 'one'") == nil)
+        }
+    }
+
+    @Test(
+        "a room shows a message after an error, live or in its archive: the message has arrived; so in the account's own chat"
+    )
+    func room() throws {
+        for isLive in [true, false] {
+            let room = try RoomHarness.joined()
+            let id = try #require(try room.accept("one").originID)
+            try room.send()
+            try room.refuse(message: "one", "forbidden", type: "auth")
+            #expect(try room.harness.history() == ["out one (failed)"])
+            let xml =
+                "<message from='\(RoomHarness.room)/juliet' type='groupchat' id='\(id)'><body>one</body></message>"
+            if isLive {
+                #expect(try room.harness.receive(xml).told == ["one is delivered"])
+            } else {
+                try room.bindAnew()
+                try room.harness.receive(try room.harness.result("r1", room: RoomHarness.room, xml: xml))
+            }
+            #expect(try room.harness.history() == ["out one (delivered)"])
+        }
+    }
+
+    @Test("the account's archive says nothing about another server: what it refused stays failed")
+    func ownArchive() throws {
+        let harness = try StepHarness.caughtUp()
+        let id = try #require(try harness.accept("one").originID)
+        try harness.write()
+        try harness.acknowledgeAll()
+        try harness.receive("<message type='error' from='romeo@example.net' id='\(id)'>\(Self.error)</message>")
+        _ = try harness.steps.readArchive()
+        try harness.receive(try harness.result("a1", xml: try harness.copy(of: "one")))
+        #expect(try harness.history() == ["out one (failed)"])
     }
 }

@@ -224,4 +224,60 @@ struct HostileRoomTests {
         #expect(whispered.compactMap(\.body) == ["psst", "yes?"])
         #expect(try reader.messages(of: account, with: JID(RoomHarness.room), limit: 9).isEmpty)
     }
+
+    @Test(
+        "XEP-0045 7.5, XEP-0280 6.1: private messages of a room where only another client is: the mark decides, and not the list of rooms",
+        arguments: ["live", "carbon", "archive"])
+    func elsewhere(_ source: String) throws {
+        let room = try RoomHarness(joining: false)
+        let harness = room.harness
+        let (occupant, mark) = ("den@muc.example.org/alice", "<x xmlns='\(Self.muc)'/>")
+        let sent =
+            "<message from='juliet@example.org/laptop' to='\(occupant)' type='chat' id='p'><body>psst</body>\(mark)</message>"
+        let received =
+            "<message from='\(occupant)' to='juliet@example.org' type='chat' id='q'><body>yes?</body>\(mark)</message>"
+        if source == "archive" { _ = try harness.steps.readArchive() }
+        for (id, xml) in [("a1", sent), ("a2", received)] {
+            switch source {
+            case "archive": try harness.receive(try harness.result(id, xml: xml))
+            case "carbon":
+                let kind = id == "a1" ? "sent" : "received"
+                try harness.receive(
+                    """
+                    <message from='juliet@example.org'><\(kind) xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
+                    \(StepHarness.inClient(xml))</forwarded></\(kind)></message>
+                    """)
+            default: try harness.receive(xml)
+            }
+        }
+        if source == "archive" { try harness.fin("page", first: "a1", last: "a2", complete: true) }
+        let reader = HistoryReader(harness.database)
+        func bodies(_ jid: String) throws -> [String?] {
+            try reader.messages(of: harness.account, with: JID(jid), limit: 9).map(\.body)
+        }
+        #expect(try bodies(occupant) == ["psst", "yes?"])
+        #expect(try bodies("den@muc.example.org").isEmpty)
+        #expect(throws: IntentFailure.self) { try harness.accept("come", to: occupant) }
+        // Later the account is in the room: what was said in private stays private.
+        try room.perform(JoinRoom(try JID("den@muc.example.org")), id: "later")
+        #expect(try bodies("den@muc.example.org").isEmpty && bodies(occupant) == ["psst", "yes?"])
+    }
+
+    @Test("a person whom the account knows is no occupant, whatever the person writes")
+    func markedByContact() throws {
+        let harness = try RoomHarness(joining: false).harness
+        try harness.subscribe("romeo@example.net")
+        try harness.accept("hi", to: "nurse@example.net")
+        for person in ["romeo", "nurse"] {
+            try harness.receive(
+                """
+                <message from='\(person)@example.net/x' to='juliet@example.org' type='chat' id='m'><body>psst</body>\
+                <x xmlns='\(Self.muc)'/></message>
+                """)
+            #expect(
+                try harness.number(
+                    "SELECT count(*) FROM message WHERE conversation = '\(person)@example.net' AND body = 'psst'")
+                    == 1)
+        }
+    }
 }

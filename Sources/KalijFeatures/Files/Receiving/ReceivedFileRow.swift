@@ -5,7 +5,7 @@ import KalijStore
 package struct ReceivedFileRow {
     /// The row of the message.
     package let message: Int64
-    /// A URL of https.
+    /// A URL of https; empty if the sender has named none.
     package let url: String
     /// The nonce, of 12 or 16 bytes, and the key after it (``FileAddress/key``); nil if the file is not encrypted.
     package let key: [UInt8]?
@@ -45,6 +45,10 @@ package struct ReceivedFileRow {
         intent = row.optionalText("intent")
     }
 
+    /// Why nothing is fetched without an address.
+    static let withoutAddress = "the sender has named no address of https"
+    var isFetchable: Bool { !url.isEmpty }
+
     /// A name for people, and for the stored file before it is cleaned.
     package var suggestedName: String {
         description.name ?? FileAddress(url: url, key: nil).lastPart
@@ -53,9 +57,10 @@ package struct ReceivedFileRow {
     /// For applications.
     package var file: MessageFile {
         MessageFile(
-            name: suggestedName, type: description.type, size: description.size, width: description.width,
+            name: suggestedName.isEmpty ? nil : suggestedName, type: description.type, size: description.size,
+            width: description.width,
             height: description.height, isEncrypted: key != nil, state: state,
-            path: name.map { "\(directory)/files/\($0)" }, problem: problem)
+            path: name.map { "\(directory)/files/\($0)" }, problem: isFetchable ? problem : Self.withoutAddress)
     }
 }
 

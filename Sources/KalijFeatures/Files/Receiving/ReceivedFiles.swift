@@ -23,11 +23,21 @@ package struct ReceivedFiles {
     /// A message has come and was stored.
     /// - Returns: the file of the message.
     func arrived(_ message: Message, _ incoming: IncomingMessage) throws -> MessageFile? {
-        guard incoming.isShown, let file = SharedFile(incoming) else { return nil }
+        guard incoming.isShown, incoming.encryption?.problem == nil, let file = MessageContent(of: incoming).file
+        else { return nil }
+        guard file.address.isKnown else {
+            try insert(file, of: message.id, state: .failed)
+            return try rows.row(of: message.id)?.file
+        }
         let isWanted = try isFetched(file, message, incoming)
         let state: MessageFile.State = isWanted ? .wanted : .offered
         try insert(file, of: message.id, state: state, automatic: isWanted)
         return try rows.row(of: message.id)?.file
+    }
+
+    /// The message in the row `message` was read late: its file is fetched if the user asks.
+    func offer(_ file: SharedFile, of message: Int64) throws {
+        try insert(file, of: message, state: file.address.isKnown ? .offered : .failed)
     }
 
     /// Files are fetched unasked only from people whom the user has written to. Who may choose an address that is fetched learns when
@@ -49,6 +59,7 @@ package struct ReceivedFiles {
     /// - Throws: `IntentFailure`
     func want(_ message: Int64, for intent: String) throws -> IntentOutcome {
         guard var row = try rows.row(of: message) else { throw IntentFailure("the message shares no file") }
+        guard row.isFetchable else { throw IntentFailure(ReceivedFileRow.withoutAddress) }
         switch row.state {
         case .own: throw IntentFailure("the file is your own")
         case .stored: return .done
@@ -116,7 +127,8 @@ package struct ReceivedFiles {
     /// The message has lost its text (retracted, removed by a room, forgotten), or has got another text; or an encrypted message could
     /// be read after all.
     func textChanged(of message: Int64, from old: String?, to text: String?) throws {
-        if old != nil { try erased(message) }
+        // A correction of the text beside a file leaves the file; one of the address does not.
+        if text == nil || old.map(FileAddress.isAddress) ?? false { try erased(message) }
         guard let text, let address = FileAddress(encrypted: text) else { return }
         try insert(SharedFile(address, FileDescription()), of: message, state: .offered)
     }

@@ -126,6 +126,17 @@ package struct RoomRows {
             .first([.integer(account), .text(jid.bare.description)]) { _ in true } ?? false
     }
 
+    /// Whether `jid` is an occupant of a room, whom the account talks to in private: in a room of the list, or on another client in any room
+    /// (`Hearing`).
+    func isOccupant(_ jid: JID) throws -> Bool {
+        guard !jid.isBare else { return false }
+        if try isRoom(jid) { return true }
+        return try database.statement(
+            "SELECT 1 FROM message WHERE account = ? AND conversation = ? AND shown = 1 LIMIT 1"
+        )
+        .first([.integer(account), .text(jid.description)]) { _ in true } ?? false
+    }
+
     /// Whether the account is on its way into a room.
     func isEntering() throws -> Bool {
         try database.statement(
@@ -136,7 +147,7 @@ package struct RoomRows {
     /// The name of the conversation with `jid`: the bare address; of an occupant of a room, with whom the account talks
     /// in private (XEP-0045 section 7.5), the full address.
     package func conversation(with jid: JID) throws -> String {
-        try !jid.isBare && isRoom(jid) ? jid.description : jid.bare.description
+        try isOccupant(jid) ? jid.description : jid.bare.description
     }
 
     /// The room `jid`; made if there is none.

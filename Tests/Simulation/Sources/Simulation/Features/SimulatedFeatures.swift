@@ -27,5 +27,6 @@ enum SimulatedFeatures {
         SimulatedPush.self,
         SimulatedOMEMO.self,
         SimulatedFiles.self,
+        SimulatedOddClients.self,
     ]
 }

@@ -78,12 +78,15 @@ final class SimulatedArchive: SimulatedFeature {
                 stamp='\(Stamp.text(message.at))'/>\(server.inClient(message.stanza))</forwarded></result></message>
                 """, to: session, message: message.number, isPage: true)
         }
+        // Some archives do not say that a page is the last (openfire, older ejabberd).
+        let isTerse = archive.messages.count.isMultiple(of: 2)
         let bounds =
             page.messages.isEmpty
-            ? "" : "<first>\(page.messages[0].id)</first><last>\(page.messages[page.messages.count - 1].id)</last>"
+            ? isTerse ? "<count>\(archive.messages.count)</count>" : ""
+            : "<first>\(page.messages[0].id)</first><last>\(page.messages[page.messages.count - 1].id)</last>"
         return .result(
             """
-            <fin xmlns='urn:xmpp:mam:2'\(page.isComplete ? " complete='true'" : "")>\
+            <fin xmlns='urn:xmpp:mam:2'\(page.isComplete && !isTerse ? " complete='true'" : "")>\
             <set xmlns='http://jabber.org/protocol/rsm'>\(bounds)</set></fin>
             """)
     }

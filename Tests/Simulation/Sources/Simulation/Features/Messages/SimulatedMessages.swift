@@ -78,6 +78,19 @@ final class SimulatedMessages: SimulatedFeature {
         return message
     }
 
+    /// Another resource of the account sends a note to the account itself: archived as sent and as received, copied and delivered.
+    /// - Returns: the id of the note.
+    func receiveNote(_ content: String, from sender: String) -> String {
+        let id = server.newID("m")
+        for isSent in [true, false] {
+            let message = archive.file(
+                content + "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>", body: nil, id: id, from: sender,
+                to: server.account, isLive: true)
+            distribute(message, isOwn: isSent)
+        }
+        return id
+    }
+
     private func distribute(_ message: ArchivedMessage, isOwn: Bool) {
         let stanza = message.delivered(to: server.account, isStamped: message.isKept)
         if isOwn { return server.feature(SimulatedCarbons.self).copy(stanza, message: message.number) }

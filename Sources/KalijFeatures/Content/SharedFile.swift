@@ -10,9 +10,10 @@ struct SharedFile: Equatable {
     var description: FileDescription
 
     static let sharing = "urn:xmpp:sfs:0"
-    private static let outOfBand = "jabber:x:oob"
+    static let outOfBand = "jabber:x:oob"
     private static let urlData = "http://jabber.org/protocol/url-data"
     private static let encryption = "urn:xmpp:esfs:0"
+    private static let stickers = "urn:xmpp:stickers:0"
     private static let ciphers = ["urn:xmpp:ciphers:aes-256-gcm-nopadding:0"]
 
     // MARK: Sending
@@ -33,8 +34,8 @@ struct SharedFile: Equatable {
                         children: [Element("url-data", xmlns: Self.urlData, attributes: ["target": url])]),
                 ]),
             Element(
-                "fallback", xmlns: "urn:xmpp:fallback:0", attributes: ["for": Self.sharing],
-                children: [Element("body", xmlns: "urn:xmpp:fallback:0")]),
+                "fallback", xmlns: Fallback.namespace, attributes: ["for": Self.sharing],
+                children: [Element("body", xmlns: Fallback.namespace)]),
         ]
     }
 
@@ -45,29 +46,55 @@ struct SharedFile: Equatable {
     // MARK: Receiving
 
     /// The file of a message; nil if the message shares none. What a text merely links to is no file.
-    init?(_ message: IncomingMessage) {
-        // Beside a text that alone is encrypted anybody on the way can name a file.
-        let isSure = !(message.encryption?.coversTextAlone ?? false)
-        let sharing = isSure ? message.element.child("file-sharing", Self.sharing) : nil
-        let description = sharing.map(FileDescription.init(in:)) ?? FileDescription()
-        guard let address = Self.address(in: message, sharing) else { return nil }
-        (self.address, self.description) = (address, description)
+    /// - Parameter text: the text, with the fallback for the file.
+    init?(in message: Element, text: String) {
+        let sharing = message.child("file-sharing", Self.sharing)
+        let body = text.trimmed
+        let address =
+            FileAddress(encrypted: body) ?? sharing?.child("sources", Self.sharing).flatMap(Self.address)
+            ?? Self.outOfBand(in: message, body)
+        // Whoever shares a file and says nothing else has said something.
+        guard address != nil || sharing != nil && body.isEmpty else { return nil }
+        (self.address, description) = (
+            address ?? .unknown, sharing.map(FileDescription.init(in:)) ?? FileDescription()
+        )
+    }
+
+    /// The file named by a text that alone was encrypted: beside it anybody on the way can name a file.
+    init?(sealed text: String, in message: Element) {
+        let body = text.trimmed
+        guard
+            let address = FileAddress(encrypted: body)
+                ?? (body.isEmpty ? nil : Self.outOfBand(in: message, body, isSealed: true))
+        else { return nil }
+        (self.address, description) = (address, FileDescription())
     }
 
     init(_ address: FileAddress, _ description: FileDescription) {
         (self.address, self.description) = (address, description)
     }
 
-    private static func address(in message: IncomingMessage, _ sharing: Element?) -> FileAddress? {
-        let body = message.body?.trimmed ?? ""
-        if let address = FileAddress(encrypted: body) { return address }
-        if let sources = sharing?.child("sources", Self.sharing) {
-            if let address = encrypted(in: sources) ?? plain(in: sources) { return address }
+    /// What is said about a file beside its address: of a sticker, which is not shown as such, the words for it (XEP-0449 section 3); of
+    /// an address out of band, its description, and the address itself if nothing is fetched from there.
+    static func words(in message: Element, isFetched: Bool) -> String? {
+        if message.child("sticker", stickers) != nil, let sharing = message.child("file-sharing", sharing) {
+            let words = FileDescription.words(in: sharing)
+            if let words { return words }
         }
-        // The URL has to be the whole text: else it is a link in a text (XEP-0066 section 4).
-        let url = message.element.child("x", outOfBand)?.child("url", outOfBand)?.text.trimmed
-        if let url, url == body || body.isEmpty, FileAddress.isWeb(url) { return FileAddress(url: url, key: nil) }
-        return nil
+        guard let x = message.child("x", outOfBand) else { return nil }
+        let words = [x.child("desc", outOfBand)?.text, isFetched ? nil : x.child("url", outOfBand)?.text.trimmed]
+        let text = words.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "\n")
+        return text.isEmpty ? nil : text
+    }
+
+    private static func address(in sources: Element) -> FileAddress? { encrypted(in: sources) ?? plain(in: sources) }
+
+    /// The URL has to be the whole text, or there is no text but a fallback: else it is a link in a text (XEP-0066 section 4).
+    private static func outOfBand(in message: Element, _ body: String, isSealed: Bool = false) -> FileAddress? {
+        guard let url = message.child("x", outOfBand)?.child("url", outOfBand)?.text.trimmed, FileAddress.isWeb(url)
+        else { return nil }
+        let isFallback = !isSealed && [sharing, outOfBand].contains { Fallback.isDeclared(for: $0, in: message) }
+        return url == body || body.isEmpty || isFallback ? FileAddress(url: url, key: nil) : nil
     }
 
     private static func plain(in sources: Element) -> FileAddress? {

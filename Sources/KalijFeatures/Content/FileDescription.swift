@@ -41,6 +41,12 @@ package struct FileDescription: Equatable, Sendable {
         (sha256, width, height) = (bytes?.count == 32 ? bytes : nil, number("width"), number("height"))
     }
 
+    /// The words for people in the `<file/>` in `sharing`, which are no part of a description here.
+    static func words(in sharing: Element) -> String? {
+        let words = sharing.child("file", namespace)?.child("desc", namespace)?.text ?? ""
+        return words.isEmpty ? nil : words
+    }
+
     /// The `<file/>` (XEP-0446).
     var element: Element {
         let file = Element("file", xmlns: Self.namespace)

@@ -6,7 +6,7 @@ import FoundationEssentials
 
 /// The address of a file: a URL of https, and the key if the file there is encrypted.
 struct FileAddress: Equatable {
-    /// A URL of https, without a fragment.
+    /// A URL of https, without a fragment; empty if nobody knows it (``unknown``).
     let url: String
     /// The nonce, of 12 bytes or of 16, and the key of 32 bytes after it (AES-256-GCM); nil if the file is not encrypted.
     let key: [UInt8]?
@@ -16,6 +16,10 @@ struct FileAddress: Equatable {
     private static let web = "https://"
     /// In bytes; nobody needs more.
     private static let longest = 4096
+
+    /// Of a file that is shared without an address, or with none of https: nothing can be fetched.
+    static let unknown = FileAddress(url: "", key: nil)
+    var isKnown: Bool { !url.isEmpty }
 
     init(url: String, key: [UInt8]?) { (self.url, self.key) = (url, key) }
 
@@ -40,6 +44,9 @@ struct FileAddress: Equatable {
         else { return false }
         return true
     }
+
+    /// Whether `text` is nothing but the address of a file.
+    static func isAddress(_ text: String) -> Bool { FileAddress(encrypted: text) != nil || isWeb(text) }
 
     /// The host of a URL; nil if there is none.
     static func host(of url: String) -> String? { URL(string: url)?.host?.lowercased() }

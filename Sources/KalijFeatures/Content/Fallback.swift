@@ -1,0 +1,69 @@
+import KalijXML
+
+/// The parts of a message's texts that say to other clients what an extension says (XEP-0428): `<fallback/>` elements with ranges of code
+/// points, for the extensions that this client reads instead.
+struct Fallback {
+    static let namespace = "urn:xmpp:fallback:0"
+
+    private let message: Element
+    /// The namespaces of extensions that say here what the fallback would say.
+    private let replaced: Set<String>
+
+    init(in message: Element, for replaced: Set<String>) { (self.message, self.replaced) = (message, replaced) }
+
+    /// Whether a part of the message is a fallback for `namespace`.
+    static func isDeclared(for namespace: String, in message: Element) -> Bool {
+        message.children("fallback", Self.namespace).contains { $0["for"] == namespace }
+    }
+
+    /// `text`, of the element called `name`, without the parts that are fallbacks.
+    func rest(of text: String, in name: String) -> String {
+        var scalars = text.unicodeScalars
+        let ranges = ranges(in: name, of: scalars.count)
+        guard !ranges.isEmpty else { return text }
+        for range in ranges.reversed() {
+            let start = scalars.index(scalars.startIndex, offsetBy: range.lowerBound)
+            scalars.removeSubrange(start..<scalars.index(start, offsetBy: range.count))
+        }
+        return String(scalars)
+    }
+
+    /// `text` without quotes, if all parts look like quotes: where anybody on the way can have written the ranges.
+    func restWithoutQuotes(of text: String) -> String {
+        let scalars = Array(text.unicodeScalars)
+        let areQuotes = ranges(in: "body", of: scalars.count).allSatisfy { range in
+            // characters: scalars.
+            let lines = scalars[range].split(separator: "\n", omittingEmptySubsequences: true)
+            let isWhole =
+                (range.lowerBound == 0 || scalars[range.lowerBound - 1] == "\n")
+                && (range.upperBound == scalars.count || scalars[range].last == "\n")
+            return isWhole && lines.allSatisfy { $0.first == ">" }
+        }
+        return areQuotes ? rest(of: text, in: "body") : text
+    }
+
+    /// The parts of a text with `count` code points, in order, without overlaps.
+    private func ranges(in name: String, of count: Int) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        for fallback in message.children("fallback", Self.namespace) {
+            guard let namespace = fallback["for"], replaced.contains(namespace) else { continue }
+            let regions = fallback.children
+            if regions.isEmpty { ranges.append(0..<count) }
+            ranges += regions.filter { $0.name == name }.compactMap { Self.range($0, of: count) }
+        }
+        return ranges.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { merged, next in
+            guard let last = merged.last, next.lowerBound <= last.upperBound else { return merged.append(next) }
+            merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, next.upperBound)
+        }
+    }
+
+    /// The region of a text with `count` code points: without attributes all of it; nil if it is malformed.
+    private static func range(_ region: Element, of count: Int) -> Range<Int>? {
+        func place(_ name: String, _ missing: Int) -> Int? {
+            guard let text = region[name] else { return missing }
+            return UInt32(text).map { min(Int($0), count) }  // fits: 32 bits
+        }
+        guard let start = place("start", 0), let end = place("end", count), start <= end else { return nil }
+        return start..<end
+    }
+}
