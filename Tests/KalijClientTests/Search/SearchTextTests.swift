@@ -11,9 +11,9 @@ import Testing
     private func isFound(_ words: String, in text: String) throws -> Bool {
         let harness = try StepHarness.caughtUp()
         try harness.accept(text)
-        let reader = HistoryReader(harness.directory)
+        let reader = try HistoryReader(harness.directory)
         func isFound() throws -> Bool {
-            try reader.search(SearchWords(words), of: harness.account).messages.map(\.body) == [text]
+            try reader.search(try SearchWords(words), of: harness.account).messages.map(\.body) == [text]
         }
         let before = try isFound()
         while try SearchIndex(database: harness.database).work() {}
