@@ -16,7 +16,7 @@ ROUND_SECONDS = 60
 OPTIONS = ["-timeout=60", "-report_slow_units=60", "-rss_limit_mb=1024", "-print_final_stats=1"]
 # libFuzzer reports crashes. The leak detector does not see addresses that Swift keeps with other bits in strings and
 # enumerations; lost memory shows in the limit.
-ENVIRONMENT = dict(os.environ, SWIFT_BACKTRACE="enable=no", ASAN_OPTIONS="detect_leaks=0")
+ENVIRONMENT = dict(os.environ, SWIFT_BACKTRACE="enable=no", ASAN_OPTIONS="detect_leaks=0:malloc_context_size=8:quarantine_size_mb=64")
 
 
 def options(target):

@@ -144,14 +144,14 @@ final class ArrivingAccount {
     /// Everything that an application shows.
     func readAll() throws {
         let account = driven.account
-        let reader = try HistoryReader(driven.directory)
+        let reader = HistoryReader(driven.database)
         for conversation in try Conversations(driven.directory).all() {
             _ = try reader.messages(of: account, with: JID.received(conversation.jid), limit: 100)
         }
-        let rooms = try Rooms(driven.directory)
+        let rooms = Rooms(driven.database)
         for room in try rooms.rooms(of: account) { _ = try rooms.occupants(of: room.jid, for: account) }
         _ = try rooms.invitations(of: account)
-        let contacts = try Contacts(driven.directory)
+        let contacts = Contacts(driven.database)
         _ = (try contacts.contacts(of: account), try contacts.requests(of: account))
     }
 
