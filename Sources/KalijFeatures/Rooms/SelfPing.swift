@@ -23,12 +23,12 @@ struct SelfPing {
     }
 
     /// The answer (section 3.2); nil if the room has to be asked whether it still exists.
-    /// - Parameter held: the present nickname. The room may have given it after the question left (XEP-0045, status 210): of another
-    ///   one the answer says nothing.
+    /// - Parameter held: the present nickname. A room that has given it after the question left (XEP-0045, status 210) knows the account,
+    ///   whatever it says of the nickname before.
     fileprivate static func presence(_ reply: IQReply, held: JID?) -> RoomStay.Presence? {
         switch reply {
         case .error(_, let iq) where iq["from"].map(JID.received) != held:
-            return .unknown
+            return .inside
         case .result: return .inside
         case .timeout: return .unknown
         case .error(let error, _):

@@ -77,7 +77,9 @@ import Testing
             else { continue }
             let (text, isLetter) = (String(Character(scalar)), SearchText.Kind(scalar) == .letter)
             if isLetter {
-                #expect(text.contains(extensions), "\(String(value, radix: 16))")
+                // The standard library may know the category of a new ideograph and not its script.
+                #expect(
+                    text.contains(extensions) || scalar.properties.isIdeographic, "\(String(value, radix: 16))")
             } else {
                 #expect(!text.contains(script), "\(String(value, radix: 16))")
             }

@@ -61,7 +61,7 @@ import Testing
         // The first resumption asks for the archive, and its acknowledgement counts.
         try resume(harness)
         try harness.answerPage(complete: true)
-        try harness.database.execute("DELETE FROM queue")
+        try harness.database.execute("DELETE FROM queue; UPDATE session SET acknowledged = 0, unread = 1")
         try resume(harness)
         try harness.database.execute("DELETE FROM queue")
         #expect(try !Connected(harness).wire.sent.contains { $0.hasPrefix("<r ") })
