@@ -53,7 +53,7 @@ struct SharedFile: Equatable {
         let address =
             FileAddress(encrypted: body) ?? sharing?.child("sources", Self.sharing).flatMap(Self.address)
             ?? Self.outOfBand(in: message, body)
-        // Whoever shares a file and says nothing else has said something.
+        // A `<file-sharing/>` without a usable source and without a text is still a message.
         guard address != nil || sharing != nil && body.isEmpty else { return nil }
         (self.address, description) = (
             address ?? .unknown, sharing.map(FileDescription.init(in:)) ?? FileDescription()

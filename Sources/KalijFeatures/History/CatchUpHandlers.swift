@@ -10,7 +10,7 @@ extension Step {
 
 /// The reading of archives.
 package enum ArchiveReading {
-    /// Its requests, by their handlers: nobody has asked for them, and another process goes on.
+    /// Its requests, by their handlers: no user waits for the answers, and the next process continues the reading.
     package static let requests = [PageRead.name, BeginKnown.name, RoomFeaturesKnown.name]
 }
 

@@ -23,8 +23,8 @@ struct SelfPing {
     }
 
     /// The answer (section 3.2); nil if the room has to be asked whether it still exists.
-    /// - Parameter held: the present nickname. A room that has given it after the question left (XEP-0045, status 210) knows the account,
-    ///   whatever it says of the nickname before.
+    /// - Parameter held: the present nickname. If the room assigned it after the ping left (XEP-0045, status 210), an error for the former
+    ///   nickname does not mean that the account is no occupant.
     fileprivate static func presence(_ reply: IQReply, held: JID?) -> RoomStay.Presence? {
         switch reply {
         case .error(_, let iq) where iq["from"].map(JID.received) != held:

@@ -7,7 +7,7 @@ extension ModuleSettings {
         case let type:
             if !type.isEmpty { entry.note("type", "must be apple, google or log") }
             provider = .log
-            // Nobody knows which of them it is to be.
+            // Without a valid type neither section is an unknown key.
             (_, _) = (entry.value("apns"), entry.value("fcm"))
         }
         rate = RateSettings(&entry)
