@@ -94,14 +94,15 @@ func requireReaders(_ text: String) throws {
             element("reactions", "urn:xmpp:reactions:0", ["id"], [element("reaction", nil, [])]),
             element("retract", "urn:xmpp:message-retract:1", ["id"]),
             element("reply", "urn:xmpp:reply:0", ["id", "to"]),
+            element("fallback", Fallback.namespace, ["for"], [element("body", nil, ["start", "end"])]),
             element(
                 "error", nil, ["type", "by"], [element("text", "urn:ietf:params:xml:ns:xmpp-stanzas", ["xml:lang"])]),
             element("nick", "http://jabber.org/protocol/nick", []),
         ])
     let operation = try linear("operation", count) { Operation(message) }
     try require(operation?.reference.utf8.count ?? 0 <= mostKept, "a long reference")
-    if let reply = Reply(message) {
-        _ = try linear("quote", count) { reply.strippingQuote(from: text, isQuoteSure: false) }
+    _ = try linear("content", count) {
+        (MessageContent(of: message, type: "chat"), MessageContent(sealed: text, in: message))
     }
     _ = try linear("error", count) { StanzaError(message)?.text }
     let card = element("vCard", "vcard-temp", [], [element("FN", nil, [], []), element("ADR", nil, [], [item])])
