@@ -47,9 +47,14 @@ final class StanzaHandling {
     /// The result of an archive; `name` is its name in ``FailedResults``.
     private func handle(_ stanza: Element, _ count: HandledCount?, _ name: String) throws -> Step.Effects {
         guard let driver else { return Step.Effects() }
-        guard !driver.redelivery.isUsedUp(name) else { return try setAside(stanza, count, after: Attempts.last) }
         do {
-            guard driver.redelivery.hasFailed(name) else { return try steps.handle(stanza, count: count) }
+            // After a resumption the server sends results of the former question again: nobody has a turn with these.
+            guard driver.redelivery.hasFailed(name),
+                try ArchiveResults.isAwaited(stanza, for: steps.account, in: steps.runner.database)
+            else {
+                return try steps.handle(stanza, count: count)
+            }
+            guard !driver.redelivery.isUsedUp(name) else { return try setAside(stanza, count, after: Attempts.last) }
             let effects = try steps.handle(stanza, count: count, failedBefore: name)
             driver.redelivery.handled(name)
             return effects

@@ -177,6 +177,16 @@ package struct ArchiveResults {
         result(in: stanza).flatMap { $0["id"] }.flatMap { archive(of: stanza, account).name(of: $0) }
     }
 
+    /// Whether a result belongs to a page that is open, so that the features get their turns.
+    package static func isAwaited(_ stanza: Element, for account: Account, in database: Database) throws -> Bool {
+        guard let query = page(of: stanza)?.query else { return false }
+        let archive = archive(of: stanza, account)
+        if let round = try Round.load(archive, of: account.id, from: database), round.queryID == query {
+            return round.phase != .done
+        }
+        return try BackfillRow.load(archive, of: account.id, from: database)?.queryID == query
+    }
+
     /// The name of the result that shows a message that came live, by its stanza-id (XEP-0359).
     package static func name(stamped message: Element, for account: Account) -> String? {
         let room = message["type"] == "groupchat" ? message["from"].map { JID.received($0).bare } : nil

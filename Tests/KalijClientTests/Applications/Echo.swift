@@ -1,3 +1,4 @@
+import Glibc
 import KalijClient
 
 /// Counts the messages of each sender and answers them: an application, which imports KalijClient alone.
@@ -38,6 +39,14 @@ enum Thrower: Feature {
     static let name = "org.example.thrower"
     static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         if message.body == "throw" { throw Problem() }
+    }
+}
+
+/// Its turn ends the process.
+enum Killer: Feature {
+    static let name = "org.example.killer"
+    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        if message.body == "kill" { kill(getpid(), SIGKILL) }
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import KalijLab
+import KalijStore
 import TestSupport
 import Testing
 
@@ -96,5 +97,57 @@ import Testing
         }
         #expect(told == ["fine", "set aside", "after"])
         try await engine.stop()
+    }
+
+    private static let variable = "KALIJ_KILLED_DIRECTORY"
+
+    /// A process that drives until it has read the archive, and prints nothing.
+    private static func readArchive() throws {
+        let path = try #require(ProcessInfo.processInfo.environment[variable])
+        var options = Engine.Options()
+        options.features = [Echo.self, Killer.self]
+        var stop: () -> Void = {}
+        let engine = try Engine(AccountDirectory(path), options: options) { if $0.content is CaughtUp { stop() } }
+        stop = { [weak engine] in engine?.stop() }
+        engine.loop.schedule(after: hangLimit) { stop() }
+        try engine.run()
+    }
+
+    @Test(
+        "a message of the archive whose turn ends the process is set aside after three processes, and ends no other")
+    func killed() async throws {
+        let laboratory = try Laboratory()
+        defer { laboratory.close() }
+        let (server, directory) = try await loggedIn(laboratory)
+        setenv(Self.variable, directory.path, 1)
+        // An archive counts whole seconds.
+        try await sleep(for: .seconds(2))
+        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
+        try await bob.send(
+            raw: ["fine", "kill", "after"].map {
+                "<message to='alice@localhost' type='chat' id='\($0)'><body>\($0)</body></message>"
+            }.joined())
+        for _ in 0..<Attempts.last {
+            await #expect(processExitsWith: .signal(SIGKILL)) { try ThrowingApplicationTests.readArchive() }
+        }
+        await #expect(processExitsWith: .success) { try ThrowingApplicationTests.readArchive() }
+        let database = try directory.read()
+        #expect(
+            try StatusReader(directory, database).quarantined().map(\.reason) == ["not processed after 3 attempts"])
+        let incoming = "SELECT body FROM message WHERE direction = 'in' ORDER BY position"
+        #expect(try database.prepare(incoming).all { $0.text() } == ["fine", "after"])
+        // A session that is lost: the archive is read from an earlier place.
+        try AccountDirectory(directory.path).forgetReading()
+        await #expect(processExitsWith: .success) { try ThrowingApplicationTests.readArchive() }
+        #expect(try database.prepare(incoming).all { $0.text() } == ["fine", "after"])
+        #expect(try StatusReader(directory, database).quarantined().count == 1)
+    }
+}
+
+extension AccountDirectory {
+    /// As after a lost session whose archive has lost the place of the reading.
+    fileprivate func forgetReading() throws {
+        let database = try Database(path: databasePath, durability: .process)
+        try database.execute("DELETE FROM catchup; UPDATE session SET resume_id = NULL")
     }
 }
