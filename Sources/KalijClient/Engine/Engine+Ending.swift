@@ -85,7 +85,7 @@ extension Engine {
         mailbox.wait(atMost: 10)
         doorbell.letCallersGo()
         doorbell = try DoorbellWatch(directory, of: fence, in: database, loop: environment.loop)
-        doorbell.onRing = { [weak self] in self?.rung() }
+        listen()
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]
         try startDrivers()

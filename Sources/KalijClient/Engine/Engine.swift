@@ -142,6 +142,7 @@ public final class Engine {
             loop: environment.loop, runner: runner, timing: options.timing,
             report: { [weak self] event in
                 onEvent(event)
+                self?.doorbell.teller.note(event)
                 self?.wakeSaw(event)
             },
             fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter,
@@ -183,7 +184,7 @@ public final class Engine {
 
     /// The work before the loop turns.
     func begin() throws {
-        doorbell.onRing = { [weak self] in self?.rung() }
+        listen()
         try startDrivers()
         if drivers.isEmpty {
             let isEmpty = try AccountTable(database).all().isEmpty
@@ -351,6 +352,12 @@ public final class Engine {
     /// Looks for commits of other processes: messages, requests, new accounts, accounts to be logged out. The doorbell
     /// has the same effect.
     public func lookAround() { rung() }
+
+    /// Answers the doorbell.
+    func listen() {
+        doorbell.onRing = { [weak self] in self?.rung() }
+        doorbell.onConnectNow = { [weak self] in self?.drivers.values.forEach { $0.connect() } }
+    }
 
     func rung() {
         do {

@@ -109,6 +109,7 @@ public struct BlockedChanged: EventContent {
     public var fields: [EventField] {
         [EventField(.address, .text(jid.description)), EventField(.blocked, .flag(isBlocked))]
     }
+    public var changed: DirectoryChange.Part? { .init(.contact, jid.bare.description) }
     public var line: PrintedText? { isBlocked ? "\(jid) is blocked" : "\(jid) is not blocked any more" }
     public var isDetail: Bool { true }
 

@@ -42,6 +42,7 @@ public struct ContactChanged: EventContent {
             ? [EventField(.contact, .text(contact.jid.description)), EventField(.removed, .flag(true))]
             : contact.fields
     }
+    public var changed: DirectoryChange.Part? { .init(.contact, contact.jid.description) }
     public var line: PrintedText? {
         isRemoved ? "contact \(contact.jid) removed" : "contact \(contact.line)"
     }
@@ -56,6 +57,7 @@ public struct PresenceChanged: EventContent {
     /// The new presence.
     public let presence: ContactPresence
     public var fields: [EventField] { presence.fields }
+    public var changed: DirectoryChange.Part? { .init(.contact, presence.jid.bare.description) }
     public var line: PrintedText? { presence.line }
     public var isDetail: Bool { true }
 }
@@ -73,6 +75,7 @@ public struct RequestChanged: EventContent {
     public var fields: [EventField] {
         request.fields + (isClosed ? [EventField(.closed, .flag(true))] : [])
     }
+    public var changed: DirectoryChange.Part? { .init(.request, request.jid.description) }
     public var line: PrintedText? {
         isClosed ? "the request of \(request.jid) is closed" : "request: \(request.line)"
     }

@@ -9,6 +9,7 @@ public struct OMEMONewKey: EventContent {
         "A session was agreed with a key that was not known before; `contact` is the account itself for its other devices (XEP-0384)."
     public static let keys: [EventKey] = [.contact, .device, .fingerprint, .trust]
     public let fields: [EventField]
+    public var changed: DirectoryChange.Part? { .init(.contact) }
     public let line: PrintedText?
     /// A new key of the account's own can read everything from now on.
     public let isDetail: Bool
@@ -34,6 +35,7 @@ public struct OMEMOKeyChanged: EventContent {
         "A device shows another key than before; what was agreed with the old key sends no more."
     public static let keys: [EventKey] = [.contact, .device, .fingerprint]
     public let fields: [EventField]
+    public var changed: DirectoryChange.Part? { .init(.contact) }
     public let line: PrintedText?
 
     init(_ device: PeerDevice, _ key: Fingerprint) {
@@ -49,6 +51,7 @@ public struct OMEMOUndecided: EventContent {
         "A key gets nothing until the user decides: another key of the address is verified, or the key is also another's."
     public static let keys: [EventKey] = [.contact, .device, .fingerprint]
     public let fields: [EventField]
+    public var changed: DirectoryChange.Part? { .init(.contact) }
     public let line: PrintedText?
 
     init(_ device: PeerDevice, _ key: Fingerprint) {
@@ -64,6 +67,7 @@ public struct OMEMOBroken: EventContent {
         "Messages of a device could not be read, and a new session is begun; or, without `device`, the keys of this device cannot be published."
     public static let keys: [EventKey] = [.contact, .device, .reason]
     public let fields: [EventField]
+    public var changed: DirectoryChange.Part? { .init(.contact) }
     public let line: PrintedText?
 
     init(_ device: PeerDevice, _ reason: String) {
@@ -89,6 +93,7 @@ public struct OMEMORestored: EventContent {
         "The database was found to be an old copy: all sessions are begun anew. With `copy` another process uses a copy, too, and this device has a new key."
     public static let keys: [EventKey] = [.reason, .copy]
     public let fields: [EventField]
+    public var changed: DirectoryChange.Part? { .init(.contact) }
     public let line: PrintedText?
 
     init(reason: String, isCopy: Bool) {
@@ -103,6 +108,7 @@ public struct OMEMOListFight: EventContent {
     public static let name = "omemo-list-fight"
     public static let meaning =
         "Another device of the account keeps removing this device from the list of devices; tried again after an hour."
+    public var changed: DirectoryChange.Part? { .init(.contact) }
     public var line: PrintedText? {
         "another device of yours keeps removing this device from the list of devices (OMEMO)"
     }

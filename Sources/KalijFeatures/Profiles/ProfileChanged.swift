@@ -24,6 +24,7 @@ public struct ProfileChanged: EventContent {
     /// What is known now.
     public let profile: Profile
     public var fields: [EventField] { profile.fields }
+    public var changed: DirectoryChange.Part? { .init(.contact, profile.jid.description) }
     public var line: PrintedText? {
         var line: PrintedText = "\(profile.jid)"
         if let name = profile.name { line += " is called \"\(name)\"" }

@@ -63,6 +63,7 @@ extension Step {
     public func setDraft(_ body: String, for conversation: JID) throws {
         let name = try RoomRows(database: database, account: account.id).conversation(with: conversation)
         let key: [Value] = [.integer(account.id), .text(name)]
+        emit(DraftChanged(conversation: name))
         guard !body.isEmpty else {
             return try database.run("DELETE FROM draft WHERE account = ? AND conversation = ?", key)
         }

@@ -79,7 +79,7 @@ enum ReadingFeature: Feature {
     static var handlers: [any Handler<Step>.Type] {
         [DisplayedTold.self, DisplayedNodeReady.self, DisplayedPublished.self]
     }
-    static var events: [any EventContent.Type] { [UnreadChanged.self] }
+    static var events: [any EventContent.Type] { [UnreadChanged.self, DraftChanged.self] }
     static var intents: [any Intent.Type] { [MarkRead.self, SetDraft.self] }
 
     // MARK: The life of a session

@@ -14,6 +14,7 @@ public struct UnreadChanged: EventContent {
     public var fields: [EventField] {
         [EventField(.conversation, .text(conversation)), EventField(.unread, .integer(Int64(count)))]
     }
+    public var changed: DirectoryChange.Part? { .init(.conversation, conversation) }
     public var line: PrintedText? { "\(conversation): \(count) unread" }
     public var isDetail: Bool { true }
 

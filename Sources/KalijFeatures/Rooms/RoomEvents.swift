@@ -22,6 +22,7 @@ public struct RoomChanged: EventContent {
             EventField(.room, .text(room.description)), EventField(.roomState, .text(state)), .optional(.nick, nick),
             .optional(.reason, reason), .optional(.successor, successor))
     }
+    public var changed: DirectoryChange.Part? { .init(.room, room.description) }
     public var line: PrintedText? {
         let other: PrintedText = successor.map { "; another room: \($0)" } ?? ""
         let why: PrintedText = reason.map { ": \($0)" } ?? ""
@@ -60,6 +61,7 @@ public struct RoomDescribedAnew: EventContent {
             EventField(.room, .text(room.description)), .optional(.title, title), .optional(.subject, subject),
             EventField(.group, .flag(isGroup)), EventField(.archive, .flag(hasArchive)))
     }
+    public var changed: DirectoryChange.Part? { .init(.room, room.description) }
     public var line: PrintedText? {
         let words: PrintedText = subject.map { ", about \"\($0)\"" } ?? ""
         return "\(room) is \(isGroup ? "the group" : "the channel") \"\(title ?? "")\"\(words)"
@@ -89,6 +91,7 @@ public struct OccupantChanged: EventContent {
             EventField(.present, .flag(isHere)), .optional(.occupant, occupant.jid?.description),
             EventField(.affiliation, .text(occupant.affiliation)), EventField(.role, .text(occupant.role)))
     }
+    public var changed: DirectoryChange.Part? { .init(.room, room.description) }
     public var line: PrintedText? { "\(occupant.nick) has \(isHere ? "entered" : "left") \(room)" }
     public var isDetail: Bool { true }
 
@@ -112,6 +115,7 @@ public struct MemberChanged: EventContent {
             EventField(.affiliation, .text(member.affiliation)),
         ]
     }
+    public var changed: DirectoryChange.Part? { .init(.room, room.description) }
     public var line: PrintedText? { "\(member.jid) is \(member.affiliation) of \(room)" }
     public var isDetail: Bool { true }
 
@@ -135,6 +139,7 @@ public struct InvitationChanged: EventContent {
             .optional(.inviter, invitation.inviter?.description), .optional(.reason, invitation.reason),
             isClosed ? EventField(.closed, .flag(true)) : nil)
     }
+    public var changed: DirectoryChange.Part? { .init(.request, invitation.room.description) }
     public var line: PrintedText? { isClosed ? nil : invitation.line }
 
     /// - Parameter isClosed: whether it needs no answer any more.

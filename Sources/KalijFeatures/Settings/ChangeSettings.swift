@@ -39,6 +39,7 @@ public struct ChangeSettings: Intent {
         if let choice { try settings.set(choice, for: bare) }
         if let preview { try settings.set(preview: preview, for: bare) }
         if let downloads { try settings.set(downloads: downloads, for: bare) }
+        step.emit(SettingsChanged(conversation: bare))
         return .done
     }
 

@@ -18,4 +18,5 @@ enum SettingsFeature: Feature {
             """)
     ]
     static var intents: [any Intent.Type] { [ChangeSettings.self] }
+    static var events: [any EventContent.Type] { [SettingsChanged.self] }
 }

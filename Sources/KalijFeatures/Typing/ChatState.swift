@@ -29,6 +29,7 @@ public struct Typing: EventContent {
             .init(.chatState, .text(state.rawValue)),
         ]
     }
+    public var changed: DirectoryChange.Part? { .init(.typing, sender.bare.description, value: state.rawValue) }
     public var line: PrintedText? { "\(sender) is \(state.rawValue)" }
     public var isDetail: Bool { true }
 

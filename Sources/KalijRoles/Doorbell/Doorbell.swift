@@ -104,13 +104,22 @@ public enum Doorbell {
 
     /// Listens to the driver of `directory`; nil if there is none.
     public static func subscription(directory path: String) -> Subscription? {
+        subscribed(path, tell).map(Subscription.init)
+    }
+
+    /// Listens to the driver of `directory`, which says what is shown differently; nil if there is none.
+    public static func changes(directory path: String) -> ChangeSubscription? {
+        subscribed(path, tellChanges).map(ChangeSubscription.init)
+    }
+
+    private static func subscribed(_ path: String, _ wish: UInt8) -> Int32? {
         guard let descriptor = connected(path, .driver) else { return nil }
-        var byte = Doorbell.tell
+        var byte = wish
         guard send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 else {
             close(descriptor)
             return nil
         }
-        return Subscription(descriptor)
+        return descriptor
     }
 
     /// Connects to the process that listens at `address` in `directory`; nil if there is none.
@@ -134,11 +143,22 @@ public enum Doorbell {
     /// The first byte from a process that wants signals.
     public static let tell: UInt8 = 2
 
+    /// The first byte from a process that wants to be told what is shown differently.
+    public static let tellChanges: UInt8 = 3
+    /// A later byte from such a process: the user wants a connection now.
+    public static let connectNow: UInt8 = 4
+
     /// Signals at the driver's end of the connection.
     public static func tell(_ connection: Int32) {
         var byte = tell
         // The connection does not block; a full connection already holds a signal.
         _ = send(connection, &byte, 1, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Writes at the driver's end of a connection, without waiting.
+    /// - Returns: how many of the bytes were taken.
+    public static func write(_ bytes: ArraySlice<UInt8>, to connection: Int32) -> Int {
+        max(0, bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) })
     }
 
     private static func accept(_ listener: Int32) -> Int32 {

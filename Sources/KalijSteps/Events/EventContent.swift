@@ -13,6 +13,8 @@ public protocol EventContent: Sendable, CustomStringConvertible {
     var fields: [EventField] { get }
     /// The line for people; nil for none.
     var line: PrintedText? { get }
+    /// What is shown differently; nil if nothing is. `AccountState` follows the events about sessions itself.
+    var changed: DirectoryChange.Part? { get }
     /// Whether the line is only for people who want all details.
     var isDetail: Bool { get }
     /// Whether the line is a result of the program, and not a remark.
@@ -22,6 +24,7 @@ public protocol EventContent: Sendable, CustomStringConvertible {
 extension EventContent {
     public static var keys: [EventKey] { [] }
     public var fields: [EventField] { [] }
+    public var changed: DirectoryChange.Part? { nil }
     public var isDetail: Bool { false }
     public var isResult: Bool { false }
     public var description: String { Self.name + (line.map { ": \($0)" } ?? "") }

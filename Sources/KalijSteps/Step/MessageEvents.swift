@@ -81,6 +81,7 @@ extension MessageEvent {
     public var fields: [EventField] { message.fields }
     public var line: PrintedText? { message.line }
     public var kind: String { Self.name }
+    public var changed: DirectoryChange.Part? { .init(.conversation, message.conversation) }
 }
 
 /// A message was stored.

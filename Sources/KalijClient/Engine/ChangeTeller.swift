@@ -1,0 +1,76 @@
+import FoundationEssentials
+import KalijAddress
+import KalijSteps
+import KalijText
+import KalijTransport
+
+/// Says after each commit what is shown differently: to all processes that show the directory, the driver's own among them
+/// (``AccountDirectory/changes()``). Changes of a short time are said together, each once, the last value of each.
+final class ChangeTeller {
+    /// Begins with what was missed, or with what was before.
+    static let everything = Array("*\n".utf8)
+    /// How long changes are gathered after the first, in seconds.
+    private static let pause = 0.05
+
+    private struct Place: Hashable {
+        let account: JID
+        let kind: DirectoryChange.Kind
+        let key: ExactText
+    }
+
+    /// Where the viewers are.
+    weak var doorbell: DoorbellWatch?
+    private let loop: any Schedule
+    private var waiting: [Place: DirectoryChange] = [:]
+    private var timer: Timer?
+    private(set) var states: [JID: AccountState] = [:]
+
+    init(on loop: any Schedule) { self.loop = loop }
+
+    deinit { timer?.cancel() }
+
+    /// An event is told to the application.
+    func note(_ event: EngineEvent) {
+        // Events about messages have numbers.
+        if event.number == nil, states[event.account, default: AccountState(at: event.at)].note(event) {
+            noteState(of: event.account)
+        }
+        guard hasViewers, let part = event.content.changed else { return }
+        add(DirectoryChange(part, of: event.account))
+    }
+
+    private var hasViewers: Bool { doorbell?.hasViewers ?? false }
+
+    private func noteState(of account: JID) {
+        guard hasViewers, let change = state(of: account) else { return }
+        add(change)
+    }
+
+    private func state(of account: JID) -> DirectoryChange? {
+        states[account].flatMap { try? JSONEncoder().encode($0) }
+            .map { DirectoryChange(.init(.state, value: String(decoding: $0, as: UTF8.self)), of: account) }
+    }
+
+    /// What a new viewer is told first.
+    var greeting: [UInt8] { Self.everything + Self.lines(states.keys.compactMap(state)) }
+
+    private func add(_ change: DirectoryChange) {
+        waiting[Place(account: JID.received(change.account), kind: change.kind, key: change.key.exact)] = change
+        guard timer == nil else { return }
+        // The first is told at the end of the present work.
+        timer = loop.schedule(after: 0) { [weak self] in self?.tell() }
+    }
+
+    private func tell() {
+        timer = nil
+        guard !waiting.isEmpty else { return }
+        doorbell?.tell(changes: Self.lines(Array(waiting.values)))
+        waiting = [:]
+        timer = loop.schedule(after: Self.pause) { [weak self] in self?.tell() }
+    }
+
+    private static func lines(_ changes: [DirectoryChange]) -> [UInt8] {
+        let encoder = JSONEncoder()
+        return changes.compactMap { try? encoder.encode($0) }.flatMap { $0 + [0x0A] }
+    }
+}

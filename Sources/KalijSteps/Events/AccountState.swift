@@ -1,0 +1,47 @@
+/// The connection of an account, as its driver knows it.
+public struct AccountState: Sendable, Equatable, Codable {
+    /// The stages of a connection.
+    public enum Stage: String, Sendable, Codable {
+        /// No connection; the next attempt is at ``AccountState/nextAttempt``.
+        case offline
+        /// A connection is being made.
+        case connecting
+        /// There is a session.
+        case online
+        /// The server refuses the login; nothing is tried until the account is changed.
+        case refused
+    }
+
+    public private(set) var stage: Stage
+    /// Since when the account is online, or is not, in milliseconds since 1970.
+    public private(set) var since: Int64
+    /// When the next connection is made, in milliseconds since 1970; nil if none is planned, or one is being made.
+    public private(set) var nextAttempt: Int64?
+    /// Why the account is not online, in words; nil if it is, or never was in this process.
+    public private(set) var reason: String?
+    /// Why nothing can be stored, in words; nil if all is well.
+    public private(set) var storageProblem: String?
+
+    package init(at now: Int64) { (stage, since) = (.offline, now) }
+
+    /// - Returns: whether the event says something about the state.
+    package mutating func note(_ event: EngineEvent) -> Bool {
+        switch event.content {
+        case is Connecting: (stage, nextAttempt) = (.connecting, nil)
+        case is Online:
+            if stage != .online { since = event.at }
+            (stage, nextAttempt, reason) = (.online, nil, nil)
+        case let offline as Offline:
+            if stage == .online { since = event.at }
+            (stage, reason) = (.offline, offline.reason)
+            nextAttempt = offline.retryIn.map { event.at + Int64(min($0, 86_400) * 1000) }  // fits: a day at most
+        case let refused as Refused:
+            if stage == .online { since = event.at }
+            (stage, reason, nextAttempt) = (.refused, refused.reason, nil)
+        case let waiting as WaitingForStorage: storageProblem = waiting.reason
+        case is StorageAvailable: storageProblem = nil
+        default: return false
+        }
+        return true
+    }
+}
