@@ -230,6 +230,7 @@ final class AccountDriver {
             disconnect(reason, blamesLetter: !(line?.inbox.error is StreamFailure))
         case .blame(let error):
             stage.session?.blame(error)
+            if error.condition == .conflict { reconnecting.resourceTaken(random: context.random()) }
             disconnect("\(StreamFailure.stream(error))")
         case .careful(let reason):
             redelivery.failed()

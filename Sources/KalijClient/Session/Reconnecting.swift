@@ -18,6 +18,8 @@ struct Reconnecting {
     private var isSoon = false
     /// Which of two passwords the next login uses.
     var choice = LoginChoice()
+    /// Of whoever has taken the resource: what tells ours apart from now on; nil while nobody has.
+    private(set) var otherResource: String?
     /// Whether the session has lasted long enough to trust the way to the server.
     private var isStable = false
 
@@ -64,6 +66,12 @@ struct Reconnecting {
     mutating func stanzaFailed() {
         failedStanzas = isStable ? 1 : failedStanzas + 1
         isSoon = failedStanzas <= Attempts.last
+    }
+
+    /// Another session has taken the place of ours: with the same resource we would take it back, for ever (RFC 6120 section 4.9.3.3).
+    /// - Parameter random: from 0 up to but not including 1.
+    mutating func resourceTaken(random: Double) {
+        otherResource = String(Int(random * 1_000_000_000), radix: 36)  // fits: below 30 bits
     }
 
     /// The stanza was set aside.

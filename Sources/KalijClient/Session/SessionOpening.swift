@@ -65,7 +65,10 @@ struct SessionOpening {
         let session = try steps.load()
         // A server ends the session before for the same resource, be the resource given by us or, by Bind 2, by the server.
         let resource = session.jid.flatMap { JID.received($0).resource } ?? steps.account.resource
-        let bind = isLeaving ? nil : SessionPlan.Bind(resource: resource, tag: Self.tag, carbons: true)
+        let other = reconnecting.otherResource
+        let bind = SessionPlan.Bind(
+            resource: other.map { "\(Self.tag).\($0)" } ?? resource, tag: other.map { "\(Self.tag)-\($0)" } ?? Self.tag,
+            carbons: true)
         let isLost = reconnecting.givesUpSession || session.unread.isLost(at: steps.runner.steadyNow)
         guard let id = session.resumeID, !isLost else {
             // Only a session that can be resumed is there to be ended.
@@ -77,11 +80,11 @@ struct SessionOpening {
             }
             // The counts of tokens are not to be used again after a power failure.
             try steps.runner.raiseBarrier()
-            return actions + [.negotiate(.planned(SessionPlan(bind: bind)))]
+            return actions + [.negotiate(.planned(SessionPlan(bind: isLeaving ? nil : bind)))]
         }
         try steps.runner.raiseBarrier()
         let resume = SessionPlan.Resume(id: id, handled: session.handled)
-        return [.negotiate(.planned(SessionPlan(resume: resume, bind: bind)))]
+        return [.negotiate(.planned(SessionPlan(resume: resume, bind: isLeaving ? nil : bind)))]
     }
 
     private func resumed(_ count: HandledCount) throws -> [Action] {

@@ -13,13 +13,13 @@ struct CarbonCopy {
     ///
     /// Only the account's own server may send copies, in the name of the bare address. Any other copy is forged
     /// (XEP-0280 section 11; CVE-2017-5589 and similar). A copy of a sent message is also forged if the account is not
-    /// its sender.
+    /// its sender. What is said in a room is copied to nobody (section 6.1): each client in the room gets it.
     package init?(_ wrapper: Element, account: JID) {
         guard let from = wrapper["from"], JID.received(from) == account else { return nil }
         let received = wrapper.child("received", CarbonCopy.namespace)
         guard let copy = received ?? wrapper.child("sent", CarbonCopy.namespace),
             let message = copy.child("forwarded", "urn:xmpp:forward:0")?.child("message", "jabber:client"),
-            let sender = message["from"]
+            let sender = message["from"], message["type"] != "groupchat"
         else { return nil }
         if received == nil, JID.received(sender).bare != account { return nil }
         self.message = message

@@ -56,7 +56,7 @@ extension ContactPresence {
         let isGone = presence["type"] == "unavailable"
         self.init(
             jid: jid, show: isGone ? "offline" : ["away", "chat", "dnd", "xa"].contains(show) ? show : "online",
-            status: presence.child("status", "jabber:client").flatMap { Self.words($0.text) },
+            status: presence.childInOwnLanguage("status", "jabber:client").flatMap { Self.words($0.text) },
             priority: isGone ? 0 : Self.priority(presence.child("priority", "jabber:client")?.text))
     }
 

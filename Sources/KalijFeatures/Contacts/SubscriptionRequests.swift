@@ -36,7 +36,7 @@ struct SubscriptionRequests {
             return try owed.send(.subscribed, to: jid)
         }
         guard try makeRoom(for: jid) else { return }
-        let status = presence.child("status", "jabber:client")?.text ?? ""
+        let status = presence.childInOwnLanguage("status", "jabber:client")?.text ?? ""
         let request = ContactRequest(
             jid: jid, status: status.isEmpty ? nil : status.cut(to: Self.longestStatus), at: step.now)
         try rows.store(request)

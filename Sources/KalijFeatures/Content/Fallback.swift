@@ -18,14 +18,17 @@ struct Fallback {
 
     /// `text`, of the element called `name`, without the parts that are fallbacks.
     func rest(of text: String, in name: String) -> String {
-        var scalars = text.unicodeScalars
+        guard !replaced.isEmpty else { return text }
+        let scalars = Array(text.unicodeScalars)
         let ranges = ranges(in: name, of: scalars.count)
         guard !ranges.isEmpty else { return text }
-        for range in ranges.reversed() {
-            let start = scalars.index(scalars.startIndex, offsetBy: range.lowerBound)
-            scalars.removeSubrange(start..<scalars.index(start, offsetBy: range.count))
+        var (rest, place) = (String.UnicodeScalarView(), 0)
+        for range in ranges {
+            rest.append(contentsOf: scalars[place..<range.lowerBound])
+            place = range.upperBound
         }
-        return String(scalars)
+        rest.append(contentsOf: scalars[place...])
+        return String(rest)
     }
 
     /// `text` without quotes, if all parts look like quotes: where anybody on the way can have written the ranges.
@@ -45,16 +48,22 @@ struct Fallback {
     /// The parts of a text with `count` code points, in order, without overlaps.
     private func ranges(in name: String, of count: Int) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
+        let language = message.childInOwnLanguage(name, "jabber:client")?["xml:lang"]
         for fallback in message.children("fallback", Self.namespace) {
             guard let namespace = fallback["for"], replaced.contains(namespace) else { continue }
             let regions = fallback.children
             if regions.isEmpty { ranges.append(0..<count) }
-            ranges += regions.filter { $0.name == name }.compactMap { Self.range($0, of: count) }
+            ranges += regions.filter { $0.name == name && isIn(language, $0) }.compactMap { Self.range($0, of: count) }
         }
         return ranges.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { merged, next in
             guard let last = merged.last, next.lowerBound <= last.upperBound else { return merged.append(next) }
             merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, next.upperBound)
         }
+    }
+
+    /// Whether a region counts in the text of this language.
+    private func isIn(_ language: String?, _ region: Element) -> Bool {
+        region["xml:lang"].map { $0 == language ?? message["xml:lang"] } ?? true
     }
 
     /// The region of a text with `count` code points: without attributes all of it; nil if it is malformed.

@@ -27,7 +27,7 @@ struct MessageContent {
     ///   - message: the stanza; after a decryption of all of it, as it would be in plain.
     ///   - type: RFC 6121 5.2.2.
     init(of message: Element, type: String) {
-        let body = message.child("body", "jabber:client")?.text ?? ""
+        let body = message.childInOwnLanguage("body", "jabber:client")?.text ?? ""
         // What an operation says in a text is for others.
         let replaced = Self.texts.filter { Self.isRead($0, in: message) }
         let own = Fallback(in: message, for: replaced).rest(of: body, in: "body")
@@ -71,7 +71,7 @@ struct MessageContent {
         let all = Fallback(in: message, for: texts.union(others))
         var lines: [String] = []
         // In a room the subject is the room's (XEP-0045 section 8.1).
-        if type != "groupchat", let subject = message.child("subject", "jabber:client")?.text {
+        if type != "groupchat", let subject = message.childInOwnLanguage("subject", "jabber:client")?.text {
             lines.append(all.rest(of: subject, in: "subject"))
         }
         let rest = all.rest(of: body, in: "body")

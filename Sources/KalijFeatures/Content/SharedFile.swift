@@ -119,11 +119,3 @@ struct SharedFile: Equatable {
         element.child(name, encryption).flatMap { Data(base64Encoded: $0.text.trimmed) }.map { [UInt8]($0) }
     }
 }
-
-extension String {
-    /// Without white space around.
-    fileprivate var trimmed: String {
-        let tail = drop(while: \.isWhitespace)
-        return String(tail.reversed().drop(while: \.isWhitespace).reversed())
-    }
-}

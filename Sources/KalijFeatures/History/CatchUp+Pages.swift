@@ -42,7 +42,7 @@ extension CatchUp {
             return nil
         }
         let place = try messages.place(of: received)
-        if NotesToSelf(step: step).isShownAgain(received, place, after: round.placed) {
+        if DoubleDeliveries(step: step).isShownAgain(received, place, after: round.placed) {
             round.show(archived, position: nil, isMoved: false)
             return place
         }

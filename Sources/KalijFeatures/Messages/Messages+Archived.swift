@@ -20,7 +20,7 @@ extension Messages {
     /// - Returns: false if nothing was stored, and the message has to be looked up (``place(of:)``).
     func storeNew(_ received: IncomingMessage, at position: Int64, catchup: Int64, unstamped: Bool) throws -> Bool {
         guard received.stanzaID != nil, !received.mayBeOwn, received.twin == nil,
-            received.originID == nil || !unstamped
+            received.originID == nil || !unstamped, !DoubleDeliveries(step: step).mayComeTwice(received)
         else { return false }
         return try insert(received, position: position, catchup: catchup)
     }
@@ -47,7 +47,7 @@ extension Messages {
             account, .text(received.archive), .optional(received.stanzaID), .text(received.sender.description),
             .text(received.messageID),
         ]) { Place(row: $0.integer("id"), position: $0.integer("position"), isConfirmed: $0.bool("confirmed")) }
-        return try known ?? unstamped(received) ?? twin(received) ?? NotesToSelf(step: step).place(of: received)
+        return try known ?? unstamped(received) ?? twin(received) ?? DoubleDeliveries(step: step).place(of: received)
     }
 
     /// The place of the row with the same encrypted content. The row gets the archive's id, if it has none.

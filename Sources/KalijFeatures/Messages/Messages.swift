@@ -16,7 +16,7 @@ package struct Messages {
     /// Stores a delivered message; `position` is the order number reserved for the message, if any.
     func deliver(_ received: IncomingMessage, at position: Int64?) throws {
         if try meetsOwn(received, at: nil) { return }
-        if let twin = try received.twin ?? NotesToSelf(step: step).place(of: received)?.row {
+        if let twin = try received.twin ?? DoubleDeliveries(step: step).place(of: received)?.row {
             return try lend(received, to: twin)
         }
         if try insert(received, position: try position ?? step.nextPosition(), catchup: 0) { step.tailGrew() }
@@ -156,12 +156,17 @@ package struct Messages {
         let row = try database.statement(
             """
             SELECT id FROM message
-            WHERE account = ?1 AND direction = 'out' AND origin_id = ?2 AND received_at IS NULL
-                AND (conversation = ?3 OR ?4) AND state NOT IN (?5, ?6, ?7)
+            WHERE account = ?1 AND direction = 'out'
+                -- An answer to another client of the account is copied (XEP-0280 section 6.1).
+                AND (origin_id = ?2 AND received_at IS NULL OR message_id = ?2 AND received_at IS NOT NULL)
+                -- A private message of a room is in the conversation with its occupant; the room itself answers, too.
+                AND (conversation IN (?3, ?8) OR ?4 OR ?3 = ?8 AND substr(conversation, 1, length(?3) + 1) = ?3 || '/')
+                AND state NOT IN (?5, ?6, ?7)
             """
         ).first([
             account, .text(id), .text(sender?.bare.description ?? ""), .integer(isOurs ? 1 : 0),
             .state(MessageState.failed), .state(MessageState.delivered), .state(MessageState.displayed),
+            .text(sender?.description ?? ""),
         ]) { $0.integer() }
         if let row { try fail(row, reason) }
     }

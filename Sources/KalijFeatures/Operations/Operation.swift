@@ -32,7 +32,9 @@ struct Operation: Equatable {
     /// - Parameter body: the text; nil for the body of the stanza.
     init?(_ message: Element, body: String? = nil) {
         if let replace = message.child("replace", Self.correction) {
-            guard let body = body ?? message.child("body", "jabber:client")?.text else { return nil }
+            let text = body ?? message.childInOwnLanguage("body", "jabber:client")?.text
+            // Nothing takes the place of a text.
+            guard let body = text, !body.isEmpty else { return nil }
             (kind, content) = (.correction, body)
             guard let id = Self.id(of: replace) else { return nil }
             reference = id
@@ -42,7 +44,7 @@ struct Operation: Equatable {
             reference = id
         } else if let reactions = message.child("reactions", Self.reactions) {
             (kind, content) = (
-                .reaction, Emoji.list(reactions.children("reaction").map(\.text)).joined(separator: "\n")
+                .reaction, Emoji.list(reactions.children("reaction").map(\.text.trimmed)).joined(separator: "\n")
             )
             guard let id = Self.id(of: reactions) else { return nil }
             reference = id

@@ -11,7 +11,7 @@ extension Rooms {
         guard let from = presence["from"].map(JID.received), var room = try rows.room(from) else { return }
         switch presence["type"] {
         case "error":
-            if let error = StanzaError(presence) { try handle(.refused(error), &room) }
+            if let error = StanzaError(presence) { try refused(error, from, &room) }
         case nil, "unavailable": try came(RoomPresence(presence, of: from), of: &room)
         default: break
         }
@@ -43,6 +43,14 @@ extension Rooms {
             if presence.statuses.contains(100) { room.info.isNonAnonymous = true }
             try handle(.entered(isNew: presence.statuses.contains(201)), &room)
         }
+    }
+
+    /// An answer to a nickname that is neither held nor asked for is too late, or nobody's.
+    private func refused(_ error: StanzaError, _ from: JID, _ room: inout RoomRow) throws {
+        let held = room.held.flatMap { try? room.jid.with(resource: $0) }
+        guard from.isBare || from == held || held == nil else { return }
+        if let former = room.former, room.stay.state == .joining { return try keepName(former, in: &room, error) }
+        try handle(.refused(error), &room)
     }
 
     private func gone(_ nick: String, _ presence: RoomPresence, isOwn: Bool, _ room: inout RoomRow) throws {

@@ -77,8 +77,9 @@ struct Hearing {
         let rooms = Rooms(step: step)
         try rooms.heard(&row)
         let element = message.element
-        // Only without a text: an empty one is one (section 8.1).
-        if let subject = element.child("subject", "jabber:client"), element.child("body", "jabber:client") == nil {
+        // Only without a text, of which an empty one is one, and outside of a thread (section 8.1).
+        let isMessage = ["body", "thread"].contains { element.child($0, "jabber:client") != nil }
+        if let subject = element.childInOwnLanguage("subject", "jabber:client"), !isMessage {
             message.isKept = false
             try told(subject.text, &row)
         }
@@ -214,15 +215,23 @@ struct Hearing {
         ]) { _ in true } ?? false
     }
 
-    /// A gateway to another network may drop ids: the oldest message with the same text is meant.
+    /// A gateway to another network may drop ids, or give its own (section 7.4): the oldest message with the same text is meant.
     private func findReflected(_ message: inout IncomingMessage) throws {
-        guard message.ownID == nil, let body = message.body else { return }
+        guard let body = message.body, try message.ownID == nil || isRenamed(message) else { return }
         message.reflects = try step.database.statement(
             """
             SELECT m.origin_id FROM room_message r CROSS JOIN message m ON m.id = r.message
             WHERE r.account = ? AND r.room = ? AND r.state <> 0 AND m.body = ? ORDER BY r.message LIMIT 1
             """
         ).first([.integer(step.account.id), .text(room.jid.description), .text(body)]) { $0.text() }
+    }
+
+    /// Whether a message may be one of this directory's under another id: another client of the account would name an origin-id.
+    private func isRenamed(_ message: IncomingMessage) throws -> Bool {
+        guard !room.info.keepsIDs, message.originID == nil, let id = message.ownID else { return false }
+        return try step.database.statement(
+            "SELECT 1 FROM message WHERE account = ? AND direction = 'out' AND origin_id = ? AND received_at IS NULL"
+        ).first([.integer(step.account.id), .text(id)]) { _ in false } ?? true
     }
 
     // MARK: Errors

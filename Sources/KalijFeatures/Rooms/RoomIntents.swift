@@ -95,6 +95,7 @@ extension Rooms {
 
     /// Another nickname in the room: presence under the new nickname (section 7.6).
     func rename(_ room: inout RoomRow) throws {
+        room.former = room.held
         room.stay.state = .asking
         try handle(.described(shows: false), &room)
     }

@@ -128,7 +128,7 @@ struct Rooms {
 
     /// Everything that the room tells newcomers is here.
     private func settle(_ room: inout RoomRow) throws {
-        room.reason = nil
+        (room.reason, room.former) = (nil, nil)
         room.heardAt = step.steady.now
         room.since = try room.since ?? ServerTime(step: step).now
         try Occupants(step: step, room: room).removeOlder()
@@ -150,10 +150,17 @@ struct Rooms {
 
     private func out(_ room: inout RoomRow, _ reason: String?) throws {
         room.reason = reason
-        room.held = nil
+        (room.held, room.former) = (nil, nil)
         try Occupants(step: step, room: room).removeAll()
         try end(&room, reason.map { .failed($0) } ?? .failed("the user has left the room"))
         if reason == nil { try RoomOutbox(step: step, room: room).failAll("the user has left the room") }
+    }
+
+    /// The room has refused another nickname: the account keeps the former one (section 7.6).
+    func keepName(_ former: String, in room: inout RoomRow, _ error: StanzaError) throws {
+        (room.held, room.nick, room.former) = (former, former, nil)
+        try end(&room, .failed(error.condition == .conflict ? "the nickname is taken" : "\(error)"))
+        try handle(.nameKept, &room)
     }
 
     private func end(_ room: inout RoomRow, _ outcome: IntentOutcome) throws {
@@ -172,7 +179,7 @@ struct Rooms {
         try RoomPlans(step: step).sessionLost()
         try Bookmarks(step: step).sessionLost()
         for var room in try rows.all() where room.stay.state.isUnderway {
-            room.stay.state = .waiting
+            (room.stay.state, room.former) = (.waiting, nil)
             try Occupants(step: step, room: room).removeAll()
             try rows.save(room)
         }

@@ -117,7 +117,9 @@ enum RoomsFeature: Feature {
                 intent TEXT NOT NULL,
                 asked INTEGER NOT NULL DEFAULT 0); -- how often a question was asked: the last counts
             CREATE INDEX room_plan_account ON room_plan(account);
-            """)
+            """),
+        // The nickname before, while the room is asked for another.
+        Migration("rooms/2", "ALTER TABLE room ADD COLUMN former TEXT"),
     ]
     static var handlers: [any Handler<Step>.Type] {
         [

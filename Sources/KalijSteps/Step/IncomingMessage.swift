@@ -102,7 +102,8 @@ public struct IncomingMessage {
         self.archive = archive?.key ?? (type == "groupchat" && direction == .incoming ? conversation : "")
         self.stanzaID = stanzaID
         archivedAt = at
-        sentAt = at ?? Self.delay(in: message) ?? now
+        // Nothing has arrived before it was sent, whatever a stamp says.
+        sentAt = at ?? Self.delay(in: message).map { min($0, now) } ?? now
         (isKept, isShown) = (stanzaID != nil, false)
     }
 

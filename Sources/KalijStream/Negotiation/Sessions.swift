@@ -137,7 +137,13 @@ extension Negotiation {
         _ element: Element, _ features: StreamFeatures, _ bind: SessionPlan.Bind
     ) throws(NegotiationError) -> [Action] {
         guard element.isNamed("iq", Namespace.client), element["id"] == Self.bindID else { throw unexpected(element) }
-        if let error = StanzaError(element) { throw .bind(error) }
+        if let error = StanzaError(element) {
+            guard error.condition == .conflict, bind.resource != nil else { throw .bind(error) }
+            // Another session has the resource, and keeps it: the server chooses one (RFC 6120 section 7.7.2.2).
+            var other = bind
+            other.resource = nil
+            return try self.bind(other, features)
+        }
         guard element["type"] == "result" else { throw unexpected(element) }
         guard let text = element.child("bind", Namespace.bind)?.child("jid", Namespace.bind)?.text else {
             throw .invalidAnswer("no address was bound")

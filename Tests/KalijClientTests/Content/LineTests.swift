@@ -61,6 +61,14 @@ struct LineTests {
             "<sticker xmlns='urn:xmpp:stickers:0' pack='p'/>" + sharing(source),
             ": (file summit.jpg, 17 bytes, not fetched) 😘"
         ),
+        // RFC 6120 section 8.1.5: of several languages the message's own; XEP-0428: ranges count in the text of their language.
+        ("<body xml:lang='fr'>Bonjour</body><body>Hello</body>", ": Hello"),
+        ("<body xml:lang='fr'>Bonjour</body><body xml:lang='de'>Hallo</body>", ": Bonjour"),
+        (
+            "<body xml:lang='fr'>&gt; un\nBonjour</body><body>&gt; one\nHello</body>" + reply
+                + fallback("urn:xmpp:reply:0", "<body xml:lang='fr' start='0' end='5'/><body start='0' end='6'/>"),
+            "(answer): Hello"
+        ),
         // XEP-0353, XEP-0482
         ("<propose xmlns='urn:xmpp:jingle-message:0' id='c'/>", ": (a call, which this client does not support)"),
         // XEP-0380

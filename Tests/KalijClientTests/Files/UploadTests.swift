@@ -178,18 +178,19 @@ struct UploadTests {
     @Test(
         "XEP-0363 section 5: errors of the service",
         arguments: [
-            ("not-acceptable", "failed"), ("forbidden", "failed"), ("not-allowed", "failed"),
-            ("resource-constraint", "waiting"), ("internal-server-error", "waiting"),
-            ("service-unavailable", "waiting"),
+            ("not-acceptable", "wait", "failed"), ("forbidden", "wait", "failed"), ("not-allowed", "wait", "failed"),
+            ("resource-constraint", "wait", "waiting"), ("internal-server-error", "wait", "waiting"),
+            ("service-unavailable", "wait", "waiting"), ("bad-request", "wait", "waiting"),
+            ("bad-request", "modify", "failed"),
         ])
-    func errors(_ condition: String, _ state: String) throws {
+    func errors(_ condition: String, _ type: String, _ state: String) throws {
         let harness = try online()
         try send(harness)
         try begin(harness)
         try answer(
             harness,
             """
-            <error type='wait'><\(condition) xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/>\
+            <error type='\(type)'><\(condition) xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/>\
             <retry xmlns='urn:xmpp:http:upload:0' stamp='2026-11-21T12:10:00Z'/></error>
             """, type: "error")
         let plan = try #require(try row(harness)).plan

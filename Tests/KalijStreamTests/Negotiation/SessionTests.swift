@@ -172,17 +172,35 @@ struct SessionTests {
 
     @Test("RFC 6120, 7.6.2: the server refuses the resource")
     func bindRefused() throws {
-        #expect(throws: NegotiationError.bind(StanzaError(.conflict, kind: .cancel, text: "Taken"))) {
+        #expect(throws: NegotiationError.bind(StanzaError(.notAllowed, kind: .cancel, text: "Taken"))) {
             try Transcript().play(
                 Script.authenticated
                     + """
                     * plan bind=balcony
                     C: ANY
                     S: <iq type='error' id='bind'><error type='cancel'>\
-                    <conflict xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/>\
+                    <not-allowed xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/>\
                     <text xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'>Taken</text></error></iq>
                     """)
         }
+    }
+
+    @Test("RFC 6120, 7.7.2.2: a resource that is taken is not asked for again: the server chooses one")
+    func resourceTaken() throws {
+        try Transcript().play(
+            Script.authenticated
+                + """
+                * plan bind=balcony
+                C: ANY
+                S: <iq type='error' id='bind'><error type='modify'>\
+                <conflict xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
+                C: <iq id='bind' type='set'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/></iq>
+                S: <iq type='result' id='bind'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>\
+                <jid>user@example.org/other</jid></bind></iq>
+                ! bound user@example.org/other
+                C: ANY
+
+                """)
     }
 
     @Test("incredible answers to the binding")

@@ -32,7 +32,7 @@ func requireSafe(_ text: String, among other: String) throws {
     }
 }
 
-/// In FTS5's language a search is strings alone.
+/// In FTS5's language a search is strings, and a star where a word goes on.
 private func requireExpression(_ text: String) throws {
     guard let search = try linear("search", text.utf8.count, { try? SearchWords(text) }) else { return }
     var isInside = false
@@ -41,7 +41,8 @@ private func requireExpression(_ text: String) throws {
             // Two in a row end a string and begin the next: within a string they are one sign.
             isInside.toggle()
         } else {
-            try require(isInside || byte == UInt8(ascii: " "), "a word outside of a string: \(search.expression)")
+            let isFree = byte == UInt8(ascii: " ") || byte == UInt8(ascii: "*")
+            try require(isInside || isFree, "a word outside of a string: \(search.expression)")
             try require(byte != 0, "a zero byte")
         }
     }

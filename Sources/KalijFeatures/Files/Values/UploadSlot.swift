@@ -36,15 +36,22 @@ package struct UploadSlot: Equatable, Sendable, Codable {
             let get = slot.child("get", Self.namespace)?["url"], let url = put["url"], Self.isURL(url), Self.isURL(get)
         else { return nil }
         let headers = put.children.compactMap { child -> Header? in
-            guard child.isNamed("header", Self.namespace), let name = child["name"],
-                Self.allowed.contains(name.lowercased()), child.text.utf8.count <= Self.longest,
-                // A value with line feeds would be headers of its own.
-                child.text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
+            guard child.isNamed("header", Self.namespace), let name = child["name"].map(Self.withoutBreaks),
+                Self.allowed.contains(name.lowercased()), child.text.utf8.count <= Self.longest
             else { return nil }
-            return Header(name, child.text)
+            let value = Self.withoutBreaks(child.text)
+            return value.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? Header(name, value) : nil
         }
         guard headers.count <= 10 else { return nil }
         self.init(put: url, get: get, headers: headers)
+    }
+
+    /// A value with line feeds would be headers of its own: they are removed (section 5), and the blanks around.
+    private static func withoutBreaks(_ text: String) -> String {
+        let scalars = text.unicodeScalars.filter { $0 != "\n" && $0 != "\r" }
+        guard let first = scalars.firstIndex(where: { $0 != " " }), let last = scalars.lastIndex(where: { $0 != " " })
+        else { return "" }
+        return String(String.UnicodeScalarView(scalars[first...last]))
     }
 
     private static func isURL(_ text: String) -> Bool {
@@ -71,6 +78,9 @@ extension SlotRefusal {
                 .child("max-file-size", UploadSlot.namespace)?.text
             self = .forGood(
                 limit.flatMap { Int64($0) }.map { "the server takes files of at most \($0) bytes" } ?? "\(error)")
+        // The same request is refused again (RFC 6120 section 8.3.2).
+        case .badRequest where error.kind == .modify || error.kind == .cancel:
+            self = .forGood("the server takes no such file: \(error)")
         case .forbidden, .notAllowed: self = .forGood("the server does not allow uploads: \(error)")
         case .resourceConstraint:
             let stamp = details?.child("retry", UploadSlot.namespace)?["stamp"].flatMap { DateTime.date($0) }

@@ -26,7 +26,7 @@ struct Bookmark {
         self.room = room
         self.element = element
         autojoin = ["true", "1"].contains(element["autojoin"])
-        nick = element.child("nick")?.text
+        nick = element.child("nick").flatMap { nick in (try? room.with(resource: nick.text)).map { _ in nick.text } }
         password = element.child("password")?.text
     }
 

@@ -22,6 +22,9 @@ package struct RoomInfo: Equatable, Sendable {
     /// The same, in the protocol before version 0.3.
     package var moderatesAsBefore = false
 
+    /// Whether the room shows messages under the ids that their authors have given them (XEP-0045 section 7.4).
+    package var keepsIDs = false
+
     package init() {}
 
     init(_ info: DiscoveryInfo) {
@@ -33,6 +36,7 @@ package struct RoomInfo: Equatable, Sendable {
         hasArchive = info.supports("urn:xmpp:mam:2")
         moderates = info.supports(Moderation.namespace)
         moderatesAsBefore = info.supports(Moderation.former)
+        keepsIDs = info.supports("http://jabber.org/protocol/muc#stable_id")
         hasOccupantIDs = info.supports("urn:xmpp:occupant-id:0")
     }
 

@@ -16,6 +16,8 @@ package struct RoomRow {
     package var stay: RoomStay
     /// The nickname in the room; in `joining` the nickname that was asked for.
     package var held: String?
+    /// The nickname before, while the room is asked for another.
+    package var former: String?
     /// Grows with each join: occupants of an earlier join are gone.
     package var join: Int64
     /// When the room was heard last, in the steady time; to the minute.
@@ -46,6 +48,7 @@ package struct RoomRow {
             RoomStay.State(rawValue: row.text("state")) ?? .left, failures: Int(row.integer("failures")),
             renamings: Int(row.integer("renamings")), mayCreate: row.bool("creating"))
         held = row.optionalText("held")
+        former = row.optionalText("former")
         join = row.integer("joins")
         heardAt = row.integer("heard_at")
         reason = row.optionalText("reason")
@@ -65,7 +68,7 @@ package struct RoomRow {
     private static var flags: [WritableKeyPath<RoomInfo, Bool>] {
         [
             \.isMembersOnly, \.isNonAnonymous, \.isHidden, \.isPersistent, \.hasArchive, \.hasOccupantIDs, \.moderates,
-            \.moderatesAsBefore,
+            \.moderatesAsBefore, \.keepsIDs,
         ]
     }
 
@@ -85,7 +88,7 @@ package struct RoomRows {
     package func all() throws -> [RoomRow] {
         try database.statement(
             """
-            SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, joins, heard_at, reason,
+            SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, former, joins, heard_at, reason,
                 successor, name, info, subject, occupant_id, intent, since,
                 overlaps, creating
             FROM room WHERE account = ? ORDER BY jid
@@ -97,7 +100,7 @@ package struct RoomRows {
     package func room(_ jid: JID) throws -> RoomRow? {
         try database.statement(
             """
-            SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, joins, heard_at, reason,
+            SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, former, joins, heard_at, reason,
                 successor, name, info, subject, occupant_id, intent, since,
                 overlaps, creating
             FROM room WHERE account = ? AND jid = ?
@@ -109,7 +112,7 @@ package struct RoomRows {
     func room(_ id: Int64) throws -> RoomRow? {
         try database.statement(
             """
-            SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, joins, heard_at, reason,
+            SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, former, joins, heard_at, reason,
                 successor, name, info, subject, occupant_id, intent, since,
                 overlaps, creating
             FROM room WHERE id = ? AND account = ?
@@ -162,14 +165,15 @@ package struct RoomRows {
         try database.run(
             """
             UPDATE room SET wanted = ?, nick = ?, password = ?, shows_address = ?, state = ?, failures = ?, renamings = ?, held = ?,
-                joins = ?, heard_at = ?, reason = ?, successor = ?, name = ?, info = ?, subject = ?, occupant_id = ?, intent = ?,
+                former = ?, joins = ?, heard_at = ?, reason = ?, successor = ?, name = ?, info = ?, subject = ?, occupant_id = ?, intent = ?,
                 since = ?, overlaps = ?, creating = ?
             WHERE id = ?
             """,
             [
                 .integer(room.isWanted ? 1 : 0), .text(room.nick), .optional(room.password),
                 .integer(room.mayShowAddress ? 1 : 0), .state(room.stay.state), .integer(Int64(room.stay.failures)),
-                .integer(Int64(room.stay.renamings)), .optional(room.held), .integer(room.join), .integer(room.heardAt),
+                .integer(Int64(room.stay.renamings)), .optional(room.held), .optional(room.former), .integer(room.join),
+                .integer(room.heardAt),
                 .optional(room.reason), .optional(room.successor), .optional(room.info.name), .integer(room.infoFlags),
                 .optional(room.subject), .optional(room.occupantID), .optional(room.intent),
                 .optional(room.since), .integer(room.overlaps ? 1 : 0),

@@ -67,6 +67,8 @@ package struct RoomStay: Equatable {
         case entered(isNew: Bool)
         /// The room has refused the presence.
         case refused(StanzaError)
+        /// The room has refused another nickname.
+        case nameKept
         /// The room has told its subject, the last of what newcomers are told (7.2.15).
         case told
         /// The answer to a self-ping (XEP-0410 section 3.2).
@@ -135,6 +137,9 @@ package struct RoomStay: Equatable {
         case .described, .notDescribed, .unanswered: return asked(event)
         case .entered, .refused, .told: return joining(event)
         case .pinged(let presence): return pinged(presence)
+        case .nameKept:
+            state = .doubtful
+            return [.ping]
         case .doubted:
             guard state == .joined else { return [] }
             state = .doubtful
