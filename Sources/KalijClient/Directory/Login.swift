@@ -3,6 +3,8 @@ import KalijAddress
 import KalijStream
 import KalijTransport
 
+import Synchronization
+
 /// Finds out whether an account can log in, over one connection that ends after the authentication.
 public final class Login {
     private let loop: EventLoop
@@ -50,6 +52,62 @@ public final class Login {
         let registration = Registration(account: jid, password: password, token: token)
         _ = try Login(jid, password: password, registering: Registering(registration: registration, answer: answer))
             .run(server, of: jid, within: seconds)
+    }
+
+    /// Logs in as ``attempt(_:password:server:within:)``, on a thread of its own.
+    /// - Returns: the values to be stored.
+    /// - Throws: `LoginError`, `SystemError`; `EngineError.noThread`; `CancellationError` as soon as the task is cancelled: then the
+    ///   connection ends, too.
+    public static func perform(
+        _ jid: JID, password: String, server: ServerSettings, within seconds: Double = 60
+    ) async throws -> SuccessfulLogin {
+        let (outcome, running) = (Future<SuccessfulLogin>(), Running())
+        try OwnThread.start {
+            outcome.resolve(
+                Result {
+                    let login = try Login(jid, password: password, registering: nil)
+                    running.begin(login)
+                    guard let found = try login.run(server, of: jid, within: seconds) else { throw CancellationError() }
+                    return found
+                })
+        }
+        return try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: {
+            running.cancel()
+        }
+    }
+
+    /// The login of another thread.
+    private final class Running: Sendable {
+        private struct State {
+            var waker: Waker?
+            var isCancelled = false
+        }
+
+        private let state = Mutex(State())
+        /// Used on the login's thread alone: the waker brings the call there.
+        private nonisolated(unsafe) weak var login: Login?
+
+        /// On the login's thread, before it runs.
+        func begin(_ login: Login) {
+            self.login = login
+            let isCancelled = state.withLock { state in
+                state.waker = login.loop.waker
+                return state.isCancelled
+            }
+            if isCancelled { stop() }
+        }
+
+        func cancel() {
+            let waker = state.withLock { state in
+                state.isCancelled = true
+                return state.waker
+            }
+            waker?.enqueue { [self] in stop() }
+        }
+
+        private func stop() { login?.finish(.failure(CancellationError())) }
     }
 
     private struct Registering {

@@ -5,7 +5,7 @@ import KalijText
 import KalijTransport
 
 /// Says after each commit what is shown differently: to all processes that show the directory, the driver's own among them
-/// (``AccountDirectory/changes()``). Changes of a short time are said together, each once, the last value of each.
+/// (``DirectoryChanges``). Changes of a short time are said together, each once, the last value of each.
 final class ChangeTeller {
     /// Begins with what was missed, or with what was before.
     static let everything = Array("*\n".utf8)

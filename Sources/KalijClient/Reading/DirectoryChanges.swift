@@ -3,29 +3,30 @@ import FoundationEssentials
 import KalijRoles
 import KalijSteps
 
-extension AccountDirectory {
-    /// What is shown differently from now on, told by the driver after each commit; nil if nobody drives, or the driver is just beginning.
-    ///
-    /// The way for a program that shows the directory, whether its own process drives or another. No page is written for it, and nothing is
-    /// polled. The first element is ``DirectoryNews/everything``.
-    public func changes() -> DirectoryChanges? {
-        Doorbell.changes(directory: path).map { DirectoryChanges(reader: LineReader($0)) }
-    }
-}
-
 /// An element of ``DirectoryChanges``.
 public enum DirectoryNews: Sendable, Equatable {
     /// Anything may be different: at the beginning, and after changes that a slow loop has missed.
     case everything
+    /// A part is different.
     case changed(DirectoryChange)
 }
 
-/// What is shown differently, as an asynchronous sequence for one loop. The sequence ends when the driver lets go or dies, and when the
-/// task is cancelled. Changes within 50 ms are told together, each once. The driver does not wait for a slow loop.
+/// What is shown differently in a directory, as an asynchronous sequence for one loop: told by the driver after each commit, whether the
+/// program's own process drives or another. No page is written for it, and nothing is polled.
+///
+/// The sequence ends when the driver lets go or dies, and when the task is cancelled. Changes within 50 ms are told together, each once. The
+/// driver does not wait for a slow loop.
 public struct DirectoryChanges: AsyncSequence, Sendable {
     public typealias Element = DirectoryNews
     public typealias Failure = Never
     let reader: LineReader
+
+    /// Everything from now on; the first element is ``DirectoryNews/everything``. Nil if nobody drives `directory`, or the driver is just
+    /// beginning.
+    public init?(_ directory: AccountDirectory) {
+        guard let subscription = Doorbell.changes(directory: directory.path) else { return nil }
+        reader = LineReader(subscription)
+    }
 
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 

@@ -12,6 +12,7 @@ public struct AccountState: Sendable, Equatable, Codable {
         case refused
     }
 
+    /// How far the connection is.
     public private(set) var stage: Stage
     /// Since when the account is online, or is not, in milliseconds since 1970.
     public private(set) var since: Int64

@@ -22,6 +22,7 @@ public struct DirectoryChange: Sendable, Hashable, Codable {
 
     /// The account's bare address.
     public let account: String
+    /// What kind of part is different.
     public let kind: Kind
     /// The bare address of the conversation, contact, room or requester; the id of the transfer; empty for the state and for what concerns
     /// all of the kind.
@@ -36,8 +37,11 @@ public struct DirectoryChange: Sendable, Hashable, Codable {
 
     /// A change without its account.
     public struct Part: Sendable, Hashable {
+        /// The kind of the part.
         public let kind: Kind
+        /// See ``DirectoryChange/key``.
         public let key: String
+        /// See ``DirectoryChange/value``.
         public let value: String?
 
         /// - Parameters:

@@ -31,13 +31,19 @@ public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
         public let kind: Kind
         /// In words, for a person.
         public let reason: String
+        /// The SHA-256 of the certificate that was not accepted; nil if none was shown.
+        public let certificate: [UInt8]?
 
-        public init(host: String, address: String? = nil, port: UInt16? = nil, kind: Kind, reason: String) {
+        public init(
+            host: String, address: String? = nil, port: UInt16? = nil, kind: Kind, reason: String,
+            certificate: [UInt8]? = nil
+        ) {
             self.host = host
             self.address = address
             self.port = port
             self.kind = kind
             self.reason = reason
+            self.certificate = certificate
         }
 
         public var description: String {
@@ -50,6 +56,14 @@ public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
     public let attempts: [Attempt]
 
     public init(_ attempts: [Attempt]) { self.attempts = attempts }
+
+    /// The SHA-256 of the certificate that was not accepted, as people compare it: pairs of hexadecimal digits between colons. Nil if
+    /// another fault kept the connection from being made.
+    public var certificateFingerprint: String? {
+        attempts.compactMap(\.certificate).last.map { bytes in
+            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
+        }
+    }
 
     /// The kind of the attempt that got furthest.
     public var kind: Kind {

@@ -104,9 +104,13 @@ final class Dialer {
     }
 
     private func fail(
-        _ host: String, at address: SocketAddress?, _ kind: ConnectFailure.Kind, _ reason: String
+        _ host: String, at address: SocketAddress?, _ kind: ConnectFailure.Kind, _ reason: String,
+        certificate: [UInt8]? = nil
     ) {
-        attempts.append(.init(host: host, address: address?.text, port: address?.port, kind: kind, reason: reason))
+        attempts.append(
+            .init(
+                host: host, address: address?.text, port: address?.port, kind: kind, reason: reason,
+                certificate: certificate))
     }
 
     // MARK: A route
@@ -214,7 +218,7 @@ final class Dialer {
         case .success(let info):
             end(.success(Reached(channel: channel, endpoint: endpoint, info: info, attempts: attempts)))
         case .failure(let problem):
-            fail(route.host, at: address, problem.kind, problem.reason)
+            fail(route.host, at: address, problem.kind, problem.reason, certificate: problem.certificate)
             channel.socket.close()
             tryNextRoute()
         }

@@ -206,7 +206,8 @@ public final class Connection {
     private func handshakeFailed(_ problem: TLSProblem) {
         let attempt = ConnectFailure.Attempt(
             host: reached?.endpoint.host ?? target.domain, address: reached?.endpoint.address,
-            port: reached?.endpoint.port, kind: problem.kind, reason: problem.reason)
+            port: reached?.endpoint.port, kind: problem.kind, reason: problem.reason,
+            certificate: problem.certificate)
         fail(ConnectFailure((reached?.attempts ?? []) + [attempt]))
     }
 

@@ -6,6 +6,8 @@ import KalijText
 struct CertificateProblem {
     let reason: String
     let kind: ConnectFailure.Kind
+    /// The SHA-256 of the server's own certificate.
+    let fingerprint: [UInt8]?
 
     /// Reads OpenSSL's result during verification. The pointers are OpenSSL's and lent for the call.
     init(verifying context: OpaquePointer, serverName: String) {
@@ -13,6 +15,7 @@ struct CertificateProblem {
         let faulty = X509_STORE_CTX_get_current_cert(context)
         let which = faulty == leaf ? "certificate" : "a certificate of the chain"
         let code = X509_STORE_CTX_get_error(context)
+        fingerprint = leaf.flatMap(Self.fingerprint)
         switch code {
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
             X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
@@ -38,6 +41,13 @@ struct CertificateProblem {
         default:
             reason = "certificate: " + String(cString: X509_verify_cert_error_string(Int(code)))
         }
+    }
+
+    private static func fingerprint(of certificate: OpaquePointer) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: UInt32 = 0
+        guard X509_digest(certificate, EVP_sha256(), &bytes, &count) == 1 else { return nil }
+        return Array(bytes.prefix(Int(count)))
     }
 
     /// The first ten host names and addresses of a certificate (subjectAltName; the common name does not count).

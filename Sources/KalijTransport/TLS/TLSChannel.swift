@@ -92,7 +92,9 @@ final class TLSChannel: Channel {
     }
 
     private func handshakeProblem() -> TLSProblem {
-        if let certificateProblem { return TLSProblem(certificateProblem.kind, certificateProblem.reason) }
+        if let problem = certificateProblem {
+            return TLSProblem(problem.kind, problem.reason, certificate: problem.fingerprint)
+        }
         let closed = TLSProblem(.tls, "the connection was closed during the TLS handshake")
         switch socket.lastError {
         case 0, EAGAIN: break

@@ -46,10 +46,13 @@ final class TLSContext {
 struct TLSProblem: Error {
     let kind: ConnectFailure.Kind
     let reason: String
+    /// The SHA-256 of the server's certificate, if that is the problem.
+    let certificate: [UInt8]?
 
-    init(_ kind: ConnectFailure.Kind, _ reason: String) {
+    init(_ kind: ConnectFailure.Kind, _ reason: String, certificate: [UInt8]? = nil) {
         self.kind = kind
         self.reason = reason
+        self.certificate = certificate
     }
 
     /// The last entry of OpenSSL's error queue, in OpenSSL's words; nil if the queue is empty.

@@ -35,14 +35,14 @@ import Testing
 
     @Test("a viewer is told of the state, of messages and drafts of whatever process, and hears the driver's end")
     func told() async throws {
-        #expect(drive.directory.changes() == nil)
+        #expect(DirectoryChanges(drive.directory) == nil)
         let engine = try await start()
-        let changes = try #require(drive.directory.changes())
+        let changes = try #require(DirectoryChanges(drive.directory))
         var told = changes.makeAsyncIterator()
         #expect(await told.next() == .everything)
         try await self.told(&told) { state($0)?.stage == .online }
         // One that comes later knows the state at once.
-        var later = try #require(drive.directory.changes()).makeAsyncIterator()
+        var later = try #require(DirectoryChanges(drive.directory)).makeAsyncIterator()
         #expect(await later.next() == .everything)
         try await self.told(&later) { state($0).map { $0.stage == .online && $0.since > 0 } ?? false }
         let romeo = try JID("romeo@localhost")
@@ -58,13 +58,13 @@ import Testing
         try await engine.stop()
         while await told.next() != nil {}
         while await later.next() != nil {}
-        #expect(drive.directory.changes() == nil)
+        #expect(DirectoryChanges(drive.directory) == nil)
     }
 
     @Test("a viewer that does not read holds nobody up, and learns that everything may be different")
     func slow() async throws {
         let engine = try await start()
-        let changes = try #require(drive.directory.changes())
+        let changes = try #require(DirectoryChanges(drive.directory))
         for round in 0..<4 {
             try await engine.perform { step in
                 for number in 0..<4000 {
@@ -93,11 +93,11 @@ import Testing
     @Test("a cancelled loop ends, and the driver goes on")
     func cancelled() async throws {
         let engine = try await start()
-        let changes = try #require(drive.directory.changes())
+        let changes = try #require(DirectoryChanges(drive.directory))
         let loop = Task { for await _ in changes {} }
         loop.cancel()
         await loop.value
-        var told = try #require(drive.directory.changes()).makeAsyncIterator()
+        var told = try #require(DirectoryChanges(drive.directory)).makeAsyncIterator()
         #expect(await told.next() == .everything)
         try await engine.stop()
     }
@@ -108,7 +108,7 @@ import Testing
         var timing = Drive.timing
         timing.longestRetry = 300
         let engine = try await Engine.start(role: .main, in: drive.directory, options: Engine.Options(timing: timing))
-        let changes = try #require(drive.directory.changes())
+        let changes = try #require(DirectoryChanges(drive.directory))
         var told = changes.makeAsyncIterator()
         // The pauses grow: on a busy machine one of the first may end by itself.
         var isEarly = false
