@@ -156,9 +156,11 @@ package struct Messages {
         let row = try database.statement(
             """
             SELECT id FROM message
-            WHERE account = ?1 AND direction = 'out'
+            WHERE id IN (
+                SELECT id FROM message WHERE account = ?1 AND direction = 'out' AND origin_id = ?2 AND received_at IS NULL
                 -- An answer to another client of the account is copied (XEP-0280 section 6.1).
-                AND (origin_id = ?2 AND received_at IS NULL OR message_id = ?2 AND received_at IS NOT NULL)
+                UNION ALL SELECT id FROM message
+                WHERE message_id = ?2 AND account = ?1 AND direction = 'out' AND received_at IS NOT NULL)
                 -- A private message of a room is in the conversation with its occupant; the room itself answers, too.
                 AND (conversation IN (?3, ?8) OR ?4 OR ?3 = ?8 AND substr(conversation, 1, length(?3) + 1) = ?3 || '/')
                 AND state NOT IN (?5, ?6, ?7)
