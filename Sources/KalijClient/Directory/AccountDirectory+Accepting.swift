@@ -43,19 +43,4 @@ extension AccountDirectory {
                 jid: jid, server: server, login: login, resource: resource, clock: clock)
         }
     }
-
-    /// Logs in as ``logIn(_:password:resource:server:within:clock:)`` and stores the account, without blocking the caller's thread.
-    /// - Throws: as the other function; `CancellationError` as soon as the task is cancelled: then nothing is stored.
-    public func addAccount(
-        _ jid: JID, password: String, resource: String, server: ServerSettings = ServerSettings(),
-        within seconds: Double = 60, clock: Clock = .system
-    ) async throws {
-        let login = try await Login.perform(jid, password: password, server: server, within: seconds)
-        try Task.checkCancellation()
-        let database = try open(.machine, role: .share, now: clock.now(), clock: clock)
-        try ringing {
-            try AccountTable(database).store(
-                jid: jid, server: server, login: login, resource: resource, clock: clock)
-        }
-    }
 }

@@ -3,11 +3,9 @@ import KalijAddress
 import KalijStream
 import KalijTransport
 
-import Synchronization
-
 /// Finds out whether an account can log in, over one connection that ends after the authentication.
 public final class Login {
-    private let loop: EventLoop
+    let loop: EventLoop
     private let password: String
     private let line: Line
     private var outcome: Result<SuccessfulLogin?, any Error>?
@@ -30,7 +28,7 @@ public final class Login {
     public static func attempt(
         _ jid: JID, password: String, server: ServerSettings, within seconds: Double = 60
     ) throws -> SuccessfulLogin {
-        let login = try Login(jid, password: password, registering: nil)
+        let login = try Login(jid, password: password)
         guard let found = try login.run(server, of: jid, within: seconds) else { throw LoginError.failed("no login") }
         return found
     }
@@ -54,66 +52,12 @@ public final class Login {
             .run(server, of: jid, within: seconds)
     }
 
-    /// Logs in as ``attempt(_:password:server:within:)``, on a thread of its own.
-    /// - Returns: the values to be stored.
-    /// - Throws: `LoginError`, `SystemError`; `EngineError.noThread`; `CancellationError` as soon as the task is cancelled: then the
-    ///   connection ends, too.
-    public static func perform(
-        _ jid: JID, password: String, server: ServerSettings, within seconds: Double = 60
-    ) async throws -> SuccessfulLogin {
-        let (outcome, running) = (Future<SuccessfulLogin>(), Running())
-        try OwnThread.start {
-            outcome.resolve(
-                Result {
-                    let login = try Login(jid, password: password, registering: nil)
-                    running.begin(login)
-                    guard let found = try login.run(server, of: jid, within: seconds) else { throw CancellationError() }
-                    return found
-                })
-        }
-        return try await withTaskCancellationHandler {
-            try await outcome.value()
-        } onCancel: {
-            running.cancel()
-        }
-    }
-
-    /// The login of another thread.
-    private final class Running: Sendable {
-        private struct State {
-            var waker: Waker?
-            var isCancelled = false
-        }
-
-        private let state = Mutex(State())
-        /// Used on the login's thread alone: the waker brings the call there.
-        private nonisolated(unsafe) weak var login: Login?
-
-        /// On the login's thread, before it runs.
-        func begin(_ login: Login) {
-            self.login = login
-            let isCancelled = state.withLock { state in
-                state.waker = login.loop.waker
-                return state.isCancelled
-            }
-            if isCancelled { stop() }
-        }
-
-        func cancel() {
-            let waker = state.withLock { state in
-                state.isCancelled = true
-                return state.waker
-            }
-            waker?.enqueue { [self] in stop() }
-        }
-
-        private func stop() { login?.finish(.failure(CancellationError())) }
-    }
-
     private struct Registering {
         var registration: Registration
         let answer: (RegistrationForm) throws -> [String: [String]]
     }
+
+    convenience init(_ jid: JID, password: String) throws { try self.init(jid, password: password, registering: nil) }
 
     private init(_ jid: JID, password: String, registering: Registering?) throws {
         (self.password, self.registering) = (password, registering)
@@ -131,7 +75,7 @@ public final class Login {
         }
     }
 
-    private func run(_ server: ServerSettings, of jid: JID, within seconds: Double) throws -> SuccessfulLogin? {
+    func run(_ server: ServerSettings, of jid: JID, within seconds: Double) throws -> SuccessfulLogin? {
         patience = seconds
         expectAnswer(within: seconds)
         line.open { [loop] in
@@ -207,7 +151,7 @@ public final class Login {
         }
     }
 
-    private func finish(_ result: Result<SuccessfulLogin?, any Error>) {
+    func finish(_ result: Result<SuccessfulLogin?, any Error>) {
         guard outcome == nil else { return }
         outcome = result
         line.close { [loop] _ in loop.stop() }
