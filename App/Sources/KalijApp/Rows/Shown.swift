@@ -1,0 +1,42 @@
+import KalijClient
+
+extension String {
+    /// Other people's name or address on one line: nothing in it turns the direction of writing, hides, or ends the line.
+    public var shownName: String {
+        let clean = PrintedText(field: self).description
+        return clean.utf8.count <= Shown.longestName ? clean : String(clean.prefix(Shown.longestName / 4)) + "…"
+    }
+
+    /// Other people's text on its own lines, cut if it is longer than anybody reads on a screen.
+    var shownText: (text: String, isCut: Bool) {
+        var lines: [String] = []
+        var (rest, isCut) = (Substring(self), false)
+        if rest.utf8.count > Shown.mostBytes {
+            let end = rest.utf8.index(rest.startIndex, offsetBy: Shown.mostBytes)
+            rest = Substring(String(decoding: rest.utf8[..<end], as: UTF8.self))
+            while rest.last == "\u{FFFD}" { rest.removeLast() }
+            isCut = true
+        }
+        for line in rest.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+            guard lines.count < Shown.mostLines else { return (lines.joined(separator: "\n"), true) }
+            lines.append(PrintedText(field: String(line)).description)
+        }
+        return (lines.joined(separator: "\n"), isCut)
+    }
+
+    /// The beginning of a text, for saying it.
+    public var shownStart: String { String(prefix(300)) }
+
+    /// The beginning of a text as one line.
+    var shownLine: String {
+        let start = String(self.prefix(while: { !$0.isNewline }).prefix(200))
+        return PrintedText(field: start.isEmpty ? String(self.prefix(200)) : start).description
+    }
+}
+
+enum Shown {
+    /// A longer text makes a frame slow.
+    static let mostBytes = 8_000
+    static let mostLines = 200
+    static let longestName = 400
+}
