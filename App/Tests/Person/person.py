@@ -53,9 +53,6 @@ class Person:
         self.program = subprocess.Popen([os.environ["KALIJ_APP"], *words], env=os.environ | (environment or {}),
                                         stdout=open(path, "ab"), stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         self.app = self.wait("the app", self.find_app)
-        # Nobody manages windows here.
-        self.wait("the window", lambda: subprocess.run(
-            ["xdotool", "search", "--onlyvisible", "--name", "^Kalij$", "windowfocus"], capture_output=True, timeout=20).returncode == 0)
         return self
 
     def find_app(self):

@@ -84,8 +84,10 @@ public struct Thread: Sendable {
         return page.messages.filter { !$0.isOwn && !known.contains($0.id) && $0.id > last.id && $0.at >= last.at }
     }
 
-    /// The window for reading further back; nil if there is nothing.
-    public func older(than first: Int64) -> Window { Window(first: first, count: Window.most) }
+    /// The window of what is held, and of what has come since.
+    public var held: Window {
+        page.messages.first { $0.id > 0 }.map { Window(first: $0.id, count: Window.most) } ?? window
+    }
 
     /// The window for reading on; nil if nothing newer is known.
     public var newer: Window? {

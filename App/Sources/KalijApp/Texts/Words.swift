@@ -13,6 +13,7 @@ public enum Words {
     public static var address: String { tr("Address") }
     public static var password: String { tr("Password") }
     public static var showPassword: String { tr("Show password") }
+    public static var theAccount: String { tr("Account") }
     public static var server: String { tr("Server") }
     public static var logIn: String { tr("Log in") }
     public static var cancel: String { tr("Cancel") }

@@ -146,6 +146,14 @@ final class ListView<Row: RowView> {
         gtk_widget_add_controller(view, keys)
     }
 
+    /// Gives the focus to the selected row, or to the last.
+    func focusRow() {
+        if let place = selectedPlace ?? rows.indices.last {
+            gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(place)))
+        }
+        view.focus()
+    }
+
     /// Scrolls to a row, in the next frames: a list is never scrolled while it lays out.
     func scroll(to place: Int, frames: Int = 3) {
         let isScrolling = scrolling != nil

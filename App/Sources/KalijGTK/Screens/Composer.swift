@@ -18,7 +18,7 @@ final class Composer {
     private static let keptWithin: UInt32 = 300
 
     init() {
-        send = widget(OpaquePointer(gtk_button_new_from_icon_name("mail-send-symbolic")))
+        send = widget(OpaquePointer(gtk_button_new_from_icon_name("go-up-symbolic")))
         root = Make.box(GTK_ORIENTATION_HORIZONTAL, spacing: 8)
         build()
         listen()
@@ -31,7 +31,7 @@ final class Composer {
         gtk_text_view_set_bottom_margin(cast(raw(text)), 8)
         kalij_name(text, Words.message)
         let scrolled = widget(OpaquePointer(gtk_scrolled_window_new()))
-        gtk_scrolled_window_set_policy(opaque(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
+        gtk_scrolled_window_set_policy(opaque(scrolled), GTK_POLICY_NEVER, GTK_POLICY_EXTERNAL)
         gtk_scrolled_window_set_propagate_natural_height(opaque(scrolled), 1)
         gtk_scrolled_window_set_max_content_height(opaque(scrolled), 150)
         gtk_scrolled_window_set_child(opaque(scrolled), text)

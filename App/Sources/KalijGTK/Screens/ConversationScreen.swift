@@ -115,12 +115,6 @@ final class ConversationScreen {
         return end >= gtk_adjustment_get_upper(adjustment) - Self.nearEnd
     }
 
-    /// Whether everything that is held is in sight.
-    var isShort: Bool {
-        guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) else { return true }
-        return gtk_adjustment_get_upper(adjustment) <= gtk_adjustment_get_page_size(adjustment) + 1
-    }
-
     private static let nearEnd = 60.0
     private static let nearBegin = 400.0
 

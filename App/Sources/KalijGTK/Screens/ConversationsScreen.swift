@@ -16,6 +16,7 @@ final class ConversationsScreen {
     private let empty = Make.status("mail-unread-symbolic", Words.noConversations, Words.noConversationsHint)
     private let nothing = Make.status("edit-find-symbolic", Words.nothingFound, "")
     private let scrolled: Widget
+    private let header = widget(OpaquePointer(adw_header_bar_new()))
     private var isFirst = true
 
     init() {
@@ -27,7 +28,6 @@ final class ConversationsScreen {
     }
 
     private func build() {
-        let header = widget(OpaquePointer(adw_header_bar_new()))
         adw_header_bar_set_title_widget(opaque(header), widget(OpaquePointer(adw_window_title_new("Kalij", ""))))
         adw_header_bar_pack_start(
             opaque(header), Make.iconButton("list-add-symbolic", Words.newConversation) { [weak self] in self?.onNew() })
@@ -52,7 +52,8 @@ final class ConversationsScreen {
         stack.add(nothing, Words.nothingFound)
         for part in [header, banner.root, searchBar, stack.root] { root.append(part) }
         searchBar.show(false)
-        gtk_widget_set_size_request(root, 270, -1)
+        gtk_widget_set_size_request(root, 300, -1)
+        gtk_widget_set_hexpand(root, 0)
     }
 
     private static func menu() -> OpaquePointer {
@@ -62,6 +63,11 @@ final class ConversationsScreen {
         g_menu_append(menu, Words.about, "app.about")
         g_menu_append(menu, Words.quit, "app.quit")
         return menu
+    }
+
+    /// Whether the list is alone in the window, and closes it.
+    func showWindowButtons(_ isAlone: Bool) {
+        adw_header_bar_set_show_end_title_buttons(opaque(header), isAlone ? 1 : 0)
     }
 
     // MARK: Rows

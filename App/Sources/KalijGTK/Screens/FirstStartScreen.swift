@@ -16,6 +16,7 @@ final class FirstStartScreen {
     private let problem = Make.label(classes: "error")
     private let progress = Make.label(classes: "dim-label")
     private let spinner = widget(OpaquePointer(gtk_spinner_new()))
+    private let waiting = Make.box(GTK_ORIENTATION_HORIZONTAL, spacing: 8)
     private let logIn: Widget
     private let cancel: Widget
     private var attempt: LoginAttempt?
@@ -44,6 +45,7 @@ final class FirstStartScreen {
             adw_preferences_group_add(cast(raw(group)), row)
             nameEntry(row, name)
         }
+        Names.nameButtons(in: password, Words.showPassword)
         gtk_widget_set_tooltip_text(server, Words.serverHint)
         for label in [problem, progress] {
             gtk_label_set_wrap(opaque(label), 1)
@@ -55,7 +57,7 @@ final class FirstStartScreen {
             gtk_widget_set_halign(button, GTK_ALIGN_CENTER)
         }
         logIn.addClass("suggested-action")
-        let waiting = Make.horizontal(spinner, progress, spacing: 8)
+        for part in [spinner, progress] { waiting.append(part) }
         gtk_widget_set_halign(waiting, GTK_ALIGN_CENTER)
         let form = Make.vertical(group, problem, waiting, logIn, cancel, spacing: 14)
         let page = Make.status("user-available-symbolic", Words.welcome, Words.welcomeHint)
@@ -97,7 +99,7 @@ final class FirstStartScreen {
         spinner.show(isTrying)
         if isTrying { gtk_spinner_start(opaque(spinner)) } else { gtk_spinner_stop(opaque(spinner)) }
         progress.setText(isTrying ? Words.loggingIn : "")
-        progress.show(isTrying)
+        waiting.show(isTrying)
         guard case .entering(let words) = state else {
             problem.show(false)
             return
@@ -118,8 +120,10 @@ final class FirstStartScreen {
         }
         let attempt = LoginAttempt()
         self.attempt = attempt
-        show(.loggingIn)
+        // A field that has the focus must not become insensitive.
+        cancel.show(true)
         cancel.focus()
+        show(.loggingIn)
         Task { await run(attempt, checked) }
     }
 

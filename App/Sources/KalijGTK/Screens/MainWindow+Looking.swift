@@ -15,7 +15,7 @@ extension MainWindow {
             return showBanner()
         case .driving(let now):
             driving = now
-            if now == .noAccount { showFirstStart() }
+            if now == .noAccount, !isFirstStart { showFirstStart() }
             if now == .elsewhere { states = [:] }
             isAllDirty = true
             showBanner()
@@ -73,7 +73,9 @@ extension MainWindow {
                 if let row = try? await reader.conversation(key) { conversations.read(key, row) }
             }
         }
-        if let key = thread?.key, let row = conversations.model.row(key) { shownAnew(row) }
+        guard let key = thread?.key, let row = conversations.model.row(key) else { return }
+        shownAnew(row)
+        markRead()
     }
 
     func lookAtAll() async {
@@ -84,12 +86,18 @@ extension MainWindow {
     /// Reads the held part of the open conversation anew.
     func lookAtThread() async {
         guard let before = thread else { return }
-        let (window, isAtEnd) = (before.window, screen.isAtEnd)
-        guard let page = try? await reader.page(before.key, window, waiting: driving != .here),
-            var now = thread, now.key == before.key, now.window == window
-        else { return }
+        let isAtEnd = screen.isAtEnd && !before.page.hasNewer
+        var window = before.held
+        guard var page = await page(before.key, window) else { return }
+        if isAtEnd, page.hasNewer {
+            // Who follows the newest messages loses some at the other end.
+            window = Window(count: Window.most / 2)
+            guard let newest = await self.page(before.key, window) else { return }
+            page = newest
+        }
+        guard var now = thread, now.key == before.key, now.window == before.window else { return }
         let arrived = now.read(page)
-        trim(&now, isAtEnd)
+        now.window = window
         thread = now
         show(now)
         let hasNew = page.messages.last?.id != before.page.messages.last?.id
@@ -100,19 +108,15 @@ extension MainWindow {
             typists[now.key] = nil
             showTypist()
         }
-        markRead()
     }
 
-    /// The newest messages are held up to a bound; who reads them loses nothing at the other end.
-    private func trim(_ thread: inout Thread, _ isAtEnd: Bool) {
-        if thread.window.first == nil, !isAtEnd, let first = thread.page.messages.first(where: { $0.id > 0 }) {
-            // Who reads further up stays with the same messages.
-            thread.window = Window(first: first.id, count: Window.most)
-        }
+    /// Reads a part of a conversation; nil if it cannot be read now.
+    func page(_ key: ConversationKey, _ window: Window) async -> Page? {
+        try? await reader.page(key, window, waiting: driving != .here)
     }
 
     func show(_ thread: Thread) {
         screen.show(thread.rows, name: openRow?.name ?? "")
-        screen.showToLatest(thread.page.hasNewer || thread.window.first != nil && !screen.isAtEnd)
+        if thread.page.hasNewer { screen.showToLatest(true) }
     }
 }

@@ -32,7 +32,7 @@ extension MainWindow {
         if let around = message ?? thread.firstUnread {
             thread.window = (try? await reader.window(row.key, before: Window.begin, around)) ?? nil ?? Window()
         }
-        let page = (try? await reader.page(row.key, thread.window, waiting: driving != .here)) ?? Page()
+        let page = await page(row.key, thread.window) ?? Page()
         guard self.thread?.key == row.key else { return }
         _ = thread.read(page)
         self.thread = thread
@@ -49,7 +49,7 @@ extension MainWindow {
         guard thread?.key == key else { return }
         isPaging = false
         markRead()
-        if screen.isShort || thread?.window.first == nil { older() }
+        older()
     }
 
     func shownAnew(_ row: ConversationRow) {
@@ -98,8 +98,7 @@ extension MainWindow {
     }
 
     private func turn(to window: Window, of key: ConversationKey) async {
-        guard let page = try? await reader.page(key, window, waiting: driving != .here), var now = thread, now.key == key
-        else { return }
+        guard let page = await page(key, window), var now = thread, now.key == key else { return }
         now.window = window
         _ = now.read(page)
         thread = now

@@ -33,6 +33,7 @@ final class MainWindow {
     var typists: [ConversationKey: UInt32] = [:]
     private var wanted: String?
     private var isQuitting = false
+    private(set) var isFirstStart = false
 
     init(_ application: OpaquePointer, _ directory: AccountDirectory, opening address: String?) {
         self.application = application
@@ -86,7 +87,10 @@ final class MainWindow {
     }
 
     private var isFolded: Bool { adw_leaflet_get_folded(opaque(leaflet)) != 0 }
-    private func folded() { screen.back.show(isFolded) }
+    private func folded() {
+        screen.back.show(isFolded)
+        conversations.showWindowButtons(isFolded)
+    }
 
     func present() { gtk_window_present(cast(raw(window))) }
 
@@ -127,10 +131,14 @@ final class MainWindow {
     func showFirstStart(address: String? = nil) {
         firstStart.onCancel = accounts.isEmpty ? nil : { [weak self] in self?.showLists() }
         firstStart.prepare(address: address)
+        isFirstStart = true
         pages.show(firstStart.root)
     }
 
-    private func showLists() { pages.show(leaflet) }
+    private func showLists() {
+        isFirstStart = false
+        pages.show(leaflet)
+    }
 
     private func loggedIn(_ account: String) {
         states[account] = .connecting
@@ -242,7 +250,7 @@ final class MainWindow {
         if isFolded {
             adw_leaflet_set_visible_child(opaque(leaflet), next == 0 ? conversations.root : screen.root)
         }
-        regions[next].focus()
+        if regions[next] == screen.list.view { screen.list.focusRow() } else { regions[next].focus() }
     }
 
     private var focused: Widget { gtk_window_get_focus(cast(raw(window))) ?? window }
