@@ -113,7 +113,8 @@ public struct Thread: Sendable {
                 gaps.removeFirst()
             }
             let today = Days.number(message.at)
-            if today != day { rows.append(.day(message.at)) }
+            // The first held row stays where it is when older ones come before it.
+            if today != day, previous != nil || !page.hasOlder { rows.append(.day(message.at)) }
             if message.id == firstUnread { rows.append(.unread) }
             let isBreak = today != day || message.id == firstUnread
             let continues = !isBreak && previous.map { $0.author == message.author && $0.isOwn == message.isOwn } ?? false

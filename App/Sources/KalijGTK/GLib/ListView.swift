@@ -146,12 +146,30 @@ final class ListView<Row: RowView> {
         gtk_widget_add_controller(view, keys)
     }
 
-    /// Gives the focus to the selected row, or to the last.
-    func focusRow() {
-        if let place = selectedPlace ?? rows.indices.last {
-            gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(place)))
+    /// Gives the focus to the selected row, or to `other`: GTK 4.8 would give it to the first.
+    func focusRow(or other: Int?) {
+        guard let place = selectedPlace ?? other, rows.indices.contains(place) else {
+            view.focus()
+            return
         }
-        view.focus()
+        select(place)
+        gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(place)))
+        if focusBound(place) { return }
+        // The row has no widgets before the list is laid out.
+        var frames = 10
+        everyFrame(of: view) { [weak self] in
+            frames -= 1
+            guard let self, frames > 0 else { return false }
+            return !focusBound(place)
+        }
+    }
+
+    private func focusBound(_ place: Int) -> Bool {
+        let found = bound.first { Int(gtk_list_item_get_position($0.key)) == place }
+        guard let row = found?.value.root, let parent = gtk_widget_get_parent(row), gtk_widget_get_mapped(parent) != 0 else {
+            return false
+        }
+        return gtk_widget_grab_focus(parent) != 0
     }
 
     /// Scrolls to a row, in the next frames: a list is never scrolled while it lays out.

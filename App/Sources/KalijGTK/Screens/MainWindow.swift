@@ -122,7 +122,7 @@ final class MainWindow {
         if let place = places.load(), !accounts.isEmpty, accounts.contains(place.key.account) {
             await open(place)
         } else if !accounts.isEmpty {
-            conversations.list.view.focus()
+            focusList()
         }
         if let wanted { openAddress(wanted) }
         for await look in backend.looks() { heard(look) }
@@ -144,7 +144,7 @@ final class MainWindow {
         states[account] = .connecting
         showLists()
         backend.tryNow()
-        conversations.list.view.focus()
+        focusList()
         isAllDirty = true
         look()
     }
@@ -163,7 +163,7 @@ final class MainWindow {
         if conversations.isSearching { conversations.endSearch() }
         screen.composer.keep()
         if isFolded { adw_leaflet_set_visible_child(opaque(leaflet), conversations.root) }
-        conversations.list.view.focus()
+        focusList()
     }
 
     func newConversation() {
@@ -250,8 +250,14 @@ final class MainWindow {
         if isFolded {
             adw_leaflet_set_visible_child(opaque(leaflet), next == 0 ? conversations.root : screen.root)
         }
-        if regions[next] == screen.list.view { screen.list.focusRow() } else { regions[next].focus() }
+        switch regions[next] {
+        case screen.list.view: screen.list.focusRow(or: screen.list.rows.indices.last)
+        case conversations.list.view: focusList()
+        default: regions[next].focus()
+        }
     }
+
+    func focusList() { conversations.list.focusRow(or: conversations.list.rows.indices.first) }
 
     private var focused: Widget { gtk_window_get_focus(cast(raw(window))) ?? window }
 
