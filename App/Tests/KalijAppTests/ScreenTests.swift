@@ -71,7 +71,7 @@ import Testing
         #expect(words(.unreachable).contains("does not answer"))
         #expect(words(.untrusted).contains("certificate is self-signed"))
         #expect(words(.tls).contains("encrypted"))
-        let refused = LoginError.refused(.authentication(.refusedByServer("unknown-user")))
+        let refused = LoginError.refused(.authentication(.refusedByServer(reason: "unknown-user")))
         #expect(Words.problem(refused, of: "x").contains("does not know this address with this password"))
         #expect(Words.problem(LoginError.refused(.tlsNotOffered), of: "x").contains("encrypted"))
     }

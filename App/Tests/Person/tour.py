@@ -14,7 +14,9 @@ CLASS_NAMES = re.compile(r"(Adw|Gtk|Gdk)[A-Z]\w+")
 MANY = 400
 
 
-class Tour:
+class Stage:
+    """A server, another person, and a directory."""
+
     def __init__(self):
         self.stage = os.environ["STAGE"]
         self.data = self.stage + "/data"
@@ -29,11 +31,43 @@ class Tour:
         trust = {"SSL_CERT_FILE": str(self.server.certificate)}
         self.person.start("--data", self.data, environment=trust)
 
-    def run(self):
+    def begin(self, *users):
         self.server.start()
-        for user in ("romeo", "juliet"):
+        for user in ("romeo", *users):
             self.server.register(user, "secret-" + user)
-        self.juliet = servers.OtherPerson(self.server, "juliet", "secret-juliet")
+        return [servers.OtherPerson(self.server, user, "secret-" + user) for user in users]
+
+    def kalij(self, *words, **options):
+        """Runs the command on the same directory."""
+        return subprocess.run([os.environ["KALIJ_BINARY"], "--data", self.data, *words], check=True, timeout=60, capture_output=True,
+                              text=True, **options).stdout
+
+    def log_in(self):
+        self.kalij("login", "romeo@localhost", "--server", f"localhost:{self.server.port}", "--ca", str(self.server.certificate),
+                   env=os.environ | {"KALIJ_PASSWORD": "secret-romeo"})
+
+    def drive(self):
+        """`kalij run`, until it is killed."""
+        log = open(self.stage + "/kalij.log", "ab")
+        driver = subprocess.Popen([os.environ["KALIJ_BINARY"], "--data", self.data, "run"], stdout=log, stderr=log,
+                                  stdin=subprocess.DEVNULL)
+        end = time.monotonic() + 20
+        while "online" not in open(self.stage + "/kalij.log").read():
+            if time.monotonic() > end or driver.poll() is not None:
+                raise person.Lost("kalij run is not online: " + open(self.stage + "/kalij.log").read())
+            time.sleep(0.02)
+        return driver
+
+    def warnings(self):
+        said = [line for line in open(self.person.log, errors="replace") if re.search(r"CRITICAL|WARNING", line)]
+        if said:
+            raise person.Lost("GLib warns: " + "".join(said[:10]))
+        self.say("no warning of GLib")
+
+
+class Tour(Stage):
+    def run(self):
+        self.juliet, = self.begin("juliet")
         self.first_start()
         self.first_message()
         self.names()
@@ -153,6 +187,8 @@ class Tour:
         text = me.wait("the draft", lambda: next((n for n in me.fields("Message")
                                                   if me.text(n) == "I would I were thy bird"), None))
         self.say("the draft is there again, and the conversation")
+        me.wait_row("Messages", ".*Good night, good night!.*")
+        self.say("and the place: the oldest message is in sight")
         me.picture("after-kill.png")
         me.wait_focus("text", "Message")
         me.key("Return")
@@ -183,26 +219,96 @@ class Tour:
         me.gone("label", "Offline since .*")
         self.say("online again: the message is sent")
 
-    def warnings(self):
-        said = [line for line in open(self.person.log, errors="replace") if re.search(r"CRITICAL|WARNING", line)]
-        if said:
-            raise person.Lost("GLib warns: " + "".join(said[:10]))
-        self.say("no warning of GLib")
+
+class Together(Stage):
+    """The app beside `kalij run` on one directory: it reads, accepts by the mailbox, and takes over when that one is killed."""
+
+    def run(self):
+        juliet, = self.begin("juliet")
+        self.log_in()
+        driver = self.drive()
+        try:
+            self.beside(juliet, driver)
+        finally:
+            driver.kill()
+            driver.wait()
+        self.person.end()
+        self.warnings()
+
+    def beside(self, juliet, driver):
+        me = self.person
+        self.kalij("add", "juliet@localhost", "--name", "Juliet <b>Capulet</b> \u202eX & Co")
+        self.kalij("send", "juliet@localhost", "Good morrow")
+        self.start()
+        me.see("label", "Another program keeps your accounts online")
+        me.wait_row("Conversations", r"Juliet <b>Capulet</b> X & Co, You: Good morrow, .*")
+        self.say("a name with markup and a turned direction is a name")
+        me.select("Conversations", "Juliet <b>.*")
+        me.key("Return")
+        me.wait_focus("text", "Message")
+        me.type("By the mailbox")
+        me.key("Return")
+        juliet.wait_for("By the mailbox")
+        me.wait_row("Messages", r"You, \d\d:\d\d: By the mailbox\. (Sent|Delivered)")
+        self.say("written while another process drives")
+        driver.kill()
+        begun = time.monotonic()
+        me.gone("label", "Another program.*")
+        self.say(f"the other is killed; the app drives after {1000 * (time.monotonic() - begun):.0f} ms, as seen by the tree")
+        juliet.say("romeo@localhost", "To thee")
+        me.wait_row("Messages", r"Juliet <b>.*, \d\d:\d\d: To thee")
+        self.say("and receives")
+        self.hostile(juliet)
+
+    def hostile(self, juliet):
+        me = self.person
+        juliet.say("romeo@localhost", "<b>bold</b> & <script>", "\u202eevil\u2066 direction", "\U0001F469\u200D\U0001F680" * 10000,
+                   "x" * 200_000, "\n" * 5000 + "end", "after all that")
+        me.wait_row("Messages", ".*: after all that")
+        rows = me.rows("Messages")
+        if not any(row.endswith(": <b>bold</b> & <script>") for row in rows):
+            raise person.Lost("markup is not shown as it is: " + repr(rows))
+        if any("\u202e" in row or "\u2066" in row for row in rows):
+            raise person.Lost("a text turns the direction of the row")
+        if len([row for row in rows if "only its beginning is shown" in row]) < 2:
+            raise person.Lost("long messages are not cut")
+        if max(map(len, rows)) > 10_000:
+            raise person.Lost("a row is too long")
+        me.picture("hostile.png")
+        self.say("hostile texts are texts")
+
+
+TOURS = {"tour": Tour, "together": Together}
+
+
+def run(kind):
+    stage = kind()
+    try:
+        stage.run()
+    except (person.Lost, subprocess.SubprocessError) as error:
+        try:
+            stage.person.picture("failed.png")
+            open(stage.stage + "/tree.log", "w").write(stage.person.tree())
+        except Exception:
+            pass
+        detail = getattr(error, "stderr", "") or ""
+        sys.exit(f"FAILED: {error}\n{detail}")
+    finally:
+        if stage.person.program and stage.person.program.poll() is None:
+            stage.person.program.kill()
+        stage.server.stop()
 
 
 if __name__ == "__main__":
-    tour = Tour()
-    try:
-        tour.run()
-    except (person.Lost, subprocess.SubprocessError) as error:
-        try:
-            tour.person.picture("failed.png")
-            open(tour.stage + "/tree.log", "w").write(tour.person.tree())
-        except Exception:
-            pass
-        sys.exit(f"FAILED: {error}")
-    finally:
-        if tour.person.program and tour.person.program.poll() is None:
-            tour.person.program.kill()
-        tour.server.stop()
-    print("The tour is done.")
+    top = os.environ["STAGE"]
+    sys.modules["tour"] = sys.modules["__main__"]
+    import many
+    import pictures
+    wanted = sys.argv[1:] or list(TOURS)
+    TOURS |= {"pictures": pictures.Pictures, "many": many.Many}
+    for name in wanted:
+        print(f"--- {name}", flush=True)
+        os.environ["STAGE"] = f"{top}/{name}"
+        os.mkdir(os.environ["STAGE"])
+        run(TOURS[name])
+    print("All tours are done.")

@@ -25,6 +25,8 @@ final class ListView<Row: RowView> {
     var onActivate: (Int) -> Void = { _ in }
     /// Prepares a row's widgets, once.
     var onMade: (Row) -> Void = { _ in }
+    /// A scroll has ended.
+    var onSettled: () -> Void = {}
     private var scrolling: (place: Int, frames: Int)?
 
     init(name: String, activatesOnClick: Bool) {
@@ -182,6 +184,7 @@ final class ListView<Row: RowView> {
             scrolling = frames > 1 ? (place, frames - 1) : nil
             guard place < rows.count else { return scrolling != nil }
             gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(max(0, place))))
+            if scrolling == nil { after(0) { [weak self] in self?.onSettled() } }
             return scrolling != nil
         }
     }

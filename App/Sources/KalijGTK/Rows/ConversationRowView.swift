@@ -16,6 +16,7 @@ final class ConversationRowView: RowView {
     init() {
         for label in [name, line] {
             gtk_label_set_ellipsize(opaque(label), PANGO_ELLIPSIZE_END)
+            gtk_label_set_max_width_chars(opaque(label), 8)
             gtk_widget_set_hexpand(label, 1)
         }
         for image in [failed, muted] { image.addClass("row-sign") }

@@ -69,6 +69,7 @@ final class ConversationScreen {
         connect(toLatest, "clicked") { [weak self] _ in self?.onLatest() }
         guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) else { return }
         connect(raw(adjustment), "value-changed") { [weak self] _ in self?.scrolledTo() }
+        list.onSettled = { [weak self] in self?.scrolledTo() }
         guard let keys = gtk_event_controller_key_new() else { return }
         connect(keys, "key-pressed") { [weak self] arguments in
             let isCopy = arguments.uint(1) == UInt32(GDK_KEY_c)

@@ -13,6 +13,8 @@ final class StateBannerView {
     init() {
         button = widget(OpaquePointer(gtk_button_new_with_label("")))
         gtk_label_set_wrap(opaque(label), 1)
+        // The list says how wide it is, not the words above it.
+        gtk_label_set_max_width_chars(opaque(label), 20)
         gtk_widget_set_hexpand(label, 1)
         gtk_widget_set_valign(button, GTK_ALIGN_CENTER)
         box = Make.horizontal(label, button, spacing: 8)
