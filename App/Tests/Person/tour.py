@@ -308,7 +308,8 @@ if __name__ == "__main__":
     TOURS |= {"pictures": pictures.Pictures, "many": many.Many}
     for name in wanted:
         print(f"--- {name}", flush=True)
-        os.environ["STAGE"] = f"{top}/{name}"
+        # Prosody 13 does not read a configuration whose path is long.
+        os.environ["STAGE"] = f"{top}/{name[:4]}"
         os.mkdir(os.environ["STAGE"])
         run(TOURS[name])
     print("All tours are done.")

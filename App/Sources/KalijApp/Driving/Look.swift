@@ -27,7 +27,8 @@ public enum Look: Sendable, Equatable {
         case is Refused: self = .state(account: account, .refused)
         case let storage as WaitingForStorage: self = .state(account: account, .noStorage(storage.reason.shownLine))
         case is StorageAvailable: self = .state(account: account, .online)
-        case is PresenceChanged, is SlowStep, is OccupantChanged: return nil
+        // What an intent has changed has an event of its own.
+        case is PresenceChanged, is SlowStep, is OccupantChanged, is IntentEnded: return nil
         default: self = .everything
         }
     }
