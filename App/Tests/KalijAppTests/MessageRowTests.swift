@@ -48,14 +48,21 @@ import Testing
     @Test func `A text of 10 MB is cut, and says so`() {
         let (text, isCut) = String(repeating: "é", count: 5_000_000).shownText
         #expect(isCut)
-        #expect(text.utf8.count <= 8_000)
+        #expect(text.withoutBreakingPlaces.utf8.count <= 8_000)
         #expect(!text.contains("\u{FFFD}"))
     }
 
     @Test func `10,000 emoji are cut between emoji`() {
         let (text, isCut) = String(repeating: "👩‍👩‍👧", count: 10_000).shownText
         #expect(isCut)
-        #expect(text.utf8.count <= 8_000)
+        #expect(text.count < 150)
+        #expect(text.allSatisfy { $0 == "👩‍👩‍👧" || $0 == "\u{200B}" })
+    }
+
+    @Test func `A long word can be broken, and is copied whole`() {
+        let word = String(repeating: "x", count: 200)
+        #expect(word.shownText.text.split(separator: "\u{200B}").map(\.count) == [60, 60, 60, 20])
+        #expect(word.shownText.text.withoutBreakingPlaces == word)
     }
 
     @Test func `A short text stays, lines and all`() {

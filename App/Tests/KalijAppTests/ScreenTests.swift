@@ -50,7 +50,9 @@ import Testing
 @Suite struct FirstStartTests {
     @Test func `What is entered is checked`() throws {
         #expect(throws: LoginForm.Problem(words: Words.badAddress)) { try LoginForm(address: "example.org").checked() }
-        #expect(throws: LoginForm.Problem(words: Words.noPassword)) { try LoginForm(address: "romeo@example.org").checked() }
+        #expect(throws: LoginForm.Problem(words: Words.noPassword)) {
+            try LoginForm(address: "romeo@example.org").checked()
+        }
         #expect(throws: LoginForm.Problem(words: Words.badServer)) {
             try LoginForm(address: "romeo@example.org", password: "x", server: "a:b").checked()
         }
@@ -61,7 +63,8 @@ import Testing
 
     private func words(_ kind: ConnectFailure.Kind) -> String {
         Words.problem(
-            LoginError.unreachable(ConnectFailure([.init(host: "x", kind: kind, reason: "certificate is self-signed")])),
+            LoginError.unreachable(
+                ConnectFailure([.init(host: "x", kind: kind, reason: "certificate is self-signed")])),
             of: "example.org")
     }
 

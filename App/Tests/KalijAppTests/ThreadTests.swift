@@ -39,7 +39,10 @@ import Testing
     @Test func `In a group the author is named once for messages in a row`() {
         var thread = Thread(key, isGroup: true)
         _ = thread.read(
-            page([message(1, at: noon), message(2, at: noon), message(3, "Nurse", at: noon), message(4, "You", at: noon, isOwn: true)]))
+            page([
+                message(1, at: noon), message(2, at: noon), message(3, "Nurse", at: noon),
+                message(4, "You", at: noon, isOwn: true),
+            ]))
         let shown = thread.rows.compactMap { row -> Bool? in
             if case .message(_, let showsAuthor, _) = row { showsAuthor } else { nil }
         }
@@ -52,7 +55,10 @@ import Testing
         let end = GapRow(kind: .unread, before: nil, room: nil)
         var thread = Thread(key, isGroup: false)
         _ = thread.read(page([message(1, at: noon), message(2, at: noon + 5)], gaps: [before, inside, end]))
-        #expect(thread.rows.map { if case .gap(let gap) = $0 { gap } else { nil } }.compactMap { $0 } == [before, inside, end])
+        #expect(
+            thread.rows.map { if case .gap(let gap) = $0 { gap } else { nil } }.compactMap { $0 } == [
+                before, inside, end,
+            ])
         #expect(thread.rows.last == .gap(end))
         _ = thread.read(page([message(1, at: noon), message(2, at: noon + 5)], gaps: [before], hasOlder: true))
         #expect(!thread.rows.contains(.gap(before)))
@@ -62,7 +68,10 @@ import Testing
         var thread = Thread(key, isGroup: false)
         #expect(thread.read(page([message(5, at: noon)])).isEmpty)
         let arrived = thread.read(
-            page([message(9, at: noon - 9), message(5, at: noon), message(6, at: noon + 1), message(7, at: noon + 2, isOwn: true)]))
+            page([
+                message(9, at: noon - 9), message(5, at: noon), message(6, at: noon + 1),
+                message(7, at: noon + 2, isOwn: true),
+            ]))
         #expect(arrived.map(\.id) == [6])
     }
 

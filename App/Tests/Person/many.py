@@ -42,10 +42,6 @@ class Many(tour.Stage):
         me.end()
         self.warnings()
 
-    def cpu(self):
-        fields = open(f"/proc/{self.person.program.pid}/stat").read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) * 10
-
     def idle(self):
         last = self.cpu()
         for _ in range(60):

@@ -58,6 +58,11 @@ class Stage:
             time.sleep(0.02)
         return driver
 
+    def cpu(self):
+        """Milliseconds of CPU of the app until now."""
+        fields = open(f"/proc/{self.person.program.pid}/stat").read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) * 10
+
     def warnings(self):
         said = [line for line in open(self.person.log, errors="replace") if re.search(r"CRITICAL|WARNING", line)]
         if said:
@@ -262,9 +267,11 @@ class Together(Stage):
 
     def hostile(self, juliet):
         me = self.person
+        before = self.cpu()
         juliet.say("romeo@localhost", "<b>bold</b> & <script>", "\u202eevil\u2066 direction", "\U0001F469\u200D\U0001F680" * 10000,
                    "x" * 200_000, "\n" * 5000 + "end", "after all that")
         me.wait_row("Messages", ".*: after all that")
+        self.say(f"hostile texts have come after {self.cpu() - before} ms of CPU")
         rows = me.rows("Messages")
         if not any(row.endswith(": <b>bold</b> & <script>") for row in rows):
             raise person.Lost("markup is not shown as it is: " + repr(rows))

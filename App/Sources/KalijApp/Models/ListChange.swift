@@ -27,7 +27,8 @@ public struct ListChange: Equatable, Sendable {
     /// A single row that has moved to the front of a long part.
     private static func moved<Row: Equatable>(_ old: [Row], _ new: [Row], _ whole: ListChange) -> [ListChange]? {
         let (start, oldEnd, newEnd) = (whole.at, whole.at + whole.removed, whole.at + whole.inserted)
-        guard whole.removed == whole.inserted, Array(old[start..<(oldEnd - 1)]) == Array(new[(start + 1)..<newEnd]) else {
+        guard whole.removed == whole.inserted, Array(old[start..<(oldEnd - 1)]) == Array(new[(start + 1)..<newEnd])
+        else {
             return nil
         }
         return [ListChange(at: oldEnd - 1, removed: 1, inserted: 0), ListChange(at: start, removed: 0, inserted: 1)]

@@ -35,7 +35,9 @@ public struct GapRow: Sendable, Equatable {
     /// The room with the archive; nil for the account's own archive.
     public let room: String?
 
-    public init(kind: Kind, before: Int64?, room: String?) { (self.kind, self.before, self.room) = (kind, before, room) }
+    public init(kind: Kind, before: Int64?, room: String?) {
+        (self.kind, self.before, self.room) = (kind, before, room)
+    }
 
     public var words: String {
         switch kind {
@@ -117,7 +119,8 @@ public struct Thread: Sendable {
             if today != day, previous != nil || !page.hasOlder { rows.append(.day(message.at)) }
             if message.id == firstUnread { rows.append(.unread) }
             let isBreak = today != day || message.id == firstUnread
-            let continues = !isBreak && previous.map { $0.author == message.author && $0.isOwn == message.isOwn } ?? false
+            let continues =
+                !isBreak && previous.map { $0.author == message.author && $0.isOwn == message.isOwn } ?? false
             rows.append(.message(message, showsAuthor: isGroup && !message.isOwn && !continues, continues: continues))
             (day, previous) = (today, message)
         }

@@ -132,7 +132,9 @@ public enum Words {
         tr("Nothing can be stored, so nothing is received: {reason}", ["reason": reason])
     }
     public static var elsewhere: String { tr("Another program keeps your accounts online") }
-    public static func cannotStart(_ reason: String) -> String { tr("Kalij cannot go online: {reason}", ["reason": reason]) }
+    public static func cannotStart(_ reason: String) -> String {
+        tr("Kalij cannot go online: {reason}", ["reason": reason])
+    }
     public static func notAccepted(_ reason: String) -> String { tr("Not accepted: {reason}", ["reason": reason]) }
 
     // Keyboard

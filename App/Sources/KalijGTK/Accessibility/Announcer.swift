@@ -32,7 +32,9 @@ final class Announcer {
     private var registry = ("", "")
 
     private init?() {
-        guard let bus = Self.connection(), let node = g_dbus_node_info_new_for_xml(Self.interfaces, nil) else { return nil }
+        guard let bus = Self.connection(), let node = g_dbus_node_info_new_for_xml(Self.interfaces, nil) else {
+            return nil
+        }
         self.bus = bus
         register(Self.root, Self.accessible, node)
         register(Self.root, Self.application, node)

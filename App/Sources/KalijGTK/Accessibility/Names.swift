@@ -28,7 +28,9 @@ enum Names {
         if name == "GtkListBox" { kalij_name(widget, Words.theAccount) }
         // Keys scroll what is inside.
         if name == "GtkScrolledWindow" { gtk_widget_set_focusable(widget, 0) }
-        if name == "GtkLabel", let text = gtk_label_get_text(opaque(widget)), text.pointee == 0 { kalij_name(widget, "") }
+        if name == "GtkLabel", let text = gtk_label_get_text(opaque(widget)), text.pointee == 0 {
+            kalij_name(widget, "")
+        }
         var child = gtk_widget_get_first_child(widget)
         while let next = child {
             fill(next)

@@ -126,7 +126,9 @@ final class ListView<Row: RowView> {
 
     func select(_ place: Int?) {
         let wanted = place.map(UInt32.init) ?? GTK_INVALID_LIST_POSITION
-        if gtk_single_selection_get_selected(selection) != wanted { gtk_single_selection_set_selected(selection, wanted) }
+        if gtk_single_selection_get_selected(selection) != wanted {
+            gtk_single_selection_set_selected(selection, wanted)
+        }
     }
 
     /// A row selected from outside, by a screen reader, is the row for the next key too.
@@ -168,7 +170,8 @@ final class ListView<Row: RowView> {
 
     private func focusBound(_ place: Int) -> Bool {
         let found = bound.first { Int(gtk_list_item_get_position($0.key)) == place }
-        guard let row = found?.value.root, let parent = gtk_widget_get_parent(row), gtk_widget_get_mapped(parent) != 0 else {
+        guard let row = found?.value.root, let parent = gtk_widget_get_parent(row), gtk_widget_get_mapped(parent) != 0
+        else {
             return false
         }
         return gtk_widget_grab_focus(parent) != 0

@@ -55,7 +55,8 @@ func after(_ milliseconds: UInt32, _ body: @escaping () -> Void) -> UInt32 {
         return MainActor.assumeIsolated { Unmanaged<Body>.fromOpaque(box).takeUnretainedValue().run() ? 1 : 0 }
     }
     return milliseconds == 0
-        ? g_idle_add_full(G_PRIORITY_DEFAULT_IDLE, call, data, drop) : g_timeout_add_full(0, milliseconds, call, data, drop)
+        ? g_idle_add_full(G_PRIORITY_DEFAULT_IDLE, call, data, drop)
+        : g_timeout_add_full(0, milliseconds, call, data, drop)
 }
 
 /// Milliseconds of a steady clock.

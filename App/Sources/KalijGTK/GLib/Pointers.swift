@@ -2,7 +2,9 @@ import CAdwaita
 
 typealias Widget = UnsafeMutablePointer<GtkWidget>
 
-nonisolated func raw<T>(_ pointer: UnsafeMutablePointer<T>) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(pointer) }
+nonisolated func raw<T>(_ pointer: UnsafeMutablePointer<T>) -> UnsafeMutableRawPointer {
+    UnsafeMutableRawPointer(pointer)
+}
 nonisolated func raw(_ pointer: OpaquePointer) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(pointer) }
 
 /// A pointer to a GObject as a pointer to another class of the same object.

@@ -72,7 +72,8 @@ final class ConversationScreen {
         list.onSettled = { [weak self] in self?.scrolledTo() }
         guard let keys = gtk_event_controller_key_new() else { return }
         connect(keys, "key-pressed") { [weak self] arguments in
-            let isCopy = arguments.uint(1) == UInt32(GDK_KEY_c)
+            let isCopy =
+                arguments.uint(1) == UInt32(GDK_KEY_c)
                 && arguments.flags(3) & Int32(GDK_CONTROL_MASK.rawValue) != 0
             arguments.answer(isCopy && self?.copy() ?? false)
         }
@@ -84,7 +85,7 @@ final class ConversationScreen {
 
     private func copy() -> Bool {
         guard let place = list.selectedPlace, let message = list.rows[place].message else { return false }
-        gdk_clipboard_set_text(gtk_widget_get_clipboard(list.view), message.text)
+        gdk_clipboard_set_text(gtk_widget_get_clipboard(list.view), message.text.withoutBreakingPlaces)
         return true
     }
 
@@ -131,7 +132,8 @@ final class ConversationScreen {
     /// The message at the top of what is seen.
     var topMessage: MessageRow? {
         for y in [4.0, 24, 48, 80] {
-            if let place = list.place(atHeight: y), let found = list.rows[place...].first(where: { $0.message != nil }) {
+            if let place = list.place(atHeight: y), let found = list.rows[place...].first(where: { $0.message != nil })
+            {
                 return found.message
             }
         }

@@ -30,7 +30,8 @@ final class ConversationsScreen {
     private func build() {
         adw_header_bar_set_title_widget(opaque(header), widget(OpaquePointer(adw_window_title_new("Kalij", ""))))
         adw_header_bar_pack_start(
-            opaque(header), Make.iconButton("list-add-symbolic", Words.newConversation) { [weak self] in self?.onNew() })
+            opaque(header), Make.iconButton("list-add-symbolic", Words.newConversation) { [weak self] in self?.onNew() }
+        )
         let menu = widget(OpaquePointer(gtk_menu_button_new()))
         gtk_menu_button_set_icon_name(opaque(menu), "open-menu-symbolic")
         gtk_menu_button_set_menu_model(opaque(menu), cast(raw(Self.menu())))
@@ -106,7 +107,8 @@ final class ConversationsScreen {
     }
 
     private func selectOpen() {
-        guard let openKey, let place = model.shown.firstIndex(where: { $0.key == openKey }), place < list.rows.count else {
+        guard let openKey, let place = model.shown.firstIndex(where: { $0.key == openKey }), place < list.rows.count
+        else {
             return
         }
         list.select(place)
