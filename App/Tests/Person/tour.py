@@ -309,10 +309,11 @@ def run(kind):
 if __name__ == "__main__":
     top = os.environ["STAGE"]
     sys.modules["tour"] = sys.modules["__main__"]
+    import heard
     import many
     import pictures
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"pictures": pictures.Pictures, "many": many.Many}
+    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "heard": heard.Heard}
     for name in wanted:
         print(f"--- {name}", flush=True)
         # Prosody 13 does not read a configuration whose path is long.

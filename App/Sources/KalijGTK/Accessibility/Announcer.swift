@@ -139,8 +139,21 @@ final class Announcer {
     /// Enabled, sensitive, showing, visible.
     private static let states = UInt32(1) << 8 | 1 << 24 | 1 << 25 | 1 << 30
 
+    /// A screen reader asks for the words after the signal: until then they must not be replaced.
+    private static let apart: Int64 = 300
+    private var waiting: [String] = []
+    private var saidAt: Int64 = .min / 2
+
     private func say(_ words: String) {
-        text = words
+        waiting.append(words)
+        guard waiting.count == 1 else { return }
+        let left = Self.apart - (steadyNow() - saidAt)
+        if left <= 0 { sayNow() } else { after(UInt32(left)) { [weak self] in self?.sayNow() } }
+    }
+
+    private func sayNow() {
+        text = waiting.joined(separator: "\n")
+        (waiting, saidAt) = ([], steadyNow())
         g_dbus_connection_emit_signal(
             bus, nil, Self.child, "org.a11y.atspi.Event.Object", "StateChanged",
             parsed("('showing', 1, 0, <'0'>, @a{sv} {})"), nil)
