@@ -1,7 +1,7 @@
 # `make demo` and `make test` need only Debian 12 and a Swift toolchain of 6.2 or later: missing packages are installed.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build build release demo push-demo push-nodes-demo test nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
+.PHONY: help deps deps-build build release app app-test demo push-demo push-nodes-demo test nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
     tests-of tests-built optimized-unit-tests test-all lint-sources omemo-matrix file-matrix bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
@@ -20,10 +20,11 @@ PART ?= address processes thread
 
 EXAMPLES := Question AppAndExtension CountingBot
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
-    Fuzz/Package.swift Fuzz/Sources Fuzz/Tests $(foreach example,$(EXAMPLES),Examples/$(example)/Package.swift \
+    App/Package.swift App/Sources App/Tests Fuzz/Package.swift Fuzz/Sources Fuzz/Tests $(foreach example,$(EXAMPLES),Examples/$(example)/Package.swift \
     Examples/$(example)/Sources)
 RELEASE := .build/release/kalij
 PUSH := .build/release/kalij-push
+APP := .build/release/kalij-app
 BUILT := .build/debug
 BUNDLE := .build/debug/kalijPackageTests.xctest
 # Nobody reads variables in a debugger; stacks keep their lines. (The index of the symbols is needed: SwiftPM looks there for tests of XCTest.)
@@ -49,6 +50,8 @@ help:
 	@echo "              built with AddressSanitizer; optimized builds, takes most of an hour"
 	@echo "make build    build for debugging"
 	@echo "make release  build the commands $(RELEASE) and $(PUSH), linked with Swift's library statically"
+	@echo "make app      build the graphical app $(APP) (GTK 4), over the modules of \`make release\`"
+	@echo "make app-test  test the app: its values, and a person at the keyboard with a real server, without a screen"
 	@echo "make install  install both commands, their manual pages, completion and units: PREFIX=/usr/local DESTDIR="
 	@echo "make uninstall  remove what \`make install\` has installed"
 	@echo "make packages  build kalij_*.deb and kalij-push_*.deb for Debian 12 in .build/packages"
@@ -96,6 +99,25 @@ release: deps-build
 	@[ ! -e $(RELEASE) ] || [ $(RELEASE) -nt Scripts/link-order.txt ] || rm $(RELEASE)
 	swift build -c release --static-swift-stdlib --product kalij $(LINK)
 	swift build -c release --static-swift-stdlib --product kalij-push $(LINK)
+
+# A package of its own, so that the commands need no GTK. The same folder and flags as the commands: the engine is compiled once. SwiftPM takes
+# the plan that is there for its own.
+app: deps-build
+	@Scripts/install-packages app
+	@rm -f .build/release.yaml
+	swift build --package-path App --scratch-path $(CURDIR)/.build -c release --static-swift-stdlib --product kalij-app $(LINK)
+	@rm -f .build/release.yaml
+	@App/po/texts check
+	@App/po/texts compile .build/release/locale
+
+# The values by Swift Testing; then the program under a display without a screen, with a person who knows names and roles alone.
+app-test: app $(DEBIAN13)
+	@Scripts/install-packages app-test
+	@rm -f $(BUILT).yaml
+	swift build --build-tests --package-path App $(NESTED)
+	@rm -f $(BUILT).yaml
+	@$(BUILT)/kalij-appPackageTests.xctest --testing-library swift-testing
+	@PYTHONDONTWRITEBYTECODE=1 $(ENVIRONMENT) App/Tests/Person/stage "$(CURDIR)/$(APP)"
 
 demo: release
 	@Scripts/install-packages $(if $(filter ejabberd,$(SERVER)),test,demo)

@@ -31,6 +31,17 @@ public struct Conversations {
         now = clock.now()
     }
 
+    /// Reads the conversations of `account` on an open connection: for a process that looks often.
+    /// - Parameters:
+    ///   - database: the directory's database (``AccountDirectory/read()``), used by one thread at a time.
+    ///   - account: an account in `database`.
+    ///   - clock: the source of time, for settings that end.
+    public init(reading database: Database, of account: Account, clock: Clock = .system) {
+        self.account = account
+        reader = HistoryReader(database)
+        now = clock.now()
+    }
+
     /// A conversation, as a line of a list.
     public struct Conversation: Sendable {
         /// The bare address of the other side.

@@ -1,0 +1,32 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Beside the engine, so that commands and servers build without GTK. `make app` shares the engine's modules.
+let package = Package(
+    name: "kalij-app",
+    dependencies: [.package(name: "kalij", path: "..")],
+    targets: [
+        .systemLibrary(name: "CAdwaita", pkgConfig: "libadwaita-1", providers: [.apt(["libadwaita-1-dev"])]),
+        // gettext, of the C library.
+        .systemLibrary(name: "CIntl"),
+        // Values in, values out: knows no GTK.
+        .target(
+            name: "KalijApp",
+            dependencies: [
+                "CIntl", .product(name: "KalijClient", package: "kalij"),
+                .product(name: "KalijRoles", package: "kalij"), .product(name: "KalijStore", package: "kalij"),
+                .product(name: "KalijAddress", package: "kalij"), .product(name: "KalijStream", package: "kalij"),
+                .product(name: "KalijTransfer", package: "kalij"),
+            ]),
+        .target(
+            name: "KalijGTK",
+            dependencies: [
+                "CAdwaita", "KalijApp", .product(name: "KalijClient", package: "kalij"),
+                .product(name: "KalijRoles", package: "kalij"),
+            ],
+            resources: [.embedInCode("Resources/style.css")],
+            swiftSettings: [.defaultIsolation(MainActor.self)]),
+        .executableTarget(name: "kalij-app", dependencies: ["KalijGTK"]),
+        .testTarget(name: "KalijAppTests", dependencies: ["KalijApp"]),
+    ]
+)

@@ -1,0 +1,63 @@
+#pragma once
+#include <adwaita.h>
+#include <gio/gio.h>
+#include <glib-unix.h>
+#include <locale.h>
+
+// Functions with variable arguments and macros, which Swift does not see.
+
+/// A GObject with a reference to an object of Swift.
+typedef struct {
+    GObject parent;
+    void *swift;
+} KalijObject;
+
+// libdispatch's main queue, as CoreFoundation uses it: an eventfd, and a function that runs what is queued.
+extern int _dispatch_get_main_queue_handle_4CF(void);
+extern void _dispatch_main_queue_callback_4CF(void *);
+
+static inline GType kalij_type_object(void) { return G_TYPE_OBJECT; }
+static inline GType kalij_type_list_model(void) { return G_TYPE_LIST_MODEL; }
+static inline GType kalij_type_box(void) { return GTK_TYPE_BOX; }
+static inline GType kalij_type_label(void) { return GTK_TYPE_LABEL; }
+static inline GType kalij_type_avatar(void) { return ADW_TYPE_AVATAR; }
+static inline GType kalij_type_image(void) { return GTK_TYPE_IMAGE; }
+
+static inline const char *kalij_class(void *object) { return G_OBJECT_TYPE_NAME(object); }
+static inline void kalij_name(GtkWidget *widget, const char *text) {
+    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
+}
+static inline void kalij_description(GtkWidget *widget, const char *text) {
+    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
+}
+/// A widget with another role: a widget's role cannot be changed after its construction.
+static inline GtkWidget *kalij_new_with_role(GType type, GtkAccessibleRole role) {
+    return g_object_new(type, "accessible-role", role, NULL);
+}
+static inline void *kalij_get_object(const GValue *v) { return G_VALUE_HOLDS_OBJECT(v) ? g_value_get_object(v) : NULL; }
+static inline unsigned kalij_get_uint(const GValue *v) { return G_VALUE_HOLDS_UINT(v) ? g_value_get_uint(v) : 0; }
+static inline int kalij_get_flags(const GValue *v) { return G_VALUE_HOLDS_FLAGS(v) ? (int)g_value_get_flags(v) : 0; }
+static inline void kalij_set_boolean(GValue *v, gboolean b) {
+    if (v && G_VALUE_HOLDS_BOOLEAN(v)) g_value_set_boolean(v, b);
+}
+static inline void kalij_connect(void *object, const char *signal, GClosure *closure) {
+    g_signal_connect_closure(object, signal, closure, FALSE);
+}
+static inline GVariant *kalij_uint_variant(unsigned n) { return g_variant_new_uint32(n); }
+static inline void kalij_set_boolean_property(void *object, const char *name, gboolean value) {
+    g_object_set(object, name, value, NULL);
+}
+static inline AdwApplication *kalij_application(const char *id, gboolean is_alone) {
+    return adw_application_new(id, is_alone ? G_APPLICATION_NON_UNIQUE : G_APPLICATION_FLAGS_NONE);
+}
+static inline GSimpleAction *kalij_action(const char *name) { return g_simple_action_new(name, NULL); }
+static inline void kalij_add_css(const char *css) {
+    GtkCssProvider *provider = gtk_css_provider_new();
+    gtk_css_provider_load_from_data(provider, css, -1);
+    gtk_style_context_add_provider_for_display(
+        gdk_display_get_default(), GTK_STYLE_PROVIDER(provider), GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
+    g_object_unref(provider);
+}
+static inline GtkWidget *kalij_message_dialog(GtkWindow *parent, const char *heading) {
+    return adw_message_dialog_new(parent, heading, NULL);
+}

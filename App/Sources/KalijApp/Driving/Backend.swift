@@ -1,0 +1,142 @@
+import Dispatch
+import Glibc
+import KalijAddress
+import KalijClient
+import KalijRoles
+import Synchronization
+
+/// Keeps the accounts online, or listens to the process that does, and takes over when that one ends.
+public final class Backend: Sendable {
+    public let directory: AccountDirectory
+    private let engine = Mutex<RunningEngine?>(nil)
+    private let isStopped = Mutex(false)
+    private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    public init(_ directory: AccountDirectory) { self.directory = directory }
+
+    private var running: RunningEngine? { engine.withLock { $0 } }
+
+    /// Where to look, from now on; for one reader.
+    public func looks() -> AsyncStream<Look> {
+        let (stream, looks) = AsyncStream.makeStream(of: Look.self)
+        Task.detached { [self] in
+            await run(looks)
+            looks.finish()
+        }
+        return stream
+    }
+
+    /// An account was added, or the person does not want to wait.
+    public func tryNow() {
+        running?.pushArrived()
+        wakes.continuation.yield()
+    }
+
+    /// Lets go of everything, within a second.
+    public func stop() async {
+        isStopped.withLock { $0 = true }
+        wakes.continuation.yield()
+        _ = try? await running?.stop()
+    }
+
+    // MARK: Driving
+
+    private func run(_ looks: AsyncStream<Look>.Continuation) async {
+        var woken = wakes.stream.makeAsyncIterator()
+        while !isStopped.withLock({ $0 }) {
+            do {
+                let engine = try await Engine.start(role: .main, in: directory)
+                self.engine.withLock { $0 = engine }
+                looks.yield(.driving(.here))
+                looks.yield(.everything)
+                for await event in engine.events { if let look = Look(event) { looks.yield(look) } }
+                self.engine.withLock { $0 = nil }
+                try await engine.waitUntilEnded()
+            } catch FenceError.held {
+                looks.yield(.driving(.elsewhere))
+                await listen(looks)
+            } catch DirectoryError.noAccount, DirectoryError.allLoggedOut {
+                looks.yield(.driving(.noAccount))
+                await woken.next()
+            } catch EngineError.refused(let account, _) {
+                looks.yield(.state(account: account.description, .refused))
+                looks.yield(.driving(.starting))
+                await woken.next()
+            } catch {
+                looks.yield(.driving(.failed("\(error)".shownLine)))
+                await woken.next()
+            }
+        }
+    }
+
+    /// Hears the driver's signals on a thread of its own, until the driver ends.
+    private func listen(_ looks: AsyncStream<Look>.Continuation) async {
+        let path = directory.path
+        await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
+            DispatchQueue.global().async {
+                defer { ended.resume() }
+                // A process that has the right to drive and does not listen yet, or not any more.
+                guard let subscription = Doorbell.subscription(directory: path) else {
+                    usleep(100_000)
+                    return
+                }
+                while true {
+                    switch subscription.wait(seconds: 3600) {
+                    case .something: looks.yield(.everything)
+                    case .end: return
+                    case .nothing: continue
+                    }
+                }
+            }
+        }
+        looks.yield(.everything)
+    }
+
+    // MARK: Intents
+
+    /// Accepts a message: here if this process drives, else by the mailbox.
+    public func send(_ text: String, to key: ConversationKey) async throws {
+        let (recipient, sender) = (try JID(key.jid), try JID(key.account))
+        if let engine = running {
+            try await engine.accept(text, to: recipient, from: sender)
+        } else {
+            let directory = directory
+            try await onOwnThread { _ = try directory.share(text, to: recipient, from: sender) }
+        }
+    }
+
+    /// Accepts a change.
+    public func accept(_ intent: some Intent & Sendable, for account: String) async throws {
+        let jid = try JID(account)
+        if let engine = running {
+            try await engine.accept(intent, for: jid)
+        } else {
+            let directory = directory
+            try await onOwnThread { _ = try directory.share(intent, for: jid) }
+        }
+    }
+
+    public func keepDraft(_ text: String, for key: ConversationKey) async throws {
+        try await accept(SetDraft(text, for: JID(key.jid)), for: key.account)
+    }
+
+    /// Everything up to the message in `row` was on the screen.
+    public func read(through row: Int64, in key: ConversationKey) async throws {
+        try await accept(MarkRead(JID(key.jid), through: .row(row)), for: key.account)
+    }
+
+    /// Fetches what is missing.
+    public func load(_ gap: GapRow, of key: ConversationKey) async throws {
+        let (account, directory) = (try JID(key.account), directory)
+        let room = try gap.room.map { try JID($0) }
+        try await onOwnThread {
+            try directory.accept(for: account) { try $0.fetchHistory(older: 200, gaps: true, of: room) }
+        }
+    }
+
+    private func onOwnThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+        }
+    }
+}

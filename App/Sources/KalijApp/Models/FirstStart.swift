@@ -1,0 +1,84 @@
+import KalijAddress
+import KalijClient
+import KalijStream
+import KalijTransport
+
+/// What the person has entered at the first start.
+public struct LoginForm: Sendable, Equatable {
+    public var address = ""
+    public var password = ""
+    /// `host:port`; empty for none.
+    public var server = ""
+
+    public init(address: String = "", password: String = "", server: String = "") {
+        (self.address, self.password, self.server) = (address, password, server)
+    }
+
+    /// A login that can be tried.
+    public struct Checked: Sendable {
+        public let jid: JID
+        public let password: String
+        public let server: ServerSettings
+    }
+
+    /// A problem of what was entered, in words.
+    public struct Problem: Error, Equatable {
+        public let words: String
+    }
+
+    /// - Throws: `Problem`
+    public func checked() throws(Problem) -> Checked {
+        let word = address.filter { !$0.isWhitespace }
+        guard let jid = try? JID(word), jid.local != nil else { throw Problem(words: Words.badAddress) }
+        guard !password.isEmpty else { throw Problem(words: Words.noPassword) }
+        let place = server.filter { !$0.isWhitespace }
+        guard !place.isEmpty else { return Checked(jid: jid, password: password, server: ServerSettings()) }
+        let named = HostAndPort(place) ?? (place.contains(":") ? nil : HostAndPort("\(place):5222"))
+        guard let named else { throw Problem(words: Words.badServer) }
+        return Checked(jid: jid, password: password, server: ServerSettings(override: named))
+    }
+}
+
+/// Where the first start is.
+public enum FirstStart: Sendable, Equatable {
+    case entering(problem: String?)
+    case loggingIn
+}
+
+extension Words {
+    /// Why a login has failed, and what to do next.
+    public static func problem(_ error: any Error, of domain: String) -> String {
+        switch error {
+        case LoginError.refused(let error): refusal(error, domain)
+        case LoginError.unreachable(let failure): reach(failure, domain)
+        case LoginError.failed(let reason): loginFailed(reason.shownLine)
+        case LoginError.noStream: noService(domain)
+        case let error as StoreError: storageFailed("\(error)".shownLine)
+        case let error as DirectoryError: storageFailed("\(error)".shownLine)
+        default: loginFailed("\(error)".shownLine)
+        }
+    }
+
+    private static func refusal(_ error: NegotiationError, _ domain: String) -> String {
+        if error.isRefusal { return wrongPassword }
+        return switch error {
+        case .tlsNotOffered, .tlsRefused: noTLS(domain)
+        case .sasl: tryLater
+        case .stream: noService(domain)
+        default: loginFailed("\(error)".shownLine)
+        }
+    }
+
+    private static func reach(_ failure: ConnectFailure, _ domain: String) -> String {
+        switch failure.kind {
+        case .certificate, .untrusted:
+            certificate(domain, failure.attempts.first { $0.kind == failure.kind }?.reason.shownLine ?? "")
+        case .tls: noTLS(domain)
+        case .unreachable: unreachable(domain)
+        case .noAnswer: noNetwork
+        case .noSuchName: unknownServer(domain)
+        case .noService: noService(domain)
+        case .configuration: loginFailed(failure.description.shownLine)
+        }
+    }
+}

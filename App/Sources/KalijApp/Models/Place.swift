@@ -1,0 +1,45 @@
+import Glibc
+
+/// The conversation that was open, and where it was left.
+public struct Place: Sendable, Equatable {
+    public let key: ConversationKey
+    /// The row of the message at the top; nil if the newest was in sight.
+    public let message: Int64?
+
+    public init(_ key: ConversationKey, message: Int64?) { (self.key, self.message) = (key, message) }
+}
+
+/// The file with the place, beside the database. A lost place costs a click: nothing is synced.
+public struct PlaceFile: Sendable {
+    private let path: String
+
+    public init(directory: String) { path = directory + "/app.place" }
+
+    public func load() -> Place? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 8192)
+        let count = fread(&bytes, 1, bytes.count, file)
+        let lines = String(decoding: bytes.prefix(count), as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count >= 3 else { return nil }
+        let key = ConversationKey(account: String(lines[0]), jid: String(lines[1]))
+        return Place(key, message: Int64(lines[2]))
+    }
+
+    /// Keeps the place; nil: no conversation is open.
+    public func keep(_ place: Place?) {
+        guard let place else {
+            unlink(path)
+            return
+        }
+        let text = "\(place.key.account)\n\(place.key.jid)\n\(place.message.map(String.init) ?? "")\n"
+        let new = path + ".new"
+        guard let file = fopen(new, "we") else { return }
+        let written = fwrite(text, 1, text.utf8.count, file)
+        guard fclose(file) == 0, written == text.utf8.count, rename(new, path) == 0 else {
+            unlink(new)
+            return
+        }
+    }
+}

@@ -1,0 +1,52 @@
+/// The state of an account.
+public enum AccountState: Sendable, Equatable {
+    case connecting, online
+    /// Since when, in milliseconds since 1970.
+    case offline(since: Int64)
+    case refused
+    case noStorage(String)
+}
+
+/// Who keeps the accounts online.
+public enum Driving: Sendable, Equatable {
+    case starting, here, elsewhere, noAccount
+    case failed(String)
+}
+
+/// What the line above the lists says: a function of the states.
+public struct StateBanner: Sendable, Equatable {
+    public enum Action: Sendable { case tryNow, logIn }
+    public let text: String
+    public let action: Action?
+
+    /// - Parameter time: the words for a time.
+    public static func of(
+        _ driving: Driving, _ accounts: [String: AccountState], time: (Int64) -> String
+    ) -> StateBanner? {
+        switch driving {
+        case .failed(let reason): return StateBanner(text: Words.cannotStart(reason), action: .tryNow)
+        case .elsewhere: return StateBanner(text: Words.elsewhere, action: nil)
+        case .starting, .noAccount: return accounts.values.contains(.refused) ? refused(accounts) : nil
+        case .here: break
+        }
+        let sorted = accounts.sorted { $0.key < $1.key }
+        for case (_, .noStorage(let reason)) in sorted { return StateBanner(text: Words.storage(reason), action: nil) }
+        if let banner = refused(accounts) { return banner }
+        for case (let account, .offline(let since)) in sorted {
+            let text =
+                accounts.count > 1
+                ? Words.offline(account, since: time(since)) : Words.offline(since: time(since))
+            return StateBanner(text: text, action: .tryNow)
+        }
+        for case (let account, .connecting) in sorted {
+            return StateBanner(text: accounts.count > 1 ? Words.connecting(account) : Words.connecting, action: nil)
+        }
+        return nil
+    }
+
+    private static func refused(_ accounts: [String: AccountState]) -> StateBanner? {
+        accounts.filter { $0.value == .refused }.keys.min().map {
+            StateBanner(text: Words.refused($0), action: .logIn)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// Names a conversation of an account.
+public struct ConversationKey: Hashable, Sendable {
+    /// The account's bare address.
+    public let account: String
+    /// The bare address of the other side.
+    public let jid: String
+
+    public init(account: String, jid: String) { (self.account, self.jid) = (account, jid) }
+}
+
+/// A line of the list of conversations: values alone.
+public struct ConversationRow: Sendable, Equatable {
+    public var key: ConversationKey
+    public var name: String
+    /// The path of a verified picture; nil without one.
+    public var picture: String?
+    /// The last line.
+    public var preview = ""
+    /// When the conversation was active last, in milliseconds since 1970; 0 if it never was.
+    public var at: Int64 = 0
+    public var unread = 0
+    public var draft: String?
+    /// Whether the last message could not be sent.
+    public var isFailed = false
+    public var isMuted = false
+    public var isGroup = false
+    /// Whether the account is to be named, because there are several.
+    public var showsAccount = false
+
+    public init(key: ConversationKey, name: String) { (self.key, self.name) = (key, name) }
+
+    /// The line under the name.
+    public var line: String {
+        if let draft { return Words.draft(draft) }
+        return preview
+    }
+
+    /// What a screen reader says; begins with the name.
+    public func spoken(_ time: String) -> String {
+        var words = [name]
+        if showsAccount { words.append(Words.account(key.account)) }
+        if unread > 0 { words.append(Words.unread(unread)) }
+        if isFailed { words.append(Words.notSent) }
+        if isMuted { words.append(Words.muted) }
+        if !line.isEmpty { words.append(line) }
+        if at > 0, !time.isEmpty { words.append(time) }
+        return words.joined(separator: ", ")
+    }
+
+    /// The order of the list: the last active first.
+    public static func isBefore(_ one: ConversationRow, _ other: ConversationRow) -> Bool {
+        (one.at, other.key.jid, other.key.account) > (other.at, one.key.jid, one.key.account)
+    }
+}

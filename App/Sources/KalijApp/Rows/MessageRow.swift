@@ -1,0 +1,115 @@
+import KalijClient
+
+/// A message as it is shown: values alone.
+public struct MessageRow: Sendable, Equatable {
+    /// The local row; negative while the message waits in the mailbox.
+    public var id: Int64
+    /// "You" for the user's own.
+    public var author: String
+    public var isOwn: Bool
+    public var text: String
+    /// Whether only the beginning of the text is shown.
+    public var isCut = false
+    /// Whether the text is the app's own words, such as "Message removed".
+    public var isNotice = false
+    /// Milliseconds since 1970.
+    public var at: Int64
+    public var state: DeliveryState?
+    public var reactions = ""
+    public var isEdited = false
+
+    public init(id: Int64, author: String, isOwn: Bool, text: String, at: Int64, state: DeliveryState? = nil) {
+        (self.id, self.author, self.isOwn, self.text, self.at, self.state) = (id, author, isOwn, text, at, state)
+    }
+
+    /// The line under the text.
+    public func foot(_ time: String) -> String {
+        [reactions, isEdited ? Words.edited : "", time, state?.words ?? ""].filter { !$0.isEmpty }
+            .joined(separator: "  ·  ")
+    }
+
+    /// What a screen reader says: "Juliet, 19:15: Good night. Delivered".
+    public func spoken(_ time: String) -> String {
+        var words = "\(author), \(time): \(text)"
+        let more = [
+            isCut ? Words.cut : "", isEdited ? Words.edited : "",
+            reactions.isEmpty ? "" : Words.reactions(reactions), state?.words ?? "",
+        ].filter { !$0.isEmpty }
+        guard !more.isEmpty else { return words }
+        if let last = words.last, !".!?…".contains(last) { words += "." }
+        return words + " " + more.joined(separator: ". ")
+    }
+}
+
+/// What is known of an own message, in words.
+public enum DeliveryState: Sendable, Equatable {
+    case waiting, sending, sent, delivered, read
+    /// Refused; why, if known.
+    case notSent(String?)
+    /// The session was lost before the server acknowledged the message.
+    case unknown
+
+    public var words: String {
+        switch self {
+        case .waiting: Words.waiting
+        case .sending: Words.sending
+        case .sent: Words.sent
+        case .delivered: Words.delivered
+        case .read: Words.read
+        case .notSent(nil): Words.notSent
+        case .notSent(let why?): Words.notSent(why: why)
+        case .unknown: Words.unknown
+        }
+    }
+
+    public var isProblem: Bool {
+        switch self {
+        case .notSent, .unknown: true
+        default: false
+        }
+    }
+
+    /// In a room, `delivered` means that the room has shown the message: there is no word for it but "Sent".
+    init?(_ state: MessageState?, isSettled: Bool, isInRoom: Bool, error: String?) {
+        guard let state else { return nil }
+        guard isSettled else {
+            self = .unknown
+            return
+        }
+        self =
+            switch state {
+            case .queued: .waiting
+            case .sent: .sending
+            case .acked: isInRoom ? .sending : .sent
+            case .delivered: isInRoom ? .sent : .delivered
+            case .displayed: isInRoom ? .sent : .read
+            case .failed: .notSent(error.map(\.shownLine))
+            }
+    }
+}
+
+extension MessageRow {
+    /// - Parameter name: the other side's name.
+    init(_ message: Message, name: String) {
+        let isOwn = message.direction == .outgoing
+        let isInRoom = message.type == "groupchat"
+        let nick = message.from.split(separator: "/", maxSplits: 1).dropFirst().first.map(String.init) ?? name
+        let author = isOwn ? Words.you : isInRoom ? nick.shownName : name
+        self.init(id: message.id, author: author, isOwn: isOwn, text: "", at: message.sentAt)
+        (text, isCut, isNotice) = Self.content(message)
+        if isOwn {
+            state = DeliveryState(
+                message.state, isSettled: message.isSettled, isInRoom: isInRoom, error: message.error)
+        }
+        reactions = message.reactions.prefix(20).flatMap { $0.emoji.prefix(5) }.map(\.shownName).joined(separator: " ")
+        isEdited = message.editedAt != nil && message.erasure == nil
+    }
+
+    private static func content(_ message: Message) -> (String, Bool, Bool) {
+        if message.erasure != nil { return (Words.removed, false, true) }
+        if let file = message.file { return (Words.file(file.name?.shownName ?? ""), false, false) }
+        if message.encryption?.problem != nil { return (Words.unreadable, false, true) }
+        let shown = (message.body ?? "").shownText
+        return (shown.text, shown.isCut, false)
+    }
+}

@@ -1,0 +1,209 @@
+import CAdwaita
+import KalijApp
+
+/// A row of a list, with widgets made once and filled anew for each value.
+protocol RowView: AnyObject {
+    associatedtype Value: Equatable
+    var root: Widget { get }
+    init()
+    func show(_ value: Value)
+    /// What a screen reader says; nil for a row that says itself.
+    func spoken(_ value: Value) -> String
+    /// Whether two values are the same row, perhaps in other states.
+    static func isSame(_ one: Value, _ other: Value) -> Bool
+}
+
+/// A GtkListView over rows of Swift's.
+final class ListView<Row: RowView> {
+    private(set) var rows: [Row.Value] = []
+    let view: Widget
+    private let model = ListModel()
+    private let selection: OpaquePointer
+    /// The rows with widgets, by their list items.
+    private var bound: [OpaquePointer: Row] = [:]
+    /// A row was clicked, or Enter was pressed in it.
+    var onActivate: (Int) -> Void = { _ in }
+    /// Prepares a row's widgets, once.
+    var onMade: (Row) -> Void = { _ in }
+    /// A scroll has ended.
+    var onSettled: () -> Void = {}
+    private var scrolling: (place: Int, frames: Int)?
+
+    init(name: String, activatesOnClick: Bool) {
+        guard let selection = gtk_single_selection_new(OpaquePointer(g_object_ref(raw(model.object)))),
+            let factory = gtk_signal_list_item_factory_new()
+        else { fatalError("no memory for a list") }
+        gtk_single_selection_set_autoselect(selection, 0)
+        gtk_single_selection_set_can_unselect(selection, 1)
+        self.selection = selection
+        view = gtk_list_view_new(selection, factory)
+        kalij_name(view, name)
+        connect(factory, "setup") { [weak self] in self?.make($0.object(1), activatesOnClick) }
+        connect(factory, "bind") { [weak self] in self?.bind($0.object(1)) }
+        connect(factory, "teardown") { [weak self] arguments in
+            if let item = arguments.object(1) { self?.bound[item] = nil }
+        }
+        connect(view, "activate") { [weak self] in self?.onActivate(Int($0.uint(1))) }
+        connect(selection, "notify::selected") { [weak self] _ in self?.selected() }
+        listenForEnter()
+    }
+
+    // MARK: Rows
+
+    private func make(_ item: OpaquePointer?, _ activatesOnClick: Bool) {
+        guard let item else { return }
+        let row = Row()
+        onMade(row)
+        bound[item] = row
+        gtk_list_item_set_child(item, row.root)
+        guard activatesOnClick, let click = gtk_gesture_click_new() else { return }
+        connect(click, "released") { [weak self] _ in
+            // The item lives as long as the row, and the row has the gesture.
+            self?.onActivate(Int(gtk_list_item_get_position(item)))
+        }
+        gtk_widget_add_controller(row.root, click)
+    }
+
+    private func bind(_ item: OpaquePointer?) {
+        guard let item, let row = bound[item] else { return }
+        let place = Int(gtk_list_item_get_position(item))
+        guard rows.indices.contains(place) else { return }
+        show(rows[place], in: row)
+    }
+
+    private func show(_ value: Row.Value, in row: Row) {
+        row.show(value)
+        // GTK 4.8 has no names of rows: the row is the parent of the factory's child.
+        if let parent = gtk_widget_get_parent(row.root) { kalij_name(parent, row.spoken(value)) }
+    }
+
+    /// Shows `new` rows by the smallest changes; a row in another state keeps its widgets, its focus and its selection.
+    func show(_ new: [Row.Value]) {
+        for change in ListChange.between(rows, and: new) {
+            let offset = new.count - rows.count
+            _ = offset
+            apply(change, from: Array(new[newPlaces(of: change, new)]))
+        }
+    }
+
+    /// The changes come from the end: what is behind a change is as it will be.
+    private func newPlaces(of change: ListChange, _ new: [Row.Value]) -> Range<Int> {
+        let behind = rows.count - (change.at + change.removed)
+        let end = new.count - behind
+        return (end - change.inserted)..<end
+    }
+
+    private func apply(_ change: ListChange, from new: [Row.Value]) {
+        let old = Array(rows[change.at..<(change.at + change.removed)])
+        var (start, end) = (0, 0)
+        while start < min(old.count, new.count), Row.isSame(old[start], new[start]) { start += 1 }
+        while end < min(old.count, new.count) - start, Row.isSame(old[old.count - 1 - end], new[new.count - 1 - end]) {
+            end += 1
+        }
+        let (removed, inserted) = (old.count - start - end, new.count - start - end)
+        rows.replaceSubrange(change.at..<(change.at + change.removed), with: new)
+        if removed > 0 || inserted > 0 { model.changed(at: change.at + start, removed: removed, inserted: inserted) }
+        guard start + end > 0 else { return }
+        let updated = Set(change.at..<(change.at + start)).union(
+            (change.at + new.count - end)..<(change.at + new.count))
+        for (item, row) in bound {
+            let place = Int(gtk_list_item_get_position(item))
+            if updated.contains(place) { show(rows[place], in: row) }
+        }
+    }
+
+    /// Fills the visible rows anew, for example after a change of the day.
+    func refresh() {
+        for item in bound.keys { bind(item) }
+    }
+
+    // MARK: Selection and focus
+
+    var selectedPlace: Int? {
+        let place = gtk_single_selection_get_selected(selection)
+        return place < UInt32(rows.count) ? Int(place) : nil
+    }
+
+    func select(_ place: Int?) {
+        let wanted = place.map(UInt32.init) ?? GTK_INVALID_LIST_POSITION
+        if gtk_single_selection_get_selected(selection) != wanted {
+            gtk_single_selection_set_selected(selection, wanted)
+        }
+    }
+
+    /// A row selected from outside, by a screen reader, is the row for the next key too.
+    private func selected() {
+        guard let place = selectedPlace else { return }
+        gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(place)))
+    }
+
+    private func listenForEnter() {
+        guard let keys = gtk_event_controller_key_new() else { return }
+        gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
+        connect(keys, "key-pressed") { [weak self] arguments in
+            let key = arguments.uint(1)
+            guard let self, key == UInt32(GDK_KEY_Return) || key == UInt32(GDK_KEY_KP_Enter), let place = selectedPlace
+            else { return arguments.answer(false) }
+            onActivate(place)
+            arguments.answer(true)
+        }
+        gtk_widget_add_controller(view, keys)
+    }
+
+    /// Gives the focus to the selected row, or to `other`: GTK 4.8 would give it to the first.
+    func focusRow(or other: Int?) {
+        guard let place = selectedPlace ?? other, rows.indices.contains(place) else {
+            view.focus()
+            return
+        }
+        select(place)
+        gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(place)))
+        if focusBound(place) { return }
+        // The row has no widgets before the list is laid out.
+        var frames = 10
+        everyFrame(of: view) { [weak self] in
+            frames -= 1
+            guard let self, frames > 0 else { return false }
+            return !focusBound(place)
+        }
+    }
+
+    private func focusBound(_ place: Int) -> Bool {
+        let found = bound.first { Int(gtk_list_item_get_position($0.key)) == place }
+        guard let row = found?.value.root, let parent = gtk_widget_get_parent(row), gtk_widget_get_mapped(parent) != 0
+        else {
+            return false
+        }
+        return gtk_widget_grab_focus(parent) != 0
+    }
+
+    /// Scrolls to a row, in the next frames: a list is never scrolled while it lays out.
+    func scroll(to place: Int, frames: Int = 3) {
+        let isScrolling = scrolling != nil
+        scrolling = (place, frames)
+        guard !isScrolling else { return }
+        everyFrame(of: view) { [weak self] in
+            guard let self, let (place, frames) = scrolling else { return false }
+            scrolling = frames > 1 ? (place, frames - 1) : nil
+            guard place < rows.count else { return scrolling != nil }
+            gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(max(0, place))))
+            if scrolling == nil { after(0) { [weak self] in self?.onSettled() } }
+            return scrolling != nil
+        }
+    }
+
+    var isScrolling: Bool { scrolling != nil }
+
+    /// The row at the given height of the view.
+    func place(atHeight y: Double) -> Int? {
+        var found = gtk_widget_pick(view, Double(gtk_widget_get_width(view)) / 2, y, GTK_PICK_DEFAULT)
+        while let widget = found, let parent = gtk_widget_get_parent(widget) {
+            if parent == view {
+                let child = gtk_widget_get_first_child(widget)
+                return bound.first { $0.value.root == child }.map { Int(gtk_list_item_get_position($0.key)) }
+            }
+            found = parent
+        }
+        return nil
+    }
+}

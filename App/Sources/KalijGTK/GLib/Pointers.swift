@@ -1,0 +1,18 @@
+import CAdwaita
+
+typealias Widget = UnsafeMutablePointer<GtkWidget>
+
+nonisolated func raw<T>(_ pointer: UnsafeMutablePointer<T>) -> UnsafeMutableRawPointer {
+    UnsafeMutableRawPointer(pointer)
+}
+nonisolated func raw(_ pointer: OpaquePointer) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(pointer) }
+
+/// A pointer to a GObject as a pointer to another class of the same object.
+nonisolated func cast<T>(_ pointer: UnsafeMutableRawPointer, to _: T.Type = T.self) -> UnsafeMutablePointer<T> {
+    pointer.assumingMemoryBound(to: T.self)
+}
+
+/// A widget as an object of a class that Swift does not see.
+nonisolated func opaque(_ widget: Widget) -> OpaquePointer { OpaquePointer(widget) }
+/// An object of a class that Swift does not see, as a widget.
+nonisolated func widget(_ object: OpaquePointer) -> Widget { UnsafeMutablePointer(object) }

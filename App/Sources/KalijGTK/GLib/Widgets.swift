@@ -1,0 +1,99 @@
+import CAdwaita
+
+/// Widgets with what every use of them sets.
+enum Make {
+    static func box(_ orientation: GtkOrientation, spacing: Int32 = 0) -> Widget {
+        widget(OpaquePointer(gtk_box_new(orientation, spacing)))
+    }
+
+    static func vertical(_ children: Widget..., spacing: Int32 = 0) -> Widget {
+        let box = box(GTK_ORIENTATION_VERTICAL, spacing: spacing)
+        for child in children { gtk_box_append(cast(raw(box)), child) }
+        return box
+    }
+
+    static func horizontal(_ children: Widget..., spacing: Int32 = 0) -> Widget {
+        let box = box(GTK_ORIENTATION_HORIZONTAL, spacing: spacing)
+        for child in children { gtk_box_append(cast(raw(box)), child) }
+        return box
+    }
+
+    /// A label of plain text: markup in it is text.
+    static func label(_ text: String = "", classes: String...) -> Widget {
+        let label = widget(OpaquePointer(gtk_label_new(text)))
+        gtk_label_set_xalign(opaque(label), 0)
+        for name in classes { gtk_widget_add_css_class(label, name) }
+        return label
+    }
+
+    /// A label that a screen reader passes by: its words are in the name of something else.
+    static func silentLabel(classes: String...) -> Widget {
+        let label = widget(OpaquePointer(kalij_new_with_role(kalij_type_label(), GTK_ACCESSIBLE_ROLE_PRESENTATION)))
+        gtk_label_set_xalign(opaque(label), 0)
+        for name in classes { gtk_widget_add_css_class(label, name) }
+        return label
+    }
+
+    /// A picture that a screen reader passes by.
+    static func silentImage(_ icon: String) -> Widget {
+        let image = widget(OpaquePointer(kalij_new_with_role(kalij_type_image(), GTK_ACCESSIBLE_ROLE_PRESENTATION)))
+        gtk_image_set_from_icon_name(opaque(image), icon)
+        return image
+    }
+
+    static func avatar(_ size: Int32) -> Widget {
+        let avatar = widget(OpaquePointer(kalij_new_with_role(kalij_type_avatar(), GTK_ACCESSIBLE_ROLE_PRESENTATION)))
+        adw_avatar_set_size(opaque(avatar), size)
+        adw_avatar_set_show_initials(opaque(avatar), 1)
+        return avatar
+    }
+
+    /// A button with a picture; the name is its tooltip too.
+    static func iconButton(_ icon: String, _ name: String, _ run: @escaping () -> Void) -> Widget {
+        let button = widget(OpaquePointer(gtk_button_new_from_icon_name(icon)))
+        gtk_widget_set_tooltip_text(button, name)
+        kalij_name(button, name)
+        connect(button, "clicked") { _ in run() }
+        return button
+    }
+
+    static func button(_ text: String, classes: String..., run: @escaping () -> Void) -> Widget {
+        let button = widget(OpaquePointer(gtk_button_new_with_label(text)))
+        for name in classes { gtk_widget_add_css_class(button, name) }
+        connect(button, "clicked") { _ in run() }
+        return button
+    }
+
+    static func scrolled(_ child: Widget) -> Widget {
+        let scrolled = widget(OpaquePointer(gtk_scrolled_window_new()))
+        gtk_scrolled_window_set_policy(opaque(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
+        gtk_scrolled_window_set_child(opaque(scrolled), child)
+        return scrolled
+    }
+
+    static func status(_ icon: String, _ title: String, _ description: String) -> Widget {
+        let page = widget(OpaquePointer(adw_status_page_new()))
+        adw_status_page_set_icon_name(opaque(page), icon)
+        adw_status_page_set_title(opaque(page), title)
+        adw_status_page_set_description(opaque(page), description)
+        gtk_widget_set_vexpand(page, 1)
+        return page
+    }
+}
+
+extension UnsafeMutablePointer where Pointee == GtkWidget {
+    func append(_ child: Widget) { gtk_box_append(cast(raw(self)), child) }
+    func margins(_ all: Int32) {
+        gtk_widget_set_margin_top(self, all)
+        gtk_widget_set_margin_bottom(self, all)
+        gtk_widget_set_margin_start(self, all)
+        gtk_widget_set_margin_end(self, all)
+    }
+    func show(_ isVisible: Bool) { gtk_widget_set_visible(self, isVisible ? 1 : 0) }
+    func focus() { gtk_widget_grab_focus(self) }
+    func addClass(_ name: String) { gtk_widget_add_css_class(self, name) }
+    func setClass(_ name: String, _ isSet: Bool) {
+        if isSet { gtk_widget_add_css_class(self, name) } else { gtk_widget_remove_css_class(self, name) }
+    }
+    func setText(_ text: String) { gtk_label_set_text(opaque(self), text) }
+}

@@ -1,0 +1,109 @@
+import CAdwaita
+import KalijApp
+
+/// A row of a conversation: a message, a day, the unread line, or a gap.
+final class ThreadRowView: RowView {
+    let root = Make.box(GTK_ORIENTATION_VERTICAL)
+    /// The button of a gap was pressed.
+    var onLoad: (GapRow) -> Void = { _ in }
+    private let line = Make.silentLabel(classes: "thread-line", "caption-heading")
+    private let bubble = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 2)
+    private let author = Make.silentLabel(classes: "author", "caption-heading")
+    private let text = Make.silentLabel(classes: "message-text")
+    private let foot = Make.silentLabel(classes: "foot", "caption")
+    private var load: Widget?
+    private var gap: GapRow?
+    private var color = 0
+
+    private static let colors = 8
+
+    init() {
+        gtk_widget_set_halign(line, GTK_ALIGN_CENTER)
+        gtk_label_set_wrap(opaque(text), 1)
+        gtk_label_set_wrap_mode(opaque(text), PANGO_WRAP_WORD_CHAR)
+        gtk_label_set_max_width_chars(opaque(text), 56)
+        gtk_label_set_xalign(opaque(foot), 1)
+        gtk_label_set_wrap(opaque(foot), 1)
+        gtk_label_set_max_width_chars(opaque(foot), 56)
+        gtk_label_set_ellipsize(opaque(author), PANGO_ELLIPSIZE_END)
+        gtk_label_set_max_width_chars(opaque(author), 40)
+        for label in [author, text, foot] { bubble.append(label) }
+        bubble.addClass("bubble")
+        root.addClass("thread-row")
+        root.append(line)
+        root.append(bubble)
+    }
+
+    func show(_ row: ThreadRow) {
+        load?.show(false)
+        switch row {
+        case .message(let message, let showsAuthor, let continues): show(message, showsAuthor, continues)
+        case .day(let at): show(line: Times.day(at), "day-line")
+        case .unread: show(line: Words.newMessages, "unread-line")
+        case .gap(let gap): show(gap)
+        }
+    }
+
+    private func show(line words: String, _ kind: String) {
+        bubble.show(false)
+        line.show(true)
+        line.setText(words)
+        root.setClass("continues", false)
+        for name in ["day-line", "unread-line", "gap-line"] { line.setClass(name, name == kind) }
+    }
+
+    private func show(_ message: MessageRow, _ showsAuthor: Bool, _ continues: Bool) {
+        line.show(false)
+        bubble.show(true)
+        author.show(showsAuthor)
+        author.setText(message.author)
+        author.setClass("author-\(color)", false)
+        color = message.author.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % Self.colors
+        author.setClass("author-\(color)", true)
+        text.setText(message.text)
+        text.setClass("notice", message.isNotice)
+        foot.setText((message.isCut ? Words.cut + "\n" : "") + message.foot(Times.clock(message.at)))
+        foot.setClass("error", message.state?.isProblem ?? false)
+        bubble.setClass("own", message.isOwn)
+        bubble.setClass("other", !message.isOwn)
+        root.setClass("continues", continues)
+        gtk_widget_set_halign(bubble, message.isOwn ? GTK_ALIGN_END : GTK_ALIGN_START)
+    }
+
+    private func show(_ gap: GapRow) {
+        show(line: gap.words, "gap-line")
+        self.gap = gap
+        guard gap.kind == .missing else { return }
+        let button =
+            load
+            ?? Make.button(Words.load, classes: "pill") { [weak self] in
+                guard let self, let gap = self.gap else { return }
+                onLoad(gap)
+            }
+        if load == nil {
+            gtk_widget_set_halign(button, GTK_ALIGN_CENTER)
+            root.append(button)
+            load = button
+        }
+        button.show(true)
+    }
+
+    func spoken(_ row: ThreadRow) -> String {
+        switch row {
+        case .message(let message, _, _): message.spoken(Times.clock(message.at))
+        case .day(let at): Times.day(at)
+        case .unread: Words.newMessages
+        case .gap(let gap): gap.words
+        }
+    }
+
+    static func isSame(_ one: ThreadRow, _ other: ThreadRow) -> Bool {
+        switch (one, other) {
+        case (.message(let one, _, _), .message(let other, _, _)): one.id == other.id
+        case (.day(let one), .day(let other)): Days.number(one) == Days.number(other)
+        case (.unread, .unread): true
+        case (.gap(let one), .gap(let other)): one == other
+        default: false
+        }
+    }
+}

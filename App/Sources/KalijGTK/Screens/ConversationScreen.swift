@@ -1,0 +1,142 @@
+import CAdwaita
+import KalijApp
+
+/// An open conversation: its messages, and the composer.
+final class ConversationScreen {
+    let root: Widget
+    let list = ListView<ThreadRowView>(name: Words.messages, activatesOnClick: false)
+    let composer = Composer()
+    let back: Widget
+    /// Rows before, or behind, those that are held.
+    var onOlder: () -> Void = {}
+    var onNewer: () -> Void = {}
+    var onBack: () -> Void = {}
+    var onLoad: (GapRow) -> Void = { _ in }
+    /// What is on the screen has changed.
+    var onScrolled: () -> Void = {}
+    private let title = widget(OpaquePointer(adw_window_title_new("", "")))
+    private let stack = Pages()
+    private let nothing = Make.status("user-available-symbolic", Words.nothingOpen, Words.nothingOpenHint)
+    private let empty = Make.status("mail-unread-symbolic", Words.noMessages, "")
+    private let pane = Make.box(GTK_ORIENTATION_VERTICAL)
+    private let inner = Pages()
+    private let scrolled: Widget
+    private let overlay = widget(OpaquePointer(gtk_overlay_new()))
+    private let toLatest: Widget
+    private let typing = Make.label(classes: "typing")
+
+    init() {
+        root = Make.box(GTK_ORIENTATION_VERTICAL)
+        scrolled = Make.scrolled(list.view)
+        back = widget(OpaquePointer(gtk_button_new_from_icon_name("go-previous-symbolic")))
+        toLatest = widget(OpaquePointer(gtk_button_new_from_icon_name("go-bottom-symbolic")))
+        list.view.addClass("messages")
+        list.onMade = { [weak self] row in row.onLoad = { gap in self?.onLoad(gap) } }
+        build()
+        listen()
+    }
+
+    private func build() {
+        let header = widget(OpaquePointer(adw_header_bar_new()))
+        adw_header_bar_set_title_widget(opaque(header), title)
+        gtk_widget_set_tooltip_text(back, Words.back)
+        kalij_name(back, Words.back)
+        adw_header_bar_pack_start(opaque(header), back)
+        gtk_widget_set_tooltip_text(toLatest, Words.toLatest)
+        kalij_name(toLatest, Words.toLatest)
+        for name in ["circular", "osd", "to-latest"] { toLatest.addClass(name) }
+        gtk_widget_set_halign(toLatest, GTK_ALIGN_END)
+        gtk_widget_set_valign(toLatest, GTK_ALIGN_END)
+        toLatest.show(false)
+        gtk_overlay_set_child(opaque(overlay), scrolled)
+        gtk_overlay_add_overlay(opaque(overlay), toLatest)
+        gtk_widget_set_vexpand(inner.root, 1)
+        inner.add(overlay, Words.messages)
+        inner.add(empty, Words.noMessages)
+        typing.show(false)
+        pane.addClass("thread-pane")
+        for part in [inner.root, typing, composer.root] { pane.append(part) }
+        stack.add(nothing, Words.nothingOpen)
+        stack.add(pane, Words.messages)
+        gtk_widget_set_vexpand(stack.root, 1)
+        gtk_widget_set_hexpand(root, 1)
+        root.append(header)
+        root.append(stack.root)
+    }
+
+    private func listen() {
+        connect(back, "clicked") { [weak self] _ in self?.onBack() }
+        connect(toLatest, "clicked") { [weak self] _ in self?.onLatest() }
+        guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) else { return }
+        connect(raw(adjustment), "value-changed") { [weak self] _ in self?.scrolledTo() }
+        list.onSettled = { [weak self] in self?.scrolledTo() }
+        guard let keys = gtk_event_controller_key_new() else { return }
+        connect(keys, "key-pressed") { [weak self] arguments in
+            let isCopy =
+                arguments.uint(1) == UInt32(GDK_KEY_c)
+                && arguments.flags(3) & Int32(GDK_CONTROL_MASK.rawValue) != 0
+            arguments.answer(isCopy && self?.copy() ?? false)
+        }
+        gtk_widget_add_controller(list.view, keys)
+    }
+
+    /// The person wants to see the newest messages.
+    var onLatest: () -> Void = {}
+
+    private func copy() -> Bool {
+        guard let place = list.selectedPlace, let message = list.rows[place].message else { return false }
+        gdk_clipboard_set_text(gtk_widget_get_clipboard(list.view), message.text.withoutBreakingPlaces)
+        return true
+    }
+
+    // MARK: What is shown
+
+    /// - Parameter name: nil if nothing is open.
+    func show(name: String?, subtitle: String) {
+        adw_window_title_set_title(opaque(title), name ?? "")
+        adw_window_title_set_subtitle(opaque(title), subtitle)
+        stack.show(name == nil ? nothing : pane)
+    }
+
+    func show(_ rows: [ThreadRow], name: String) {
+        inner.show(rows.isEmpty ? empty : overlay)
+        list.show(rows)
+        let count = rows.count { $0.message != nil }
+        kalij_description(list.view, Words.messagesWith(name) + ", " + Words.arrived(count))
+    }
+
+    func show(typing words: String?) {
+        typing.setText(words ?? "")
+        typing.show(words != nil)
+    }
+
+    /// Whether the newest held row is in sight.
+    var isAtEnd: Bool {
+        guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) else { return true }
+        let end = gtk_adjustment_get_value(adjustment) + gtk_adjustment_get_page_size(adjustment)
+        return end >= gtk_adjustment_get_upper(adjustment) - Self.nearEnd
+    }
+
+    private static let nearEnd = 60.0
+    private static let nearBegin = 400.0
+
+    func showToLatest(_ isShown: Bool) { toLatest.show(isShown) }
+
+    private func scrolledTo() {
+        guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)), !list.isScrolling else { return }
+        onScrolled()
+        if gtk_adjustment_get_value(adjustment) < Self.nearBegin { onOlder() }
+        if isAtEnd { onNewer() }
+    }
+
+    /// The message at the top of what is seen.
+    var topMessage: MessageRow? {
+        for y in [4.0, 24, 48, 80] {
+            if let place = list.place(atHeight: y), let found = list.rows[place...].first(where: { $0.message != nil })
+            {
+                return found.message
+            }
+        }
+        return nil
+    }
+}

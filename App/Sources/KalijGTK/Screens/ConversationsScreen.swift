@@ -1,0 +1,149 @@
+import CAdwaita
+import KalijApp
+
+/// The list of the conversations of all accounts.
+final class ConversationsScreen {
+    let root: Widget
+    let list = ListView<ConversationRowView>(name: Words.conversations, activatesOnClick: true)
+    let banner = StateBannerView()
+    var onOpen: (ConversationRow) -> Void = { _ in }
+    var onNew: () -> Void = {}
+    private(set) var model = ConversationList()
+    private var openKey: ConversationKey?
+    private let stack = Pages()
+    private let searchBar = widget(OpaquePointer(gtk_search_bar_new()))
+    private let searchEntry = widget(OpaquePointer(gtk_search_entry_new()))
+    private let empty = Make.status("mail-unread-symbolic", Words.noConversations, Words.noConversationsHint)
+    private let nothing = Make.status("edit-find-symbolic", Words.nothingFound, "")
+    private let scrolled: Widget
+    private let header = widget(OpaquePointer(adw_header_bar_new()))
+    private var isFirst = true
+
+    init() {
+        root = Make.box(GTK_ORIENTATION_VERTICAL)
+        scrolled = Make.scrolled(list.view)
+        list.view.addClass("conversations")
+        list.onActivate = { [weak self] place in self?.activate(place) }
+        build()
+    }
+
+    private func build() {
+        adw_header_bar_set_title_widget(opaque(header), widget(OpaquePointer(adw_window_title_new("Kalij", ""))))
+        adw_header_bar_pack_start(
+            opaque(header), Make.iconButton("list-add-symbolic", Words.newConversation) { [weak self] in self?.onNew() }
+        )
+        let menu = widget(OpaquePointer(gtk_menu_button_new()))
+        gtk_menu_button_set_icon_name(opaque(menu), "open-menu-symbolic")
+        gtk_menu_button_set_menu_model(opaque(menu), cast(raw(Self.menu())))
+        gtk_widget_set_tooltip_text(menu, Words.menu)
+        kalij_name(menu, Words.menu)
+        adw_header_bar_pack_end(opaque(header), menu)
+        adw_header_bar_pack_end(
+            opaque(header), Make.iconButton("system-search-symbolic", Words.search) { [weak self] in self?.search() })
+        kalij_name(searchEntry, Words.search)
+        gtk_widget_set_hexpand(searchEntry, 1)
+        gtk_search_bar_set_child(opaque(searchBar), searchEntry)
+        gtk_search_bar_connect_entry(opaque(searchBar), OpaquePointer(searchEntry))
+        connect(searchEntry, "search-changed") { [weak self] _ in self?.searched() }
+        connect(searchEntry, "activate") { [weak self] _ in self?.activate(0) }
+        connect(searchEntry, "stop-search") { [weak self] _ in self?.endSearch() }
+        gtk_widget_set_vexpand(stack.root, 1)
+        stack.add(scrolled, Words.conversations)
+        stack.add(empty, Words.noConversations)
+        stack.add(nothing, Words.nothingFound)
+        for part in [header, banner.root, searchBar, stack.root] { root.append(part) }
+        searchBar.show(false)
+        gtk_widget_set_size_request(root, 300, -1)
+        gtk_widget_set_hexpand(root, 0)
+    }
+
+    private static func menu() -> OpaquePointer {
+        guard let menu = g_menu_new() else { fatalError("no memory for a menu") }
+        g_menu_append(menu, Words.addAccount, "app.add-account")
+        g_menu_append(menu, Words.shortcuts, "app.shortcuts")
+        g_menu_append(menu, Words.about, "app.about")
+        g_menu_append(menu, Words.quit, "app.quit")
+        return menu
+    }
+
+    /// Whether the list is alone in the window, and closes it.
+    func showWindowButtons(_ isAlone: Bool) {
+        adw_header_bar_set_show_end_title_buttons(opaque(header), isAlone ? 1 : 0)
+    }
+
+    // MARK: Rows
+
+    /// The rows were read: all, or one.
+    func read(_ rows: [ConversationRow]) {
+        model.read(rows)
+        show()
+    }
+    func read(_ key: ConversationKey, _ row: ConversationRow?) {
+        model.read(key, row)
+        show()
+    }
+
+    private func show() {
+        let page = !model.shown.isEmpty ? scrolled : model.search.isEmpty ? empty : nothing
+        stack.show(page)
+        // The first paint gets what is seen.
+        if isFirst, model.shown.count > Window.begin {
+            list.show(Array(model.shown.prefix(Window.begin)))
+            after(0) { [weak self] in
+                self?.isFirst = false
+                self?.show()
+            }
+        } else {
+            list.show(model.shown)
+        }
+        if !model.all.isEmpty { isFirst = false }
+        selectOpen()
+    }
+
+    /// The open conversation.
+    func open(_ key: ConversationKey?) {
+        openKey = key
+        selectOpen()
+    }
+
+    private func selectOpen() {
+        guard let openKey, let place = model.shown.firstIndex(where: { $0.key == openKey }), place < list.rows.count
+        else {
+            return
+        }
+        list.select(place)
+    }
+
+    private func activate(_ place: Int) {
+        guard list.rows.indices.contains(place) else { return }
+        let row = list.rows[place]
+        endSearch()
+        onOpen(row)
+    }
+
+    /// A day has begun.
+    func refresh() { list.refresh() }
+
+    // MARK: Search
+
+    func search() {
+        searchBar.show(true)
+        gtk_search_bar_set_search_mode(opaque(searchBar), 1)
+        searchEntry.focus()
+    }
+
+    var isSearching: Bool { gtk_search_bar_get_search_mode(opaque(searchBar)) != 0 }
+
+    func endSearch() {
+        guard isSearching else { return }
+        gtk_search_bar_set_search_mode(opaque(searchBar), 0)
+        searchBar.show(false)
+        model.search = ""
+        show()
+    }
+
+    private func searched() {
+        model.search = gtk_editable_get_text(OpaquePointer(searchEntry)).map { String(cString: $0) } ?? ""
+        show()
+    }
+}

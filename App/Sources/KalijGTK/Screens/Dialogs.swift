@@ -1,0 +1,69 @@
+import CAdwaita
+import KalijApp
+import KalijClient
+
+/// Small windows.
+enum Dialogs {
+    /// Asks for the address of a person.
+    static func newConversation(over parent: Widget, account: String, _ open: @escaping (String) -> Void) {
+        let dialog = kalij_message_dialog(cast(raw(parent)), Words.newConversation)
+        guard let dialog else { return }
+        let object = OpaquePointer(dialog)
+        adw_message_dialog_set_body(cast(raw(object)), Words.writesAs(account))
+        let entry = widget(OpaquePointer(gtk_entry_new()))
+        gtk_entry_set_activates_default(cast(raw(entry)), 1)
+        gtk_entry_set_placeholder_text(cast(raw(entry)), "romeo@example.org")
+        gtk_widget_set_tooltip_text(entry, Words.personHint)
+        kalij_name(entry, Words.address)
+        let problem = Make.label(classes: "error")
+        gtk_label_set_wrap(opaque(problem), 1)
+        problem.show(false)
+        adw_message_dialog_set_extra_child(cast(raw(object)), Make.vertical(entry, problem, spacing: 6))
+        adw_message_dialog_add_response(cast(raw(object)), "cancel", Words.cancel)
+        adw_message_dialog_add_response(cast(raw(object)), "open", Words.start)
+        adw_message_dialog_set_response_appearance(cast(raw(object)), "open", ADW_RESPONSE_SUGGESTED)
+        adw_message_dialog_set_default_response(cast(raw(object)), "open")
+        adw_message_dialog_set_close_response(cast(raw(object)), "cancel")
+        adw_message_dialog_set_response_enabled(cast(raw(object)), "open", 0)
+        func jid() -> JID? {
+            let text = gtk_editable_get_text(OpaquePointer(entry)).map { String(cString: $0) } ?? ""
+            guard let jid = try? JID(text.filter { !$0.isWhitespace }), jid.local != nil else { return nil }
+            return jid.bare
+        }
+        connect(entry, "changed") { _ in
+            adw_message_dialog_set_response_enabled(cast(raw(object)), "open", jid() == nil ? 0 : 1)
+        }
+        connect(object, "response::open") { _ in if let jid = jid() { open(jid.description) } }
+        Names.fill(cast(raw(object)))
+        gtk_window_present(cast(raw(object)))
+        entry.focus()
+    }
+
+    /// The table of keys.
+    static func shortcuts(over parent: Widget) {
+        let dialog = kalij_message_dialog(cast(raw(parent)), Words.shortcuts)
+        guard let dialog else { return }
+        let object = OpaquePointer(dialog)
+        let grid = widget(OpaquePointer(gtk_grid_new()))
+        gtk_grid_set_column_spacing(cast(raw(grid)), 18)
+        gtk_grid_set_row_spacing(cast(raw(grid)), 6)
+        for (line, key) in Words.keys.enumerated() {
+            gtk_grid_attach(cast(raw(grid)), Make.label(key.keys, classes: "heading"), 0, Int32(line), 1, 1)
+            gtk_grid_attach(cast(raw(grid)), Make.label(key.what), 1, Int32(line), 1, 1)
+        }
+        adw_message_dialog_set_extra_child(cast(raw(object)), grid)
+        adw_message_dialog_add_response(cast(raw(object)), "close", Words.close)
+        Names.fill(cast(raw(object)))
+        gtk_window_present(cast(raw(object)))
+    }
+
+    static func about(over parent: Widget) {
+        guard let window = adw_about_window_new() else { return }
+        let object = OpaquePointer(window)
+        adw_about_window_set_application_name(object, "Kalij")
+        adw_about_window_set_application_icon(object, "user-available-symbolic")
+        gtk_window_set_transient_for(cast(raw(object)), cast(raw(parent)))
+        Names.fill(cast(raw(object)))
+        gtk_window_present(cast(raw(object)))
+    }
+}

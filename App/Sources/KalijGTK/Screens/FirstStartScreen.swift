@@ -1,0 +1,156 @@
+import CAdwaita
+import KalijApp
+import KalijClient
+
+/// Asks for the address and the password of an account.
+final class FirstStartScreen {
+    let root: Widget
+    /// An account was stored.
+    var onDone: (String) -> Void = { _ in }
+    /// The person does not want to add an account; not at the first start.
+    var onCancel: (() -> Void)?
+    private let directory: AccountDirectory
+    private let address = widget(OpaquePointer(adw_entry_row_new()))
+    private let password = widget(OpaquePointer(adw_password_entry_row_new()))
+    private let server = widget(OpaquePointer(adw_entry_row_new()))
+    private let problem = Make.label(classes: "error")
+    private let progress = Make.label(classes: "dim-label")
+    private let spinner = widget(OpaquePointer(gtk_spinner_new()))
+    private let waiting = Make.box(GTK_ORIENTATION_HORIZONTAL, spacing: 8)
+    private let logIn: Widget
+    private let cancel: Widget
+    private var attempt: LoginAttempt?
+
+    init(_ directory: AccountDirectory) {
+        self.directory = directory
+        logIn = widget(OpaquePointer(gtk_button_new_with_label(Words.logIn)))
+        cancel = widget(OpaquePointer(gtk_button_new_with_label(Words.cancel)))
+        root = Make.box(GTK_ORIENTATION_VERTICAL)
+        build()
+        connect(logIn, "clicked") { [weak self] _ in self?.begin() }
+        connect(cancel, "clicked") { [weak self] _ in self?.giveUp() }
+        for row in [address, password, server] {
+            connect(row, "entry-activated") { [weak self] _ in self?.begin() }
+        }
+        show(.entering(problem: nil))
+    }
+
+    private func build() {
+        let header = widget(OpaquePointer(adw_header_bar_new()))
+        adw_header_bar_set_title_widget(
+            opaque(header), widget(OpaquePointer(adw_window_title_new("Kalij", ""))))
+        let group = widget(OpaquePointer(adw_preferences_group_new()))
+        for (row, name) in [(address, Words.address), (password, Words.password), (server, Words.server)] {
+            adw_preferences_row_set_title(cast(raw(row)), name)
+            adw_preferences_group_add(cast(raw(group)), row)
+            nameEntry(row, name)
+        }
+        Names.nameButtons(in: password, Words.showPassword)
+        gtk_widget_set_tooltip_text(server, Words.serverHint)
+        for label in [problem, progress] {
+            gtk_label_set_wrap(opaque(label), 1)
+            gtk_label_set_justify(opaque(label), GTK_JUSTIFY_CENTER)
+            gtk_label_set_xalign(opaque(label), 0.5)
+        }
+        for button in [logIn, cancel] {
+            button.addClass("pill")
+            gtk_widget_set_halign(button, GTK_ALIGN_CENTER)
+        }
+        logIn.addClass("suggested-action")
+        for part in [spinner, progress] { waiting.append(part) }
+        gtk_widget_set_halign(waiting, GTK_ALIGN_CENTER)
+        let form = Make.vertical(group, problem, waiting, logIn, cancel, spacing: 14)
+        let page = Make.status("user-available-symbolic", Words.welcome, Words.welcomeHint)
+        page.addClass("compact")
+        let clamp = widget(OpaquePointer(adw_clamp_new()))
+        adw_clamp_set_maximum_size(opaque(clamp), 400)
+        adw_clamp_set_child(opaque(clamp), form)
+        adw_status_page_set_child(opaque(page), clamp)
+        root.append(header)
+        root.append(page)
+    }
+
+    /// The text inside of a row has no name of its own.
+    private func nameEntry(_ row: Widget, _ name: String) {
+        guard let inner = gtk_editable_get_delegate(OpaquePointer(row)) else { return }
+        kalij_name(cast(raw(inner)), name)
+    }
+
+    private func text(_ row: Widget) -> String {
+        gtk_editable_get_text(OpaquePointer(row)).map { String(cString: $0) } ?? ""
+    }
+
+    /// - Parameter address: of an account whose password the server refuses.
+    func prepare(address known: String? = nil) {
+        gtk_editable_set_text(OpaquePointer(address), known ?? "")
+        gtk_editable_set_text(OpaquePointer(password), "")
+        show(.entering(problem: nil))
+        after(0) { [weak self] in
+            guard let self else { return }
+            (known == nil ? address : password).focus()
+        }
+    }
+
+    private func show(_ state: FirstStart) {
+        let isTrying = state == .loggingIn
+        for row in [address, password, server] { gtk_widget_set_sensitive(row, isTrying ? 0 : 1) }
+        logIn.show(!isTrying)
+        cancel.show(isTrying || onCancel != nil)
+        spinner.show(isTrying)
+        if isTrying { gtk_spinner_start(opaque(spinner)) } else { gtk_spinner_stop(opaque(spinner)) }
+        progress.setText(isTrying ? Words.loggingIn : "")
+        waiting.show(isTrying)
+        guard case .entering(let words) = state else {
+            problem.show(false)
+            return
+        }
+        problem.setText(words ?? "")
+        problem.show(words != nil)
+        if let words { Announcer.say(words) }
+    }
+
+    private func begin() {
+        guard attempt == nil else { return }
+        let form = LoginForm(address: text(address), password: text(password), server: text(server))
+        let checked: LoginForm.Checked
+        do throws(LoginForm.Problem) { checked = try form.checked() } catch {
+            show(.entering(problem: error.words))
+            address.focus()
+            return
+        }
+        let attempt = LoginAttempt()
+        self.attempt = attempt
+        // A field that has the focus must not become insensitive.
+        cancel.show(true)
+        cancel.focus()
+        show(.loggingIn)
+        Task { await run(attempt, checked) }
+    }
+
+    private func run(_ attempt: LoginAttempt, _ form: LoginForm.Checked) async {
+        do {
+            try await attempt.run(form, in: directory)
+            guard self.attempt === attempt else { return }
+            self.attempt = nil
+            gtk_editable_set_text(OpaquePointer(password), "")
+            show(.entering(problem: nil))
+            onDone(form.jid.bare.description)
+        } catch {
+            guard self.attempt === attempt else { return }
+            self.attempt = nil
+            show(.entering(problem: Words.problem(error, of: form.jid.domain)))
+            password.focus()
+        }
+    }
+
+    private func giveUp() {
+        guard let attempt else {
+            onCancel?()
+            return
+        }
+        guard attempt.cancel() else { return }
+        self.attempt = nil
+        show(.entering(problem: nil))
+        address.focus()
+    }
+}

@@ -1,0 +1,122 @@
+import CAdwaita
+import KalijApp
+
+extension MainWindow {
+    /// The backend says where to look.
+    func heard(_ look: Look) {
+        switch look {
+        case .conversation(let key): dirty.insert(key)
+        case .everything: isAllDirty = true
+        case .state(let account, let state):
+            // Since when an account is offline does not change with each attempt.
+            if case .offline = state, case .offline = states[account] { return }
+            if case .connecting = state, case .offline = states[account] { return }
+            states[account] = state
+            return showBanner()
+        case .driving(let now):
+            driving = now
+            if now == .noAccount, !isFirstStart { showFirstStart() }
+            if now == .elsewhere { states = [:] }
+            isAllDirty = true
+            showBanner()
+        case .typing(let key, let isTyping): return showTyping(key, isTyping)
+        }
+        self.look()
+    }
+
+    func showBanner() {
+        conversations.banner.show(StateBanner.of(driving, states, time: Times.clock))
+    }
+
+    private func showTyping(_ key: ConversationKey, _ isTyping: Bool) {
+        if let timer = typists.removeValue(forKey: key) { g_source_remove(timer) }
+        if isTyping {
+            // Nobody says when the other side is gone.
+            typists[key] = after(30_000) { [weak self] in
+                self?.typists[key] = nil
+                self?.showTypist()
+            }
+        }
+        showTypist()
+    }
+
+    func showTypist() {
+        guard let thread, typists[thread.key] != nil, let openRow else { return screen.show(typing: nil) }
+        screen.show(typing: openRow.name + " " + Words.typing)
+    }
+
+    /// Looks once for all that has changed since: at most once a frame.
+    func look() {
+        guard !isLooking else { return }
+        isLooking = true
+        Task {
+            while isAllDirty || !dirty.isEmpty {
+                await lookOnce()
+                try? await Task.sleep(for: .milliseconds(16))
+            }
+            isLooking = false
+        }
+    }
+
+    /// Many conversations at once are read as all.
+    private static let mostSingle = 8
+
+    private func lookOnce() async {
+        let (keys, isAll) = (dirty, isAllDirty || dirty.count > Self.mostSingle)
+        (dirty, isAllDirty) = ([], false)
+        if let key = thread?.key, isAll || keys.contains(key) { await lookAtThread() }
+        if isAll {
+            await reader.forgetFaces()
+            await lookAtAll()
+        } else {
+            for key in keys {
+                if let row = try? await reader.conversation(key) { conversations.read(key, row) }
+            }
+        }
+        guard let key = thread?.key, let row = conversations.model.row(key) else { return }
+        shownAnew(row)
+        markRead()
+    }
+
+    func lookAtAll() async {
+        accounts = await reader.addresses()
+        if let rows = try? await reader.all() { conversations.read(rows) }
+    }
+
+    /// Reads the held part of the open conversation anew.
+    func lookAtThread() async {
+        guard let before = thread else { return }
+        let isAtEnd = screen.isAtEnd && !before.page.hasNewer
+        var window = before.held
+        guard var page = await page(before.key, window) else { return }
+        if isAtEnd, page.hasNewer {
+            // Who follows the newest messages loses some at the other end.
+            window = Window(count: Window.most / 2)
+            guard let newest = await self.page(before.key, window) else { return }
+            page = newest
+        }
+        guard var now = thread, now.key == before.key, now.window == before.window else { return }
+        let arrived = now.read(page)
+        now.window = window
+        thread = now
+        show(now)
+        let hasNew = page.messages.last?.id != before.page.messages.last?.id
+        if isAtEnd, hasNew, !now.rows.isEmpty { screen.list.scroll(to: now.rows.count - 1) }
+        for message in arrived { Announcer.arrived(Words.said(message.author, message.text.shownStart)) }
+        if !arrived.isEmpty {
+            typists[now.key].map { _ = g_source_remove($0) }
+            typists[now.key] = nil
+            showTypist()
+        }
+    }
+
+    /// Reads a part of a conversation; nil if it cannot be read now.
+    func page(_ key: ConversationKey, _ window: Window) async -> Page? {
+        try? await reader.page(key, window, waiting: driving != .here)
+    }
+
+    func show(_ thread: Thread) {
+        screen.show(thread.rows, name: openRow?.name ?? "")
+        if thread.page.hasNewer { screen.showToLatest(true) }
+    }
+}

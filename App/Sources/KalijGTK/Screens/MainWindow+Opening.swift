@@ -1,0 +1,171 @@
+import CAdwaita
+import KalijApp
+
+extension MainWindow {
+    /// Opens a conversation where unread messages begin, or at its end.
+    func open(_ row: ConversationRow) {
+        guard row.key != thread?.key else {
+            showConversation()
+            screen.composer.text.focus()
+            return
+        }
+        Task { await open(row, at: nil) }
+    }
+
+    /// Opens a conversation where it was left.
+    func open(_ place: Place) async {
+        guard let row = try? await reader.conversation(place.key) else { return }
+        await open(row, at: place.message)
+    }
+
+    private func open(_ row: ConversationRow, at message: Int64?) async {
+        screen.composer.keep()
+        var thread = Thread(row.key, isGroup: row.isGroup)
+        self.thread = thread
+        (markedRead, isPaging) = (0, true)
+        conversations.open(row.key)
+        shownAnew(row)
+        showTypist()
+        showConversation()
+        let draft = (try? await reader.draft(row.key)) ?? ""
+        thread.firstUnread = row.unread > 0 ? (try? await reader.firstUnread(row.key)) ?? nil : nil
+        if let around = message ?? thread.firstUnread {
+            thread.window = (try? await reader.window(row.key, before: Window.begin, around)) ?? nil ?? Window()
+        }
+        let page = await page(row.key, thread.window) ?? Page()
+        guard self.thread?.key == row.key else { return }
+        _ = thread.read(page)
+        self.thread = thread
+        screen.composer.fill(draft)
+        show(thread)
+        screen.list.scroll(to: message.flatMap(thread.place(of:)) ?? thread.opening)
+        screen.composer.text.focus()
+        keepPlace()
+        after(60) { [weak self] in self?.settle(row.key) }
+    }
+
+    /// After the first paint: the rest of the first part.
+    private func settle(_ key: ConversationKey) {
+        guard thread?.key == key else { return }
+        isPaging = false
+        markRead()
+        older()
+    }
+
+    func shownAnew(_ row: ConversationRow) {
+        openRow = row
+        let several = accounts.count > 1
+        let subtitle = row.name == row.key.jid ? "" : row.key.jid
+        screen.show(name: row.name, subtitle: several ? Words.writesAs(row.key.account) : subtitle)
+    }
+
+    // MARK: Pages
+
+    /// Reads further back.
+    func older() {
+        guard !isPaging, let thread, thread.page.hasOlder, let first = thread.page.messages.first(where: { $0.id > 0 })
+        else { return }
+        isPaging = true
+        Task {
+            defer { isPaging = false }
+            guard let window = try? await reader.window(thread.key, before: Window.step, first.id) else { return }
+            await turn(to: window, of: thread.key)
+        }
+    }
+
+    /// Reads on.
+    func newer() {
+        guard let window = thread?.newer else {
+            markRead()
+            return
+        }
+        guard !isPaging, let key = thread?.key else { return }
+        isPaging = true
+        Task {
+            defer { isPaging = false }
+            await turn(to: window, of: key)
+        }
+    }
+
+    /// Shows the newest messages.
+    func latest() {
+        guard let key = thread?.key else { return }
+        Task {
+            await turn(to: Window(count: Window.begin + Window.step), of: key)
+            if let count = thread?.rows.count { screen.list.scroll(to: max(0, count - 1)) }
+            screen.composer.text.focus()
+        }
+    }
+
+    private func turn(to window: Window, of key: ConversationKey) async {
+        guard let page = await page(key, window), var now = thread, now.key == key else { return }
+        now.window = window
+        _ = now.read(page)
+        thread = now
+        show(now)
+    }
+
+    func load(_ gap: GapRow) {
+        guard let key = thread?.key else { return }
+        Task {
+            do { try await backend.load(gap, of: key) } catch { toast(Words.notAccepted("\(error)".shownName)) }
+        }
+    }
+
+    // MARK: Places
+
+    /// What is on the screen has changed.
+    func scrolled() {
+        if let thread { screen.showToLatest(!screen.isAtEnd || thread.page.hasNewer) }
+        guard !isPlaceWaiting else { return }
+        isPlaceWaiting = true
+        after(300) { [weak self] in
+            self?.isPlaceWaiting = false
+            self?.keepPlace()
+        }
+    }
+
+    func keepPlace() {
+        guard let thread else { return }
+        let isAtEnd = screen.isAtEnd && !thread.page.hasNewer
+        let top = isAtEnd ? nil : screen.topMessage?.id
+        places.keep(Place(thread.key, message: top))
+    }
+
+    /// What was on the focused screen is read.
+    func markRead() {
+        guard gtk_window_is_active(cast(raw(window))) != 0, let thread, !isPaging, screen.isAtEnd,
+            !thread.page.hasNewer, let last = thread.page.messages.last(where: { !$0.isOwn && $0.id > 0 }),
+            last.id != markedRead, openRow?.unread ?? 0 > 0
+        else { return }
+        markedRead = last.id
+        Task { try? await backend.read(through: last.id, in: thread.key) }
+    }
+
+    // MARK: Writing
+
+    func send(_ text: String) {
+        guard let key = thread?.key else { return }
+        Task {
+            do {
+                try await backend.send(text, to: key)
+                try await backend.keepDraft("", for: key)
+            } catch {
+                toast(Words.notAccepted("\(error)".shownName))
+                if thread?.key == key, screen.composer.written.isEmpty { screen.composer.fill(text) }
+            }
+            dirty.insert(key)
+            look()
+            if thread?.page.hasNewer ?? false || !screen.isAtEnd { latest() }
+        }
+    }
+
+    func keepDraft(_ text: String) {
+        guard let key = thread?.key else { return }
+        Task {
+            try? await backend.keepDraft(text, for: key)
+            dirty.insert(key)
+            look()
+        }
+    }
+}

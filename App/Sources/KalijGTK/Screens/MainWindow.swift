@@ -1,0 +1,277 @@
+import CAdwaita
+import KalijApp
+import KalijClient
+
+/// The window: the first start, or the lists and an open conversation.
+final class MainWindow {
+    let backend: Backend
+    let reader: Reader
+    let places: PlaceFile
+    let application: OpaquePointer
+    let window: Widget
+    let conversations = ConversationsScreen()
+    let screen = ConversationScreen()
+    let firstStart: FirstStartScreen
+    private let pages = Pages()
+    private let leaflet = widget(OpaquePointer(adw_leaflet_new()))
+    private let toasts = widget(OpaquePointer(adw_toast_overlay_new()))
+
+    // What has to be looked at.
+    var dirty: Set<ConversationKey> = []
+    var isAllDirty = false
+    var isLooking = false
+    // Who drives, and how the accounts are.
+    var driving = Driving.starting
+    var states: [String: AccountState] = [:]
+    var accounts: [String] = []
+    // The open conversation.
+    var thread: Thread?
+    var openRow: ConversationRow?
+    var isPaging = false
+    var markedRead: Int64 = 0
+    var isPlaceWaiting = false
+    var typists: [ConversationKey: UInt32] = [:]
+    private var wanted: String?
+    private var isQuitting = false
+    private(set) var isFirstStart = false
+
+    init(_ application: OpaquePointer, _ directory: AccountDirectory, opening address: String?) {
+        self.application = application
+        wanted = address
+        backend = Backend(directory)
+        reader = Reader(directory)
+        places = PlaceFile(directory: directory.path)
+        firstStart = FirstStartScreen(directory)
+        window = widget(OpaquePointer(adw_application_window_new(cast(raw(application)))))
+        Self.addStyle()
+        build()
+        connectScreens()
+        addActions()
+        addKeys()
+        Task { await begin() }
+    }
+
+    private static func addStyle() {
+        String(decoding: PackageResources.style_css, as: UTF8.self).withCString { kalij_add_css($0) }
+    }
+
+    private func build() {
+        gtk_window_set_title(cast(raw(window)), "Kalij")
+        gtk_window_set_default_size(cast(raw(window)), 900, 600)
+        gtk_widget_set_size_request(window, 360, 294)
+        for page in [conversations.root, screen.root] { adw_leaflet_append(opaque(leaflet), page) }
+        let separator = widget(OpaquePointer(gtk_separator_new(GTK_ORIENTATION_VERTICAL)))
+        if let page = adw_leaflet_insert_child_after(opaque(leaflet), separator, conversations.root) {
+            adw_leaflet_page_set_navigatable(page, 0)
+        }
+        adw_leaflet_set_can_navigate_back(opaque(leaflet), 1)
+        pages.add(leaflet, Words.conversations)
+        pages.add(firstStart.root, Words.welcome)
+        adw_toast_overlay_set_child(opaque(toasts), pages.root)
+        adw_application_window_set_content(cast(raw(window)), toasts)
+        connect(leaflet, "notify::folded") { [weak self] _ in self?.folded() }
+        folded()
+        screen.show(name: nil, subtitle: "")
+        Names.fill(window)
+        followStyle()
+    }
+
+    private func followStyle() {
+        guard let manager = adw_style_manager_get_default() else { return }
+        let apply = { [weak self] in
+            guard let self else { return }
+            window.setClass("dark", adw_style_manager_get_dark(manager) != 0)
+        }
+        connect(manager, "notify::dark") { _ in apply() }
+        apply()
+    }
+
+    private var isFolded: Bool { adw_leaflet_get_folded(opaque(leaflet)) != 0 }
+    private func folded() {
+        screen.back.show(isFolded)
+        conversations.showWindowButtons(isFolded)
+    }
+
+    func present() { gtk_window_present(cast(raw(window))) }
+
+    private func connectScreens() {
+        conversations.onOpen = { [weak self] row in self?.open(row) }
+        conversations.onNew = { [weak self] in self?.newConversation() }
+        conversations.banner.onAction = { [weak self] action in self?.act(action) }
+        screen.onBack = { [weak self] in self?.goBack() }
+        screen.onOlder = { [weak self] in self?.older() }
+        screen.onNewer = { [weak self] in self?.newer() }
+        screen.onLatest = { [weak self] in self?.latest() }
+        screen.onScrolled = { [weak self] in self?.scrolled() }
+        screen.onLoad = { [weak self] gap in self?.load(gap) }
+        screen.composer.onSend = { [weak self] text in self?.send(text) }
+        screen.composer.onDraft = { [weak self] text in self?.keepDraft(text) }
+        firstStart.onDone = { [weak self] account in self?.loggedIn(account) }
+        connect(window, "notify::is-active") { [weak self] _ in self?.markRead() }
+        connect(window, "close-request") { [weak self] arguments in
+            self?.quit()
+            arguments.answer(true)
+        }
+    }
+
+    // MARK: Pages
+
+    private func begin() async {
+        accounts = await reader.addresses()
+        if accounts.isEmpty { showFirstStart() } else { await lookAtAll() }
+        if let place = places.load(), !accounts.isEmpty, accounts.contains(place.key.account) {
+            await open(place)
+        } else if !accounts.isEmpty {
+            focusList()
+        }
+        if let wanted { openAddress(wanted) }
+        for await look in backend.looks() { heard(look) }
+    }
+
+    func showFirstStart(address: String? = nil) {
+        firstStart.onCancel = accounts.isEmpty ? nil : { [weak self] in self?.showLists() }
+        firstStart.prepare(address: address)
+        isFirstStart = true
+        pages.show(firstStart.root)
+    }
+
+    private func showLists() {
+        isFirstStart = false
+        pages.show(leaflet)
+    }
+
+    private func loggedIn(_ account: String) {
+        states[account] = .connecting
+        showLists()
+        backend.tryNow()
+        focusList()
+        isAllDirty = true
+        look()
+    }
+
+    func act(_ action: StateBanner.Action) {
+        switch action {
+        case .tryNow: backend.tryNow()
+        case .logIn: showFirstStart(address: states.first { $0.value == .refused }?.key)
+        }
+    }
+
+    func showConversation() { adw_leaflet_set_visible_child(opaque(leaflet), screen.root) }
+
+    /// From the conversation to the list.
+    func goBack() {
+        if conversations.isSearching { conversations.endSearch() }
+        screen.composer.keep()
+        if isFolded { adw_leaflet_set_visible_child(opaque(leaflet), conversations.root) }
+        focusList()
+    }
+
+    func newConversation() {
+        guard let account = thread?.key.account ?? accounts.first else { return showFirstStart() }
+        Dialogs.newConversation(over: window, account: account) { [weak self] jid in self?.openAddress(jid) }
+    }
+
+    private func openAddress(_ address: String) {
+        wanted = nil
+        guard let jid = try? JID(address), let account = thread?.key.account ?? accounts.first else { return }
+        let key = ConversationKey(account: account, jid: jid.bare.description)
+        Task {
+            let row = try? await reader.conversation(key)
+            open(row ?? ConversationRow(key: key, name: key.jid.shownName))
+        }
+    }
+
+    /// Says something that is over in a moment.
+    func toast(_ words: String) {
+        guard let toast = adw_toast_new("") else { return }
+        // The title of a toast is markup.
+        let plain = g_markup_escape_text(words, -1)
+        adw_toast_set_title(toast, plain)
+        g_free(plain)
+        adw_toast_overlay_add_toast(opaque(toasts), toast)
+        Announcer.say(words)
+    }
+
+    // MARK: Keys
+
+    private func addActions() {
+        add("add-account", []) { $0.showFirstStart() }
+        add("shortcuts", ["<Control>question"]) { Dialogs.shortcuts(over: $0.window) }
+        add("about", []) { Dialogs.about(over: $0.window) }
+        add("quit", ["<Control>q"]) { $0.quit() }
+        add("search", ["<Control>k", "<Control>f"]) { it in
+            it.goToLists()
+            it.conversations.search()
+        }
+        add("new", ["<Control>n"]) { $0.newConversation() }
+        add("next", ["<Alt>Down"]) { $0.openNeighbour(1) }
+        add("previous", ["<Alt>Up"]) { $0.openNeighbour(-1) }
+        add("region", ["F6"]) { $0.nextRegion(1) }
+        add("region-back", ["<Shift>F6"]) { $0.nextRegion(-1) }
+    }
+
+    private func add(_ name: String, _ keys: [String], _ run: @escaping (MainWindow) -> Void) {
+        guard let action = kalij_action(name) else { return }
+        connect(raw(action), "activate") { [weak self] _ in if let self { run(self) } }
+        g_action_map_add_action(application, action)
+        g_object_unref(raw(action))
+        guard !keys.isEmpty else { return }
+        // The list ends with nil, and is copied.
+        var pointers: [UnsafePointer<CChar>?] = keys.map { key in g_strdup(key).map { UnsafePointer($0) } } + [nil]
+        gtk_application_set_accels_for_action(cast(raw(application)), "app." + name, &pointers)
+        for pointer in pointers { if let pointer { g_free(UnsafeMutableRawPointer(mutating: pointer)) } }
+    }
+
+    private func addKeys() {
+        guard let keys = gtk_event_controller_key_new() else { return }
+        connect(keys, "key-pressed") { [weak self] arguments in
+            guard let self, arguments.uint(1) == UInt32(GDK_KEY_Escape) else { return arguments.answer(false) }
+            goBack()
+            arguments.answer(true)
+        }
+        gtk_widget_add_controller(window, keys)
+    }
+
+    private func goToLists() {
+        if isFolded { adw_leaflet_set_visible_child(opaque(leaflet), conversations.root) }
+    }
+
+    private func openNeighbour(_ step: Int) {
+        if let row = conversations.model.neighbour(of: thread?.key, step: step) { open(row) }
+    }
+
+    /// The list, the messages, the text.
+    private func nextRegion(_ step: Int) {
+        let regions =
+            thread == nil
+            ? [conversations.list.view] : [conversations.list.view, screen.list.view, screen.composer.text]
+        let now = regions.firstIndex { gtk_widget_is_ancestor(focused, $0) != 0 || focused == $0 } ?? -1
+        let next = ((now + step) % regions.count + regions.count) % regions.count
+        if isFolded {
+            adw_leaflet_set_visible_child(opaque(leaflet), next == 0 ? conversations.root : screen.root)
+        }
+        switch regions[next] {
+        case screen.list.view: screen.list.focusRow(or: screen.list.rows.indices.last)
+        case conversations.list.view: focusList()
+        default: regions[next].focus()
+        }
+    }
+
+    func focusList() { conversations.list.focusRow(or: conversations.list.rows.indices.first) }
+
+    private var focused: Widget { gtk_window_get_focus(cast(raw(window))) ?? window }
+
+    // MARK: The end
+
+    func quit() {
+        guard !isQuitting else { return }
+        isQuitting = true
+        screen.composer.keep()
+        keepPlace()
+        window.show(false)
+        Task {
+            await backend.stop()
+            g_application_quit(cast(raw(application)))
+        }
+    }
+}

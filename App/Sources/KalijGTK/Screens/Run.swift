@@ -1,0 +1,100 @@
+import CAdwaita
+import Glibc
+import KalijApp
+import KalijClient
+import KalijRoles
+
+/// What the command line says.
+struct CommandLineWords {
+    var data: String?
+    /// A bare address to open at once.
+    var open: String?
+
+    /// - Returns: nil for words that are not known.
+    init?(_ arguments: [String]) {
+        var rest = arguments.dropFirst()
+        while let word = rest.popFirst() {
+            if word == "--data" {
+                guard let path = rest.popFirst() else { return nil }
+                data = path
+            } else if word.hasPrefix("--data=") {
+                data = String(word.dropFirst(7))
+            } else if word.hasPrefix("xmpp:") {
+                open = String(word.dropFirst(5).prefix { $0 != "?" })
+            } else {
+                return nil
+            }
+        }
+    }
+}
+
+/// Runs the app to its end.
+/// - Returns: the exit status.
+public func runApp(_ arguments: [String]) -> Int32 {
+    signal(SIGPIPE, SIG_IGN)
+    Translations.begin(in: catalogs())
+    guard let words = CommandLineWords(arguments) else {
+        write("usage: kalij-app [--data DIR] [xmpp:ADDRESS]\n")
+        return 64
+    }
+    guard let path = words.data.map(absolute) ?? UserData("kalij").path else {
+        write("kalij-app: no directory for data: neither XDG_DATA_HOME nor HOME is set\n")
+        return 78
+    }
+    MainQueue.attach()
+    return run(AccountDirectory(path), words, id: applicationID(words.data == nil ? nil : path))
+}
+
+private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: String) -> Int32 {
+    // Without a session bus GApplication would refuse to start.
+    let isAlone = g_bus_get_sync(G_BUS_TYPE_SESSION, nil, nil) == nil
+    guard let application = kalij_application(id, isAlone ? 1 : 0) else { return 70 }
+    defer { g_object_unref(raw(application)) }
+    var window: MainWindow?
+    connect(raw(application), "activate") { _ in
+        if let window { return window.present() }
+        let made = MainWindow(OpaquePointer(application), directory, opening: words.open)
+        window = made
+        made.present()
+        after(0) { Announcer.begin() }
+    }
+    // SIGTERM and SIGINT end in order: what is written is kept, and the engine lets go.
+    for number in [SIGTERM, SIGINT] {
+        g_unix_signal_add(
+            number,
+            { data in
+                guard let data else { return 0 }
+                nonisolated(unsafe) let object = data
+                MainActor.assumeIsolated { g_action_group_activate_action(OpaquePointer(object), "quit", nil) }
+                return 1
+            }, raw(application))
+    }
+    let status = g_application_run(cast(raw(application)), 0, nil)
+    withExtendedLifetime(window) {}
+    return status
+}
+
+/// A second start with the same directory shows the window of the first.
+private func applicationID(_ path: String?) -> String {
+    guard let path else { return "org.kalij.App" }
+    let hash = path.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    return "org.kalij.App.d" + String(hash, radix: 16)
+}
+
+private func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    return String(cString: folder) + "/" + path
+}
+
+/// Beside the program, as built; else where packages install.
+private func catalogs() -> String {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &bytes, bytes.count - 1)
+    guard count > 0 else { return "/usr/share/locale" }
+    let program = String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let folder = program.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/locale"
+    return access(folder, R_OK) == 0 ? folder : "/usr/share/locale"
+}
+
+private func write(_ text: String) { _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) } }

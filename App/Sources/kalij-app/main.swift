@@ -1,0 +1,4 @@
+import Glibc
+import KalijGTK
+
+exit(MainActor.assumeIsolated { runApp(CommandLine.arguments) })

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import KalijApp
+
+@Suite struct MessageRowTests {
+    private func row(_ text: String, state: DeliveryState? = nil, isOwn: Bool = true) -> MessageRow {
+        MessageRow(id: 1, author: isOwn ? "You" : "Juliet", isOwn: isOwn, text: text, at: 0, state: state)
+    }
+
+    @Test func `A row begins with its author, then time, text, state`() {
+        #expect(row("Good night.", state: .delivered).spoken("19:15") == "You, 19:15: Good night. Delivered")
+        #expect(row("Good night", state: .delivered).spoken("19:15") == "You, 19:15: Good night. Delivered")
+        #expect(row("Good night", isOwn: false).spoken("19:15") == "Juliet, 19:15: Good night")
+    }
+
+    @Test(arguments: [
+        (DeliveryState.waiting, "Waiting"), (.sending, "Sending"), (.sent, "Sent"), (.delivered, "Delivered"),
+        (.read, "Read"), (.notSent(nil), "Not sent"), (.notSent("no such user"), "Not sent: no such user"),
+        (.unknown, "Unknown whether it arrived"),
+    ])
+    func `Each state is a word`(_ state: DeliveryState, _ words: String) {
+        #expect(state.words == words)
+        #expect(row("x", state: state).foot("19:15") == "19:15  ·  " + words)
+    }
+
+    @Test func `In a room a message is sent only when the room has shown it`() {
+        #expect(DeliveryState(.acked, isSettled: true, isInRoom: true, error: nil) == .sending)
+        #expect(DeliveryState(.delivered, isSettled: true, isInRoom: true, error: nil) == .sent)
+        #expect(DeliveryState(.acked, isSettled: true, isInRoom: false, error: nil) == .sent)
+        #expect(DeliveryState(.sent, isSettled: false, isInRoom: false, error: nil) == .unknown)
+        #expect(DeliveryState(nil, isSettled: true, isInRoom: false, error: nil) == nil)
+    }
+
+    @Test func `Reactions and corrections are words`() {
+        var message = row("Good night", state: .read)
+        (message.reactions, message.isEdited) = ("❤", true)
+        #expect(message.spoken("19:15") == "You, 19:15: Good night. Edited. Reactions: ❤. Read")
+    }
+}
+
+@Suite struct ShownTextTests {
+    @Test func `A name stays on its line and in its direction`() {
+        #expect("Ro\u{202E}oem\nnew line\u{200F}".shownName.contains("\u{202E}") == false)
+        #expect("Romeo\nJuliet: I lie".shownName == "Romeo Juliet: I lie")
+        #expect("<b>Romeo</b> &amp;".shownName == "<b>Romeo</b> &amp;")
+    }
+
+    @Test func `A text of 10 MB is cut, and says so`() {
+        let (text, isCut) = String(repeating: "é", count: 5_000_000).shownText
+        #expect(isCut)
+        #expect(text.withoutBreakingPlaces.utf8.count <= 8_000)
+        #expect(!text.contains("\u{FFFD}"))
+    }
+
+    @Test func `10,000 emoji are cut between emoji`() {
+        let (text, isCut) = String(repeating: "👩‍👩‍👧", count: 10_000).shownText
+        #expect(isCut)
+        #expect(text.count < 150)
+        #expect(text.allSatisfy { $0 == "👩‍👩‍👧" || $0 == "\u{200B}" })
+    }
+
+    @Test func `A long word can be broken, and is copied whole`() {
+        let word = String(repeating: "x", count: 200)
+        #expect(word.shownText.text.split(separator: "\u{200B}").map(\.count) == [60, 60, 60, 20])
+        #expect(word.shownText.text.withoutBreakingPlaces == word)
+    }
+
+    @Test func `A short text stays, lines and all`() {
+        let (text, isCut) = "one\n\ntwo".shownText
+        #expect(text == "one\n\ntwo")
+        #expect(!isCut)
+    }
+
+    @Test func `10,000 lines are cut`() {
+        let (text, isCut) = String(repeating: "a\n", count: 3_000).shownText
+        #expect(isCut)
+        #expect(text.split(separator: "\n").count == 200)
+    }
+
+    @Test func `Values with braces are no places`() {
+        #expect(filled("{a}: {b}", ["a": "{b}", "b": "x"]) == "{b}: x")
+        #expect(filled("{unknown} {", [:]) == "{unknown} {")
+    }
+}

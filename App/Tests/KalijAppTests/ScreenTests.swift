@@ -1,0 +1,131 @@
+import Glibc
+import KalijClient
+import KalijStream
+import KalijTransport
+import Testing
+
+@testable import KalijApp
+
+@Suite struct ConversationListTests {
+    private func row(_ name: String, at: Int64, unread: Int = 0) -> ConversationRow {
+        var row = ConversationRow(key: ConversationKey(account: "romeo@x", jid: name.lowercased() + "@x"), name: name)
+        (row.at, row.unread, row.preview) = (at, unread, "Hello")
+        return row
+    }
+
+    @Test func `A conversation with something new comes first`() {
+        var list = ConversationList()
+        list.read([row("Juliet", at: 3), row("Nurse", at: 2), row("Paris", at: 1)])
+        list.read(row("Paris", at: 9).key, row("Paris", at: 9))
+        #expect(list.shown.map(\.name) == ["Paris", "Juliet", "Nurse"])
+        list.read(row("Juliet", at: 3).key, nil)
+        #expect(list.shown.map(\.name) == ["Paris", "Nurse"])
+    }
+
+    @Test func `A search leaves what has all words`() {
+        var list = ConversationList()
+        list.read([row("Juliet", at: 3), row("Nurse", at: 2)])
+        list.search = "NUR x"
+        #expect(list.shown.map(\.name) == ["Nurse"])
+        list.search = ""
+        #expect(list.shown.count == 2)
+    }
+
+    @Test func `Neighbours end at the ends`() {
+        var list = ConversationList()
+        list.read([row("Juliet", at: 3), row("Nurse", at: 2)])
+        #expect(list.neighbour(of: nil, step: 1)?.name == "Juliet")
+        #expect(list.neighbour(of: list.shown[0].key, step: 1)?.name == "Nurse")
+        #expect(list.neighbour(of: list.shown[0].key, step: -1) == nil)
+    }
+
+    @Test func `A row begins with its name, and says what the eye sees`() {
+        var juliet = row("Juliet", at: 3, unread: 2)
+        #expect(juliet.spoken("19:15") == "Juliet, 2 unread, Hello, 19:15")
+        (juliet.draft, juliet.isFailed, juliet.showsAccount) = ("I would", true, true)
+        #expect(juliet.spoken("19:15") == "Juliet, account romeo@x, 2 unread, Not sent, Draft: I would, 19:15")
+    }
+}
+
+@Suite struct FirstStartTests {
+    @Test func `What is entered is checked`() throws {
+        #expect(throws: LoginForm.Problem(words: Words.badAddress)) { try LoginForm(address: "example.org").checked() }
+        #expect(throws: LoginForm.Problem(words: Words.noPassword)) {
+            try LoginForm(address: "romeo@example.org").checked()
+        }
+        #expect(throws: LoginForm.Problem(words: Words.badServer)) {
+            try LoginForm(address: "romeo@example.org", password: "x", server: "a:b").checked()
+        }
+        let form = try LoginForm(address: " romeo@example.org ", password: "x", server: "localhost").checked()
+        #expect(form.jid.description == "romeo@example.org")
+        #expect(form.server.override?.port == 5222)
+    }
+
+    private func words(_ kind: ConnectFailure.Kind) -> String {
+        Words.problem(
+            LoginError.unreachable(
+                ConnectFailure([.init(host: "x", kind: kind, reason: "certificate is self-signed")])),
+            of: "example.org")
+    }
+
+    @Test func `Each failure has its words`() {
+        #expect(words(.noSuchName).contains("no server example.org"))
+        #expect(words(.noAnswer).contains("No network"))
+        #expect(words(.unreachable).contains("does not answer"))
+        #expect(words(.untrusted).contains("certificate is self-signed"))
+        #expect(words(.tls).contains("encrypted"))
+        let refused = LoginError.refused(.authentication(.refusedByServer(reason: "unknown-user")))
+        #expect(Words.problem(refused, of: "x").contains("does not know this address with this password"))
+        #expect(Words.problem(LoginError.refused(.tlsNotOffered), of: "x").contains("encrypted"))
+    }
+}
+
+@Suite struct StateBannerTests {
+    private func banner(_ driving: Driving, _ states: [String: AccountState]) -> StateBanner? {
+        StateBanner.of(driving, states) { "\($0)" }
+    }
+
+    @Test func `Online says nothing`() {
+        #expect(banner(.here, ["a": .online]) == nil)
+        #expect(banner(.starting, [:]) == nil)
+    }
+
+    @Test func `Each other state is said, the worst first`() {
+        #expect(banner(.here, ["a": .offline(since: 7)])?.text == "Offline since 7. Messages wait and are sent later")
+        #expect(banner(.here, ["a": .offline(since: 7)])?.action == .tryNow)
+        #expect(banner(.here, ["a": .offline(since: 7), "b": .refused])?.action == .logIn)
+        #expect(banner(.here, ["a": .refused, "b": .noStorage("disk full")])?.text.contains("disk full") == true)
+        #expect(banner(.here, ["a": .connecting])?.text == "Connecting …")
+        #expect(banner(.elsewhere, [:])?.action == nil)
+        #expect(banner(.failed("x"), [:])?.text == "Kalij cannot go online: x")
+    }
+}
+
+@Suite struct AnnouncementTests {
+    @Test func `Three are spoken, more within two seconds are a number`() {
+        var said = Announcements()
+        for time in 0..<3 { #expect(said.arrived("m\(time)", now: Int64(time)).text == "m\(time)") }
+        #expect(said.arrived("m3", now: 3) == (nil, 2000))
+        #expect(said.arrived("m4", now: 10).text == nil)
+        #expect(said.due(100) == nil)
+        #expect(said.due(2003) == "2 messages")
+        #expect(said.due(2004) == nil)
+        #expect(said.arrived("m5", now: 2100).text == "m5")
+    }
+}
+
+@Suite struct PlaceFileTests {
+    @Test func `A place is kept and found`() {
+        var template = Array("/tmp/kalij-place-XXXXXX".utf8CString)
+        guard let made = mkdtemp(&template) else { return }
+        let folder = String(cString: made)
+        defer { rmdir(folder) }
+        let file = PlaceFile(directory: folder)
+        #expect(file.load() == nil)
+        let place = Place(ConversationKey(account: "romeo@x", jid: "juliet@x"), message: 41)
+        file.keep(place)
+        #expect(file.load() == place)
+        file.keep(nil)
+        #expect(file.load() == nil)
+    }
+}

@@ -1,0 +1,130 @@
+import Testing
+
+@testable import KalijApp
+
+@Suite struct ThreadTests {
+    private let key = ConversationKey(account: "romeo@example.org", jid: "juliet@example.org")
+    private let day: Int64 = 86_400_000
+    private let noon: Int64 = 1_750_000_000_000
+
+    private func message(_ id: Int64, _ author: String = "Juliet", at: Int64, isOwn: Bool = false) -> MessageRow {
+        MessageRow(id: id, author: author, isOwn: isOwn, text: "line \(id)", at: at)
+    }
+
+    private func page(_ messages: [MessageRow], gaps: [GapRow] = [], hasOlder: Bool = false) -> Page {
+        var page = Page()
+        (page.messages, page.gaps, page.hasOlder) = (messages, gaps, hasOlder)
+        return page
+    }
+
+    @Test func `Each day has a line, and the unread messages too`() {
+        var thread = Thread(key, isGroup: false)
+        thread.firstUnread = 3
+        _ = thread.read(page([message(1, at: noon), message(2, at: noon + day), message(3, at: noon + day + 1)]))
+        #expect(
+            thread.rows == [
+                .day(noon), .message(message(1, at: noon), showsAuthor: false, continues: false),
+                .day(noon + day), .message(message(2, at: noon + day), showsAuthor: false, continues: false),
+                .unread, .message(message(3, at: noon + day + 1), showsAuthor: false, continues: false),
+            ])
+        #expect(thread.opening == 4)
+    }
+
+    @Test func `A conversation without unread messages opens at its end`() {
+        var thread = Thread(key, isGroup: false)
+        _ = thread.read(page([message(1, at: noon), message(2, at: noon)]))
+        #expect(thread.opening == 2)
+    }
+
+    @Test func `In a group the author is named once for messages in a row`() {
+        var thread = Thread(key, isGroup: true)
+        _ = thread.read(
+            page([
+                message(1, at: noon), message(2, at: noon), message(3, "Nurse", at: noon),
+                message(4, "You", at: noon, isOwn: true),
+            ]))
+        let shown = thread.rows.compactMap { row -> Bool? in
+            if case .message(_, let showsAuthor, _) = row { showsAuthor } else { nil }
+        }
+        #expect(shown == [true, false, true, false])
+    }
+
+    @Test func `A gap is where messages are missing`() {
+        let inside = GapRow(kind: .missing, before: noon + 5, room: nil)
+        let before = GapRow(kind: .missing, before: noon, room: nil)
+        let end = GapRow(kind: .unread, before: nil, room: nil)
+        var thread = Thread(key, isGroup: false)
+        _ = thread.read(page([message(1, at: noon), message(2, at: noon + 5)], gaps: [before, inside, end]))
+        #expect(
+            thread.rows.map { if case .gap(let gap) = $0 { gap } else { nil } }.compactMap { $0 } == [
+                before, inside, end,
+            ])
+        #expect(thread.rows.last == .gap(end))
+        _ = thread.read(page([message(1, at: noon), message(2, at: noon + 5)], gaps: [before], hasOlder: true))
+        #expect(!thread.rows.contains(.gap(before)))
+    }
+
+    @Test func `Only messages of others at the end have arrived`() {
+        var thread = Thread(key, isGroup: false)
+        #expect(thread.read(page([message(5, at: noon)])).isEmpty)
+        let arrived = thread.read(
+            page([
+                message(9, at: noon - 9), message(5, at: noon), message(6, at: noon + 1),
+                message(7, at: noon + 2, isOwn: true),
+            ]))
+        #expect(arrived.map(\.id) == [6])
+    }
+
+    @Test func `Reading on goes by steps, and ends at the newest`() {
+        var thread = Thread(key, isGroup: false)
+        var held = page((1...300).map { message($0, at: noon + $0) })
+        #expect(thread.newer == nil)
+        held.hasNewer = true
+        _ = thread.read(held)
+        #expect(thread.newer == Window(first: 61, count: 300))
+        held.messages = Array(held.messages.suffix(10))
+        _ = thread.read(held)
+        #expect(thread.newer == Window())
+    }
+}
+
+@Suite struct ListChangeTests {
+    private func applied(_ changes: [ListChange], to old: [Int], new: [Int]) -> [Int] {
+        var rows = old
+        for change in changes {
+            let behind = rows.count - change.at - change.removed
+            let end = new.count - behind
+            rows.replaceSubrange(change.at..<(change.at + change.removed), with: new[(end - change.inserted)..<end])
+        }
+        return rows
+    }
+
+    @Test func `A row that comes first is one removal and one insertion`() {
+        let old = Array(0..<2000)
+        let new = [1500] + old.filter { $0 != 1500 }
+        let changes = ListChange.between(old, and: new)
+        #expect(changes == [ListChange(at: 1500, removed: 1, inserted: 0), ListChange(at: 0, removed: 0, inserted: 1)])
+        #expect(applied(changes, to: old, new: new) == new)
+    }
+
+    @Test func `New rows at the end are one insertion`() {
+        #expect(ListChange.between([1, 2], and: [1, 2, 3, 4]) == [ListChange(at: 2, removed: 0, inserted: 2)])
+        #expect(ListChange.between([1], and: [1]).isEmpty)
+    }
+
+    @Test(arguments: 0..<200)
+    func `All changes make the new list`(_ seed: Int) {
+        var random = Generator(state: UInt64(seed) &* 7919 &+ 1)
+        let old = (0..<Int.random(in: 0...40, using: &random)).map { _ in Int.random(in: 0...30, using: &random) }
+        let new = (0..<Int.random(in: 0...40, using: &random)).map { _ in Int.random(in: 0...30, using: &random) }
+        #expect(applied(ListChange.between(old, and: new), to: old, new: new) == new)
+    }
+
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state ^ (state >> 29)
+        }
+    }
+}

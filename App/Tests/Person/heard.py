@@ -1,0 +1,87 @@
+"""What Orca says of the app: its log of the tour by keyboard."""
+import os
+import re
+import subprocess
+import time
+
+import person
+import tour
+
+
+class Heard(tour.Stage):
+    def run(self):
+        juliet, = self.begin("juliet")
+        self.log_in()
+        self.log = self.stage + "/orca.log"
+        subprocess.run(["gsettings", "set", "org.gnome.desktop.interface", "toolkit-accessibility", "true"], capture_output=True, timeout=20)
+        orca = subprocess.Popen(["/usr/bin/python3", os.path.join(os.path.dirname(__file__), "orca_now.py"), self.log], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        try:
+            self.listen(juliet)
+        finally:
+            orca.terminate()
+            try:
+                orca.wait(10)
+            except subprocess.TimeoutExpired:
+                orca.kill()
+            with open(self.stage + "/speech.log", "w") as file:
+                file.write("\n".join(self.spoken()) + "\n")
+        bad = [line for line in self.spoken() if re.search(r"\b(Adw|Gtk)[A-Z]\w+|unnamed", line)]
+        if bad:
+            raise person.Lost("Orca says classes: " + repr(bad))
+        self.say("no class is spoken, nothing is unnamed")
+        self.person.end()
+
+    def listen(self, juliet):
+        me = self.person
+        self.wait_orca()
+        self.kalij("add", "juliet@localhost", "--name", "Juliet", "--wait")
+        self.kalij("send", "juliet@localhost", "Good morrow")
+        self.start()
+        me.wait_row("Conversations", "Juliet, .*")
+        self.wait_speech(r".*Juliet, You: Good morrow, \d\d:\d\d.*", "the row with the focus")
+        me.key("Return")
+        me.wait_focus("text", "Message")
+        self.wait_speech(r".*Message.*", "the text field")
+        juliet.say("romeo@localhost", "To thee, good morrow")
+        self.wait_speech(r".*Juliet: To thee, good morrow.*", "the message that came")
+        me.key("shift+F6")
+        self.wait_speech(r".*Juliet, \d\d:\d\d: To thee, good morrow.*", "the newest row")
+        me.key("Up")
+        self.wait_speech(r".*You, \d\d:\d\d: Good morrow\. .*", "the row before")
+        juliet.say("romeo@localhost", *[f"number {n}" for n in range(8)])
+        self.wait_speech(r".*notification Juliet: number 0.*", "the first of many")
+        self.wait_speech(r".*notification \d messages.*", "many messages as a number")
+        for name in ("Today", "number 7"):
+            me.wait_row("Messages", ".*" + name + ".*")
+        time.sleep(1)
+        times = [line for line in self.spoken() if "Juliet: To thee, good morrow" in line]
+        if len(times) != 1:
+            raise person.Lost("spoken not once: " + repr(times))
+        self.say("a message that comes is spoken once")
+
+    def wait_orca(self):
+        end = time.monotonic() + 30
+        while "SpawnError" not in self.text() and "speech" not in self.text().lower():
+            if time.monotonic() > end:
+                raise person.Lost("Orca does not start: " + self.text()[-1000:])
+            time.sleep(0.1)
+
+    def text(self):
+        try:
+            return open(self.log, errors="replace").read()
+        except OSError:
+            return ""
+
+    def spoken(self):
+        """What was said, in order."""
+        lines = self.text().splitlines()
+        return [line.split("SPEECH OUTPUT:", 1)[1].strip() for line in lines if "SPEECH OUTPUT:" in line]
+
+    def wait_speech(self, pattern, what):
+        end = time.monotonic() + 20
+        while not any(re.fullmatch(pattern, line) for line in self.spoken()):
+            if time.monotonic() > end:
+                raise person.Lost(f"Orca does not say {what} ({pattern}), but: " + "\n".join(self.spoken()[-12:]))
+            time.sleep(0.05)
+        self.say(f"Orca says {what}: " + next(line for line in reversed(self.spoken()) if re.fullmatch(pattern, line)))
