@@ -9,6 +9,7 @@ import Synchronization
 public final class Backend: Sendable {
     public let directory: AccountDirectory
     private let engine = Mutex<RunningEngine?>(nil)
+    private let changes = Mutex<DirectoryChanges?>(nil)
     private let isStopped = Mutex(false)
     private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
@@ -29,6 +30,7 @@ public final class Backend: Sendable {
     /// An account was added, or the person does not want to wait.
     public func tryNow() {
         running?.pushArrived()
+        changes.withLock { $0 }?.connectNow()
         wakes.continuation.yield()
     }
 
@@ -49,12 +51,14 @@ public final class Backend: Sendable {
                 self.engine.withLock { $0 = engine }
                 looks.yield(.driving(.here))
                 looks.yield(.everything)
-                for await event in engine.events { if let look = Look(event) { looks.yield(look) } }
+                let listening = Task { while !Task.isCancelled { await hear(looks) } }
+                defer { listening.cancel() }
+                _ = try await engine.waitUntilEnded()
                 self.engine.withLock { $0 = nil }
-                try await engine.waitUntilEnded()
             } catch FenceError.held {
                 looks.yield(.driving(.elsewhere))
-                await listen(looks)
+                await hear(looks)
+                looks.yield(.everything)
             } catch DirectoryError.noAccount, DirectoryError.allLoggedOut {
                 looks.yield(.driving(.noAccount))
                 await woken.next()
@@ -69,27 +73,16 @@ public final class Backend: Sendable {
         }
     }
 
-    /// Hears the driver's signals on a thread of its own, until the driver ends.
-    private func listen(_ looks: AsyncStream<Look>.Continuation) async {
-        let path = directory.path
-        await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
-            DispatchQueue.global().async {
-                defer { ended.resume() }
-                // A process that has the right to drive and does not listen yet, or not any more.
-                guard let subscription = Doorbell.subscription(directory: path) else {
-                    usleep(100_000)
-                    return
-                }
-                while true {
-                    switch subscription.wait(seconds: 3600) {
-                    case .something: looks.yield(.everything)
-                    case .end: return
-                    case .nothing: continue
-                    }
-                }
-            }
+    /// Hears what is shown differently, until the driver ends: this process's engine, or another's.
+    private func hear(_ looks: AsyncStream<Look>.Continuation) async {
+        // A process that has the right to drive and does not listen yet, or not any more.
+        guard let changes = DirectoryChanges(directory) else {
+            try? await Task.sleep(for: .milliseconds(100))
+            return
         }
-        looks.yield(.everything)
+        self.changes.withLock { $0 = changes }
+        for await news in changes { if let look = Look(news) { looks.yield(look) } }
+        self.changes.withLock { $0 = nil }
     }
 
     // MARK: Intents

@@ -1,35 +1,56 @@
+import FoundationEssentials
 import KalijClient
 
 /// Says where to look: what may have changed.
 public enum Look: Sendable, Equatable {
     /// A conversation: messages, unread, draft.
     case conversation(ConversationKey)
-    /// Names, rooms, or more than is known.
+    /// The name or the picture of a conversation; what is not in the list may belong there.
+    case face(ConversationKey, mayBeNew: Bool)
+    /// Rooms, requests, or more than is known.
     case everything
     case state(account: String, AccountState)
     case driving(Driving)
     /// Somebody begins or ends to write.
     case typing(ConversationKey, Bool)
 
-    init?(_ event: EngineEvent) {
-        let account = event.account.description
-        switch event.content {
-        case let event as any MessageEvent:
-            self = .conversation(ConversationKey(account: account, jid: event.message.conversation))
-        case let unread as UnreadChanged:
-            self = .conversation(ConversationKey(account: account, jid: unread.conversation))
-        case let typing as Typing:
-            let key = ConversationKey(account: account, jid: typing.sender.bare.description)
-            self = .typing(key, typing.state == .composing)
-        case is Connecting: self = .state(account: account, .connecting)
-        case is Online: self = .state(account: account, .online)
-        case is Offline: self = .state(account: account, .offline(since: event.at))
-        case is Refused: self = .state(account: account, .refused)
-        case let storage as WaitingForStorage: self = .state(account: account, .noStorage(storage.reason.shownLine))
-        case is StorageAvailable: self = .state(account: account, .online)
-        // What an intent has changed has an event of its own.
-        case is PresenceChanged, is SlowStep, is OccupantChanged, is IntentEnded: return nil
-        default: self = .everything
+    init?(_ news: DirectoryNews) {
+        guard case .changed(let change) = news else {
+            self = .everything
+            return
         }
+        let key = ConversationKey(account: change.account, jid: change.key)
+        switch change.kind {
+        case .conversation: self = change.key.isEmpty ? .everything : .conversation(key)
+        case .contact, .room:
+            self = change.key.isEmpty ? .everything : .face(key, mayBeNew: change.kind == .room)
+        case .typing: self = .typing(key, change.value == "composing")
+        case .state:
+            guard let state = AccountState(change.value) else { return nil }
+            self = .state(account: change.account, state)
+        // The bytes of transfers are not shown yet.
+        case .transfer where change.value != nil: return nil
+        case .transfer, .request: self = .everything
+        }
+    }
+}
+
+extension AccountState {
+    /// The state as the driver tells it; nil if it is told in words of a newer version.
+    init?(_ value: String?) {
+        guard let value, let told = try? JSONDecoder().decode(DrivenAccountState.self, from: Data(value.utf8)) else {
+            return nil
+        }
+        if let problem = told.storageProblem {
+            self = .noStorage(problem.shownLine)
+            return
+        }
+        self =
+            switch told.stage {
+            case .connecting: .connecting
+            case .online: .online
+            case .offline: .offline(since: told.since)
+            case .refused: .refused
+            }
     }
 }

@@ -25,9 +25,8 @@ public struct StateBanner: Sendable, Equatable {
     ) -> StateBanner? {
         switch driving {
         case .failed(let reason): return StateBanner(text: Words.cannotStart(reason), action: .tryNow)
-        case .elsewhere: return StateBanner(text: Words.elsewhere, action: nil)
         case .starting, .noAccount: return accounts.values.contains(.refused) ? refused(accounts) : nil
-        case .here: break
+        case .here, .elsewhere: break
         }
         let sorted = accounts.sorted { $0.key < $1.key }
         for case (_, .noStorage(let reason)) in sorted { return StateBanner(text: Words.storage(reason), action: nil) }
@@ -41,7 +40,7 @@ public struct StateBanner: Sendable, Equatable {
         for case (let account, .connecting) in sorted {
             return StateBanner(text: accounts.count > 1 ? Words.connecting(account) : Words.connecting, action: nil)
         }
-        return nil
+        return driving == .elsewhere ? StateBanner(text: Words.elsewhere, action: nil) : nil
     }
 
     private static func refused(_ accounts: [String: AccountState]) -> StateBanner? {

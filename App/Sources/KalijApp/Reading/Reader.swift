@@ -42,6 +42,9 @@ public actor Reader {
     /// Names have changed.
     public func forgetFaces() { faces = [:] }
 
+    /// Names of one account have changed.
+    public func forgetFaces(of account: String) { faces[account] = nil }
+
     /// The conversations of all accounts, the last active first.
     public func all() throws -> [ConversationRow] {
         let accounts = try accounts()

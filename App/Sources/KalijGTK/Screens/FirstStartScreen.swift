@@ -19,7 +19,7 @@ final class FirstStartScreen {
     private let waiting = Make.box(GTK_ORIENTATION_HORIZONTAL, spacing: 8)
     private let logIn: Widget
     private let cancel: Widget
-    private var attempt: LoginAttempt?
+    private var attempt: Task<Void, Never>?
 
     init(_ directory: AccountDirectory) {
         self.directory = directory
@@ -118,26 +118,26 @@ final class FirstStartScreen {
             address.focus()
             return
         }
-        let attempt = LoginAttempt()
-        self.attempt = attempt
         // A field that has the focus must not become insensitive.
         cancel.show(true)
         cancel.focus()
         show(.loggingIn)
-        Task { await run(attempt, checked) }
+        attempt = Task { await run(checked) }
     }
 
-    private func run(_ attempt: LoginAttempt, _ form: LoginForm.Checked) async {
+    private func run(_ form: LoginForm.Checked) async {
         do {
-            try await attempt.run(form, in: directory)
-            guard self.attempt === attempt else { return }
-            self.attempt = nil
+            let resource = form.jid.resource ?? "kalij." + String(UInt32.random(in: .min ... .max), radix: 36)
+            try await directory.addAccount(
+                form.jid, password: form.password, resource: resource, server: form.server)
+            attempt = nil
             gtk_editable_set_text(OpaquePointer(password), "")
             show(.entering(problem: nil))
             onDone(form.jid.bare.description)
+        } catch is CancellationError {
+            // The person has gone on already.
         } catch {
-            guard self.attempt === attempt else { return }
-            self.attempt = nil
+            attempt = nil
             show(.entering(problem: Words.problem(error, of: form.jid.domain)))
             password.focus()
         }
@@ -148,7 +148,7 @@ final class FirstStartScreen {
             onCancel?()
             return
         }
-        guard attempt.cancel() else { return }
+        attempt.cancel()
         self.attempt = nil
         show(.entering(problem: nil))
         address.focus()

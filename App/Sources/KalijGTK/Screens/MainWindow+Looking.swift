@@ -6,6 +6,13 @@ extension MainWindow {
     func heard(_ look: Look) {
         switch look {
         case .conversation(let key): dirty.insert(key)
+        case .face(let key, let mayBeNew):
+            if conversations.model.row(key) != nil {
+                dirtyFaces.insert(key.account)
+                dirty.insert(key)
+            } else if mayBeNew {
+                isAllDirty = true
+            }
         case .everything: isAllDirty = true
         case .state(let account, let state):
             // Since when an account is offline does not change with each attempt.
@@ -62,8 +69,9 @@ extension MainWindow {
     private static let mostSingle = 8
 
     private func lookOnce() async {
-        let (keys, isAll) = (dirty, isAllDirty || dirty.count > Self.mostSingle)
-        (dirty, isAllDirty) = ([], false)
+        let (keys, accounts, isAll) = (dirty, dirtyFaces, isAllDirty || dirty.count > Self.mostSingle)
+        (dirty, dirtyFaces, isAllDirty) = ([], [], false)
+        for account in accounts { await reader.forgetFaces(of: account) }
         if let key = thread?.key, isAll || keys.contains(key) { await lookAtThread() }
         if isAll {
             await reader.forgetFaces()

@@ -18,6 +18,8 @@ final class MainWindow {
 
     // What has to be looked at.
     var dirty: Set<ConversationKey> = []
+    /// Accounts whose names have to be read anew.
+    var dirtyFaces: Set<String> = []
     var isAllDirty = false
     var isLooking = false
     // Who drives, and how the accounts are.
