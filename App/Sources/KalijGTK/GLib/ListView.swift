@@ -80,8 +80,6 @@ final class ListView<Row: RowView> {
     /// Shows `new` rows by the smallest changes; a row in another state keeps its widgets, its focus and its selection.
     func show(_ new: [Row.Value]) {
         for change in ListChange.between(rows, and: new) {
-            let offset = new.count - rows.count
-            _ = offset
             apply(change, from: Array(new[newPlaces(of: change, new)]))
         }
     }
