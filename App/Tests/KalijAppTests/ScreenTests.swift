@@ -81,7 +81,7 @@ import Testing
 }
 
 @Suite struct StateBannerTests {
-    private func banner(_ driving: Driving, _ states: [String: AccountState]) -> StateBanner? {
+    private func banner(_ driving: Driving, _ states: [String: AccountStatus]) -> StateBanner? {
         StateBanner.of(driving, states) { "\($0)" }
     }
 

@@ -9,7 +9,7 @@ public enum Look: Sendable, Equatable {
     case face(ConversationKey, mayBeNew: Bool)
     /// Rooms, requests, or more than is known.
     case everything
-    case state(account: String, AccountState)
+    case state(account: String, AccountStatus)
     case driving(Driving)
     /// Somebody begins or ends to write.
     case typing(ConversationKey, Bool)
@@ -26,7 +26,7 @@ public enum Look: Sendable, Equatable {
             self = change.key.isEmpty ? .everything : .face(key, mayBeNew: change.kind == .room)
         case .typing: self = .typing(key, change.value == "composing")
         case .state:
-            guard let state = AccountState(change.value) else { return nil }
+            guard let state = AccountStatus(change.value) else { return nil }
             self = .state(account: change.account, state)
         // The bytes of transfers are not shown yet.
         case .transfer where change.value != nil: return nil
@@ -35,10 +35,10 @@ public enum Look: Sendable, Equatable {
     }
 }
 
-extension AccountState {
+extension AccountStatus {
     /// The state as the driver tells it; nil if it is told in words of a newer version.
     init?(_ value: String?) {
-        guard let value, let told = try? JSONDecoder().decode(DrivenAccountState.self, from: Data(value.utf8)) else {
+        guard let value, let told = try? JSONDecoder().decode(AccountState.self, from: Data(value.utf8)) else {
             return nil
         }
         if let problem = told.storageProblem {

@@ -72,7 +72,8 @@ extension Words {
     private static func reach(_ failure: ConnectFailure, _ domain: String) -> String {
         switch failure.kind {
         case .certificate, .untrusted:
-            certificate(domain, failure.attempts.first { $0.kind == failure.kind }?.reason.shownLine ?? "")
+            ([certificate(domain, failure.attempts.first { $0.kind == failure.kind }?.reason.shownLine ?? "")]
+                + [failure.certificateFingerprint.map(fingerprint)].compactMap { $0 }).joined(separator: "\n")
         case .tls: noTLS(domain)
         case .unreachable: unreachable(domain)
         case .noAnswer: noNetwork

@@ -1,5 +1,5 @@
-/// The state of an account.
-public enum AccountState: Sendable, Equatable {
+/// How an account is, as far as it is shown.
+public enum AccountStatus: Sendable, Equatable {
     case connecting, online
     /// Since when, in milliseconds since 1970.
     case offline(since: Int64)
@@ -21,7 +21,7 @@ public struct StateBanner: Sendable, Equatable {
 
     /// - Parameter time: the words for a time.
     public static func of(
-        _ driving: Driving, _ accounts: [String: AccountState], time: (Int64) -> String
+        _ driving: Driving, _ accounts: [String: AccountStatus], time: (Int64) -> String
     ) -> StateBanner? {
         switch driving {
         case .failed(let reason): return StateBanner(text: Words.cannotStart(reason), action: .tryNow)
@@ -43,7 +43,7 @@ public struct StateBanner: Sendable, Equatable {
         return driving == .elsewhere ? StateBanner(text: Words.elsewhere, action: nil) : nil
     }
 
-    private static func refused(_ accounts: [String: AccountState]) -> StateBanner? {
+    private static func refused(_ accounts: [String: AccountStatus]) -> StateBanner? {
         accounts.filter { $0.value == .refused }.keys.min().map {
             StateBanner(text: Words.refused($0), action: .logIn)
         }

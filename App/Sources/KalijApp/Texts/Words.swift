@@ -107,6 +107,9 @@ public enum Words {
             "{domain} cannot show that it is the right server: {reason}. Your password was not sent. Ask your provider",
             ["domain": domain, "reason": reason])
     }
+    public static func fingerprint(_ digits: String) -> String {
+        tr("The fingerprint of what it shows (SHA-256) is {fingerprint}", ["fingerprint": digits])
+    }
     public static func noTLS(_ domain: String) -> String {
         tr("No encrypted connection to {domain} is possible. Your password was not sent", ["domain": domain])
     }

@@ -24,7 +24,7 @@ final class MainWindow {
     var isLooking = false
     // Who drives, and how the accounts are.
     var driving = Driving.starting
-    var states: [String: AccountState] = [:]
+    var states: [String: AccountStatus] = [:]
     var accounts: [String] = []
     // The open conversation.
     var thread: Thread?
