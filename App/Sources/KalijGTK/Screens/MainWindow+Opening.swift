@@ -40,13 +40,17 @@ extension MainWindow {
         show(thread)
         screen.list.scroll(to: message.flatMap(thread.place(of:)) ?? thread.opening)
         screen.composer.text.focus()
-        keepPlace()
+        places.keep(Place(row.key, message: message))
         after(60) { [weak self] in self?.settle(row.key) }
     }
 
-    /// After the first paint: the rest of the first part.
+    /// After the first paint: the rest of the first part. A list that is not laid out yet seems to be at its end.
     private func settle(_ key: ConversationKey) {
         guard thread?.key == key else { return }
+        guard !screen.list.isScrolling else {
+            after(60) { [weak self] in self?.settle(key) }
+            return
+        }
         isPaging = false
         markRead()
         older()
