@@ -133,6 +133,8 @@ extension MainWindow {
         guard let thread else { return }
         let isAtEnd = screen.isAtEnd && !thread.page.hasNewer
         let top = isAtEnd ? nil : screen.topMessage?.id
+        // Between two layouts no row is at the top.
+        guard isAtEnd || top != nil else { return scrolled() }
         places.keep(Place(thread.key, message: top))
     }
 
