@@ -10,12 +10,14 @@ struct ServerTests {
     func coalescing() throws {
         let scene = try Scene { Self.setWindow(&$0, "2s") }
         try scene.start()
+        // The window begins after this, however late the first push comes.
+        let begin = Date().timeIntervalSince1970
         let ids = (0..<10).map { _ in scene.xmpp.publish(device(1)) }
         for id in ids { #expect(scene.xmpp.wait(for: id)?.type == "result") }
         #expect(scene.apns.pushes.count == 1)
         #expect(scene.xmpp.wait { scene.apns.pushes.count == 2 })
         let times = scene.apns.pushes.map(\.at)
-        #expect(times[1] - times[0] > 1.9)
+        #expect(times[1] - begin > 1.9)
         usleep(2_300_000)
         #expect(scene.apns.pushes.count == 2)
         #expect(scene.xmpp.repeated == 0)
