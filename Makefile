@@ -1,7 +1,7 @@
 # `make demo` and `make test` need only Debian 12 and a Swift toolchain of 6.2 or later: missing packages are installed.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build build release app app-test demo push-demo push-nodes-demo test nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
+.PHONY: help deps deps-build build release app app-tests app-test demo push-demo push-nodes-demo test nested lint model monitoring simulate mutations ratchet-mutants simulate-nodes node-mutants docs examples format \
     tests-of tests-built optimized-unit-tests test-all lint-sources omemo-matrix file-matrix bench fuzz fuzz-coverage sanitize clean
 
 KILLS ?= 50
@@ -110,12 +110,14 @@ app: deps-build
 	@App/po/texts check
 	@App/po/texts compile .build/release/locale
 
-# The values by Swift Testing; then the program under a display without a screen, with a person who knows names and roles alone.
-app-test: app $(DEBIAN13)
-	@Scripts/install-packages app-test
+app-tests: app build
 	@rm -f $(BUILT).yaml
 	swift build --build-tests --package-path App $(NESTED)
 	@rm -f $(BUILT).yaml
+
+# The values by Swift Testing; then the program under a display without a screen, with a person who knows names and roles alone.
+app-test: app-tests $(DEBIAN13)
+	@Scripts/install-packages app-test
 	@$(BUILT)/kalij-appPackageTests.xctest --testing-library swift-testing
 	@PYTHONDONTWRITEBYTECODE=1 $(ENVIRONMENT) App/Tests/Person/stage "$(CURDIR)/$(APP)"
 
@@ -141,7 +143,7 @@ $(DEBIAN13): Scripts/debian13-servers
 	@touch $@
 
 # Tests/plan.toml chooses the tests of each of the two, Documentation/Testing.md has the table.
-test: build nested release $(DEBIAN13)
+test: build nested release app-tests $(DEBIAN13)
 	@$(MAKE) --no-print-directory -C Benchmarks allocations-build LINK='$(LINK)'
 	@$(MAKE) --no-print-directory tests-built
 	@echo "All tests passed."
