@@ -32,6 +32,7 @@ final class ChangeTeller {
     /// An event is told to the application.
     func note(_ event: EngineEvent) {
         // Events about messages have numbers.
+        if event.content is LoggedOut { return states[event.account] = nil }
         if event.number == nil, states[event.account, default: AccountState(at: event.at)].note(event) {
             noteState(of: event.account)
         }
