@@ -8,10 +8,15 @@ import KalijStore
 
 // growth FOLDER MESSAGES CONVERSATIONS: makes a directory with an account that has so many messages, a few of each bad
 // ending, and the other remains of a long life. The account is juliet@example.org.
+// growth search FOLDER TEXTS: compares the index of so many texts with FTS5's own.
 
 let words = CommandLine.arguments
+if words.count == 4, words[1] == "search", let count = Int(words[3]) {
+    try Searching.run(in: words[2], count)
+    exit(0)
+}
 guard words.count == 4, let messages = Int64(words[2]), let conversations = Int64(words[3]) else {
-    print("usage: growth FOLDER MESSAGES CONVERSATIONS")
+    print("usage: growth FOLDER MESSAGES CONVERSATIONS, or growth search FOLDER TEXTS")
     exit(64)
 }
 let directory = AccountDirectory(words[1])
