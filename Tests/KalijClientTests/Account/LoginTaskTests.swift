@@ -64,10 +64,10 @@ import Testing
         let listener = try SilentListener()
         let port = listener.port
         let login = Task { try await logIn(port: port) }
-        #expect(listener.awaitConnection())
+        try #require(try await until { listener.takesConnection() })
         login.cancel()
         await #expect(throws: CancellationError.self) { try await login.value }
-        #expect(listener.awaitEnd())
+        try #require(try await until { listener.isEnded() })
         #expect(try accounts == 0)
         let early = Task { try await logIn(port: port) }
         early.cancel()
@@ -82,7 +82,7 @@ private final class SilentListener {
     let port: UInt16
 
     init() throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -101,16 +101,17 @@ private final class SilentListener {
         if connection >= 0 { close(connection) }
     }
 
-    func awaitConnection() -> Bool {
+    /// Takes a connection that waits.
+    func takesConnection() -> Bool {
         connection = accept(descriptor, nil, nil)
         return connection >= 0
     }
 
-    /// Reads until the other side has ended the connection.
-    func awaitEnd() -> Bool {
-        var byte: UInt8 = 0
+    /// Whether the other side has ended the connection.
+    func isEnded() -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 4096)
         while true {
-            let count = recv(connection, &byte, 1, 0)
+            let count = recv(connection, &bytes, bytes.count, Int32(MSG_DONTWAIT))
             if count <= 0 { return count == 0 || errno == ECONNRESET }
         }
     }

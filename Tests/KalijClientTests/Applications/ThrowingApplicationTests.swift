@@ -99,18 +99,14 @@ import Testing
         try await engine.stop()
     }
 
-    private static let variable = "KALIJ_KILLED_DIRECTORY"
-
-    /// A process that drives until it has read the archive, and prints nothing.
-    private static func readArchive() throws {
-        let path = try #require(ProcessInfo.processInfo.environment[variable])
-        var options = Engine.Options()
-        options.features = [Echo.self, Killer.self]
-        var stop: () -> Void = {}
-        let engine = try Engine(AccountDirectory(path), options: options) { if $0.content is CaughtUp { stop() } }
-        stop = { [weak engine] in engine?.stop() }
-        engine.loop.schedule(after: hangLimit) { stop() }
-        try engine.run()
+    /// A process that drives until it has read the archive. An exit test would wait for any child of this process, the servers among them.
+    /// - Returns: its end.
+    private func readArchive(of directory: AccountDirectory) throws -> Subprocess.Ending {
+        var launch = Launch(executable: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        launch.arguments = ["--testing-library", "swift-testing", "--filter", "KilledApplicationTests"]
+        launch.environment = ProcessInfo.processInfo.environment.merging(
+            [KilledApplicationTests.variable: directory.path]) { $1 }
+        return try #require(try Subprocess(launch).ended())
     }
 
     @Test(
@@ -119,7 +115,6 @@ import Testing
         let laboratory = try Laboratory()
         defer { laboratory.close() }
         let (server, directory) = try await loggedIn(laboratory)
-        setenv(Self.variable, directory.path, 1)
         // An archive counts whole seconds.
         try await sleep(for: .seconds(2))
         let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
@@ -128,9 +123,9 @@ import Testing
                 "<message to='alice@localhost' type='chat' id='\($0)'><body>\($0)</body></message>"
             }.joined())
         for _ in 0..<Attempts.last {
-            await #expect(processExitsWith: .signal(SIGKILL)) { try ThrowingApplicationTests.readArchive() }
+            #expect(try readArchive(of: directory) == .killed(SIGKILL))
         }
-        await #expect(processExitsWith: .success) { try ThrowingApplicationTests.readArchive() }
+        #expect(try readArchive(of: directory) == .exited(0))
         let database = try directory.read()
         #expect(
             try StatusReader(directory, database).quarantined().map(\.reason) == ["not processed after 3 attempts"])
@@ -138,9 +133,27 @@ import Testing
         #expect(try database.prepare(incoming).all { $0.text() } == ["fine", "after"])
         // A session that is lost: the archive is read from an earlier place.
         try AccountDirectory(directory.path).forgetReading()
-        await #expect(processExitsWith: .success) { try ThrowingApplicationTests.readArchive() }
+        #expect(try readArchive(of: directory) == .exited(0))
         #expect(try database.prepare(incoming).all { $0.text() } == ["fine", "after"])
         #expect(try StatusReader(directory, database).quarantined().count == 1)
+    }
+}
+
+/// The processes of the test above; does nothing outside of that test.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment[KilledApplicationTests.variable] != nil))
+struct KilledApplicationTests {
+    static let variable = "KALIJ_KILLED_DIRECTORY"
+
+    @Test func process() throws {
+        let path = try #require(ProcessInfo.processInfo.environment[Self.variable])
+        var options = Engine.Options()
+        options.features = [Echo.self, Killer.self]
+        var stop: () -> Void = {}
+        let engine = try Engine(AccountDirectory(path), options: options) { if $0.content is CaughtUp { stop() } }
+        stop = { [weak engine] in engine?.stop() }
+        engine.loop.schedule(after: hangLimit) { stop() }
+        try engine.run()
+        exit(0)
     }
 }
 

@@ -39,7 +39,7 @@ final class Future<Value: Sendable>: Sendable {
 
     private func add(_ continuation: CheckedContinuation<Value, any Error>, _ number: Int) {
         let result = state.withLock { state in
-            if state.result == nil, !Task.isCancelled { state.waiting[number] = continuation }
+            if state.result == nil { state.waiting[number] = continuation }
             return state.result
         }
         // An earlier cancellation has found no continuation.

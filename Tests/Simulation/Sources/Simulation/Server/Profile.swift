@@ -51,6 +51,9 @@ public struct Profile: Sendable {
     /// Whether the server refuses most options of publishing (measured).
     var knowsFewOptions: Bool { name == "ejabberd 23.01" }
 
+    /// Whether contacts, other clients and archives do what programs do that nobody has measured here.
+    var hasOddPeers = true
+
     var login = LoginHabits()
 
     enum StaleCount { case close, resume, fail }
@@ -76,7 +79,7 @@ public struct Profile: Sendable {
     var atEase: Profile {
         var profile = self
         (profile.archivedLate, profile.deliveredLate, profile.twins) = (0, 0, 0)
-        (profile.hasSeveralHeirs, profile.archiveStartsSlowly) = (false, false)
+        (profile.hasSeveralHeirs, profile.archiveStartsSlowly, profile.hasOddPeers) = (false, false, false)
         return profile
     }
 

@@ -79,7 +79,7 @@ final class SimulatedArchive: SimulatedFeature {
                 """, to: session, message: message.number, isPage: true)
         }
         // Some archives do not say that a page is the last (openfire, older ejabberd).
-        let isTerse = archive.messages.count.isMultiple(of: 2)
+        let isTerse = server.profile.hasOddPeers && archive.messages.count.isMultiple(of: 2)
         let bounds =
             page.messages.isEmpty
             ? isTerse ? "<count>\(archive.messages.count)</count>" : ""

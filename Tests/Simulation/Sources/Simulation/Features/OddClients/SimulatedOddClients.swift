@@ -18,6 +18,7 @@ final class SimulatedOddClients: SimulatedFeature {
 
     /// After each message of a contact's something else comes.
     func additions(to body: String, from sender: String) -> String {
+        guard server.profile.hasOddPeers else { return "" }
         count += 1
         let number = count
         server.world.after(Int64(number % 7) * 100_000) { [weak self] in self?.send(number) }
