@@ -190,6 +190,7 @@ lint-sources:
 	@Scripts/check-documents
 	@Packaging/version --check
 	@Scripts/check-circles Sources/KalijSteps Sources/KalijFeatures Sources/KalijClient
+	@! grep -rnx 'import Foundation' Sources --include='*.swift' --exclude-dir=KalijTestSupport  # links 35 MB of ICU: FoundationEssentials
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
 
 model: deps

@@ -26,6 +26,15 @@ import Testing
         try await directory.addAccount(jid, password: "secret", resource: "test", server: server, within: hangLimit)
     }
 
+    private func until(_ condition: () -> Bool) async -> Bool {
+        let end = ContinuousClock.now + .seconds(hangLimit)
+        while ContinuousClock.now < end {
+            if condition() { return true }
+            try? await sleep(for: .milliseconds(5))
+        }
+        return false
+    }
+
     private var accounts: Int { get throws { directory.exists ? try AccountTable(directory.read()).all().count : 0 } }
 
     @Test("the account is stored once the server has accepted the password")
@@ -64,10 +73,10 @@ import Testing
         let listener = try SilentListener()
         let port = listener.port
         let login = Task { try await logIn(port: port) }
-        try #require(try await until { listener.takesConnection() })
+        try #require(await until { listener.takesConnection() })
         login.cancel()
         await #expect(throws: CancellationError.self) { try await login.value }
-        try #require(try await until { listener.isEnded() })
+        try #require(await until { listener.isEnded() })
         #expect(try accounts == 0)
         let early = Task { try await logIn(port: port) }
         early.cancel()

@@ -101,12 +101,12 @@ import Testing
 
     /// A process that drives until it has read the archive. An exit test would wait for any child of this process, the servers among them.
     /// - Returns: its end.
-    private func readArchive(of directory: AccountDirectory) throws -> Subprocess.Ending {
+    private func readArchive(of directory: AccountDirectory) async throws -> Subprocess.Ending {
         var launch = Launch(executable: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         launch.arguments = ["--testing-library", "swift-testing", "--filter", "KilledApplicationTests"]
         launch.environment = ProcessInfo.processInfo.environment.merging(
-            [KilledApplicationTests.variable: directory.path]) { $1 }
-        return try #require(try Subprocess(launch).ended())
+            [killedDirectory: directory.path]) { $1 }
+        return try #require(await Subprocess(launch).wait(seconds: hangLimit))
     }
 
     @Test(
@@ -123,9 +123,9 @@ import Testing
                 "<message to='alice@localhost' type='chat' id='\($0)'><body>\($0)</body></message>"
             }.joined())
         for _ in 0..<Attempts.last {
-            #expect(try readArchive(of: directory) == .killed(SIGKILL))
+            #expect(try await readArchive(of: directory) == .killed(SIGKILL))
         }
-        #expect(try readArchive(of: directory) == .exited(0))
+        #expect(try await readArchive(of: directory) == .exited(0))
         let database = try directory.read()
         #expect(
             try StatusReader(directory, database).quarantined().map(\.reason) == ["not processed after 3 attempts"])
@@ -133,19 +133,20 @@ import Testing
         #expect(try database.prepare(incoming).all { $0.text() } == ["fine", "after"])
         // A session that is lost: the archive is read from an earlier place.
         try AccountDirectory(directory.path).forgetReading()
-        #expect(try readArchive(of: directory) == .exited(0))
+        #expect(try await readArchive(of: directory) == .exited(0))
         #expect(try database.prepare(incoming).all { $0.text() } == ["fine", "after"])
         #expect(try StatusReader(directory, database).quarantined().count == 1)
     }
 }
 
-/// The processes of the test above; does nothing outside of that test.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment[KilledApplicationTests.variable] != nil))
-struct KilledApplicationTests {
-    static let variable = "KALIJ_KILLED_DIRECTORY"
+/// Names the directory of the accounts to the processes of the test above.
+private let killedDirectory = "KALIJ_KILLED_DIRECTORY"
 
+/// The processes of the test above; does nothing outside of that test.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment[killedDirectory] != nil))
+struct KilledApplicationTests {
     @Test func process() throws {
-        let path = try #require(ProcessInfo.processInfo.environment[Self.variable])
+        let path = try #require(ProcessInfo.processInfo.environment[killedDirectory])
         var options = Engine.Options()
         options.features = [Echo.self, Killer.self]
         var stop: () -> Void = {}
