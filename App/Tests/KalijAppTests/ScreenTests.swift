@@ -115,10 +115,10 @@ import Testing
 }
 
 @Suite struct PlaceFileTests {
-    @Test func `A place is kept and found`() {
-        var template = Array("/tmp/kalij-place-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else { return }
-        let folder = String(cString: made)
+    @Test func `A place is kept and found`() throws {
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(base)/kalij-place-XXXXXX".utf8CString)
+        let folder = String(cString: try #require(mkdtemp(&template)))
         defer { rmdir(folder) }
         let file = PlaceFile(directory: folder)
         #expect(file.load() == nil)

@@ -13,7 +13,7 @@ final class ChangeTeller {
     private static let pause = 0.05
 
     private struct Place: Hashable {
-        let account: JID
+        let account: ExactText
         let kind: DirectoryChange.Kind
         let key: ExactText
     }
@@ -23,7 +23,7 @@ final class ChangeTeller {
     private let loop: any Schedule
     private var waiting: [Place: DirectoryChange] = [:]
     private var timer: Timer?
-    private(set) var states: [JID: AccountState] = [:]
+    private var states: [JID: AccountState] = [:]
 
     init(on loop: any Schedule) { self.loop = loop }
 
@@ -31,8 +31,8 @@ final class ChangeTeller {
 
     /// An event is told to the application.
     func note(_ event: EngineEvent) {
-        // Events about messages have numbers.
         if event.content is LoggedOut { return states[event.account] = nil }
+        // An event with a number is about a message.
         if event.number == nil, states[event.account, default: AccountState(at: event.at)].note(event) {
             noteState(of: event.account)
         }
@@ -56,7 +56,7 @@ final class ChangeTeller {
     var greeting: [UInt8] { Self.everything + Self.lines(states.keys.compactMap(state)) }
 
     private func add(_ change: DirectoryChange) {
-        waiting[Place(account: JID.received(change.account), kind: change.kind, key: change.key.exact)] = change
+        waiting[Place(account: change.account.exact, kind: change.kind, key: change.key.exact)] = change
         guard timer == nil else { return }
         // The first is told at the end of the present work.
         timer = loop.schedule(after: 0) { [weak self] in self?.tell() }

@@ -389,25 +389,4 @@ public final class Engine {
             end(.stopped, isDone: true)
         }
     }
-
-    /// Whether anything waits to be sent or acknowledged, as far as the databases can tell.
-    var hasQueued: Bool {
-        (try? drivers.values.contains { try QueueSteps(runner: $0.context.runner, account: $0.account).isAny() }
-            || isOwed() || hasShared) ?? true
-    }
-
-    /// Whether a feature has work left. A process that moves no files leaves files to the next process.
-    private func isOwed() throws -> Bool {
-        let isMoving = drivers.values.contains { $0.context.files != nil }
-        return try anyFeature { try (isMoving || !$0.movesFiles) && $0.isOwed(by: $1, in: database) }
-    }
-
-    /// Whether a feature makes sure that the server will push.
-    func isPreparing() -> Bool { (try? anyFeature { try $0.isPreparing($1, in: database) }) ?? false }
-
-    private func anyFeature(_ body: (any Feature.Type, Account) throws -> Bool) throws -> Bool {
-        try drivers.values.contains { driver in
-            try driver.context.runner.features.all.contains { try body($0, driver.account) }
-        }
-    }
 }

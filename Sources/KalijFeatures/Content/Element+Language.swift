@@ -8,9 +8,9 @@ extension Element {
     ///   - xmlns: the child's namespace; nil for the element's own.
     /// - Returns: nil if there is no such child.
     func childInOwnLanguage(_ name: String, _ xmlns: String? = nil) -> Element? {
-        guard let first = child(name, xmlns) else { return nil }
+        let first = child(name, xmlns)
+        guard let first, first["xml:lang"] != nil else { return first }
         let own = self["xml:lang"]
-        func isOwn(_ child: Element) -> Bool { child["xml:lang"].map { $0 == own } ?? true }
-        return isOwn(first) ? first : children(name, xmlns).first(where: isOwn) ?? first
+        return children(name, xmlns).first { $0["xml:lang"].map { $0 == own } ?? true } ?? first
     }
 }

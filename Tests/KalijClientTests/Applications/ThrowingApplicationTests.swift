@@ -30,11 +30,7 @@ import Testing
         var events = engine.events.makeAsyncIterator()
         while let event = await events.next(), !(event.content is CaughtUp) {}
 
-        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
-        try await bob.send(
-            raw: ["fine", "throw", "after"].map {
-                "<message to='alice@localhost' type='chat' id='\($0)'><body>\($0)</body></message>"
-            }.joined())
+        try await send(["fine", "throw", "after"], server, laboratory)
         var (told, reconnects): ([String], Int) = ([], 0)
         while told.count < 3, let event = await events.next() {
             switch event.content {
@@ -55,6 +51,15 @@ import Testing
         #expect(bodies.filter { !$0.contains(":") } == ["fine", "after"] && bodies.count == 4)
     }
 
+    /// Bob sends texts to alice.
+    private func send(_ texts: [String], _ server: any XMPPServer, _ laboratory: Laboratory) async throws {
+        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
+        try await bob.send(
+            raw: texts.map {
+                "<message to='alice@localhost' type='chat' id='\($0)'><body>\($0)</body></message>"
+            }.joined())
+    }
+
     private func loggedIn(_ laboratory: Laboratory) async throws -> (any XMPPServer, AccountDirectory) {
         let server = try await startedServer(.prosody, in: laboratory)
         let directory = AccountDirectory(laboratory.path("alice"))
@@ -72,11 +77,7 @@ import Testing
         let (server, directory) = try await loggedIn(laboratory)
         // An archive counts whole seconds.
         try await sleep(for: .seconds(2))
-        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
-        try await bob.send(
-            raw: ["fine", "throw", "after"].map {
-                "<message to='alice@localhost' type='chat' id='\($0)'><body>\($0)</body></message>"
-            }.joined())
+        try await send(["fine", "throw", "after"], server, laboratory)
         var options = Engine.Options()
         options.features = [Echo.self, Thrower.self]
         let engine = try await Engine.start(role: .main, in: directory, options: options)
@@ -117,11 +118,7 @@ import Testing
         let (server, directory) = try await loggedIn(laboratory)
         // An archive counts whole seconds.
         try await sleep(for: .seconds(2))
-        let bob = Peer("bob", password: "secret", server: server, laboratory: laboratory)
-        try await bob.send(
-            raw: ["fine", "kill", "after"].map {
-                "<message to='alice@localhost' type='chat' id='\($0)'><body>\($0)</body></message>"
-            }.joined())
+        try await send(["fine", "kill", "after"], server, laboratory)
         for _ in 0..<Attempts.last {
             #expect(try await readArchive(of: directory) == .killed(SIGKILL))
         }

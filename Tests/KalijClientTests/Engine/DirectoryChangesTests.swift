@@ -41,7 +41,7 @@ import Testing
         var told = changes.makeAsyncIterator()
         #expect(await told.next() == .everything)
         try await self.told(&told) { state($0)?.stage == .online }
-        // One that comes later knows the state at once.
+        // A later viewer gets the state with its first lines.
         var later = try #require(DirectoryChanges(drive.directory)).makeAsyncIterator()
         #expect(await later.next() == .everything)
         try await self.told(&later) { state($0).map { $0.stage == .online && $0.since > 0 } ?? false }
@@ -50,7 +50,7 @@ import Testing
         try await engine.accept("hello", to: romeo)
         try await self.told(&told, isRomeo)
         try await self.told(&later, isRomeo)
-        // The message's states may be told once more before.
+        // Changes of the message's state may be reported in between.
         try drive.directory.share(SetDraft("What light", for: romeo))
         while try Conversations(drive.directory).all().first?.draft == nil { try await self.told(&told, isRomeo) }
         try drive.directory.share(ChangeSettings(for: JID("tybalt@localhost")))

@@ -32,7 +32,7 @@ struct OddRoomTests {
             <conflict xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></presence>
             """)
         #expect(try room.outcome("rename") == .failed("the nickname is taken"))
-        // The ping of the nickname that was wanted says nothing.
+        // The answer to the ping of the refused nickname is ignored.
         #expect(try room.harness.waiting("rooms.pinged").count == 2)
         let first = try #require(try room.harness.waiting("rooms.pinged").first)
         try room.harness.receive(

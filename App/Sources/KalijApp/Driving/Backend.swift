@@ -49,12 +49,12 @@ public final class Backend: Sendable {
             do {
                 let engine = try await Engine.start(role: .main, in: directory)
                 self.engine.withLock { $0 = engine }
+                defer { self.engine.withLock { $0 = nil } }
                 looks.yield(.driving(.here))
                 looks.yield(.everything)
                 let listening = Task { while !Task.isCancelled { await hear(looks) } }
                 defer { listening.cancel() }
                 _ = try await engine.waitUntilEnded()
-                self.engine.withLock { $0 = nil }
             } catch FenceError.held {
                 looks.yield(.driving(.elsewhere))
                 await hear(looks)

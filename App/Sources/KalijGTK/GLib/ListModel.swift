@@ -6,6 +6,7 @@ final class ListModel {
     let object: OpaquePointer
 
     init() {
+        // GLib aborts when memory is out, so nil never comes.
         guard let made = g_object_new_with_properties(Types.model, 0, nil, nil) else {
             fatalError("no memory for a list")
         }

@@ -30,6 +30,7 @@ final class ListView<Row: RowView> {
     private var scrolling: (place: Int, frames: Int)?
 
     init(name: String, activatesOnClick: Bool) {
+        // GLib aborts when memory is out, so nil never comes.
         guard let selection = gtk_single_selection_new(OpaquePointer(g_object_ref(raw(model.object)))),
             let factory = gtk_signal_list_item_factory_new()
         else { fatalError("no memory for a list") }

@@ -58,6 +58,7 @@ final class ConversationsScreen {
     }
 
     private static func menu() -> OpaquePointer {
+        // GLib aborts when memory is out, so nil never comes.
         guard let menu = g_menu_new() else { fatalError("no memory for a menu") }
         g_menu_append(menu, Words.addAccount, "app.add-account")
         g_menu_append(menu, Words.shortcuts, "app.shortcuts")
