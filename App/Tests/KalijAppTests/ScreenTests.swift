@@ -16,10 +16,47 @@ import Testing
     @Test func `A conversation with something new comes first`() {
         var list = ConversationList()
         list.read([row("Juliet", at: 3), row("Nurse", at: 2), row("Paris", at: 1)])
-        list.read(row("Paris", at: 9).key, row("Paris", at: 9))
+        list.read([row("Paris", at: 9)])
         #expect(list.shown.map(\.name) == ["Paris", "Juliet", "Nurse"])
-        list.read(row("Juliet", at: 3).key, nil)
-        #expect(list.shown.map(\.name) == ["Paris", "Nurse"])
+    }
+
+    @Test func `A conversation in which nothing is left is no row, but a group is`() {
+        var list = ConversationList()
+        var group = row("Party", at: 0)
+        group.isGroup = true
+        list.read([row("Juliet", at: 3), group])
+        list.read([row("Juliet", at: 0)])
+        #expect(list.shown.map(\.name) == ["Party"])
+    }
+
+    @Test func `Heads keep what was read, and are wanted where they are in sight`() {
+        var list = ConversationList()
+        list.read(heads: [head("Juliet", at: 3), head("Nurse", at: 2), head("Paris", at: 1)])
+        #expect(list.wanted([0, 1, 7]) == [row("Juliet", at: 3).key, row("Nurse", at: 2).key])
+        list.read([row("Juliet", at: 3)])
+        #expect(list.wanted(0..<2) == [row("Nurse", at: 2).key])
+        list.read(heads: [head("Nurse", at: 5), head("Juliet", at: 3)])
+        #expect(list.shown.map(\.name) == ["Nurse", "Juliet"])
+        #expect(list.shown.map(\.preview) == ["", "Hello"])
+        #expect(list.wanted(0..<2).count == 2)
+    }
+
+    private func head(_ name: String, at: Int64) -> ConversationRow {
+        var head = ConversationRow(key: row(name, at: at).key, name: name)
+        head.at = at
+        return head
+    }
+
+    @Test func `A long list grows at its end, and to what is open`() {
+        var list = ConversationList()
+        list.read(heads: (0..<200).map { head("Person\($0)", at: Int64(1000 - $0)) })
+        #expect(list.shown.count == Window.begin)
+        #expect(list.grow() && list.shown.count == Window.begin + ConversationList.step)
+        list.include(list.found[150].key)
+        #expect(list.shown.count == 151)
+        #expect(list.grow() && !list.grow() && list.shown.count == 200)
+        list.search = "person1"
+        #expect(list.shown.count == Window.begin && list.found.count > 100)
     }
 
     @Test func `A search leaves what has all words`() {

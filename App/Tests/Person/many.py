@@ -13,9 +13,7 @@ ROW = """INSERT INTO message(account, direction, conversation, position, archive
 
 
 class Many(tour.Stage):
-    def run(self):
-        self.begin()
-        self.log_in()
+    def fill(self):
         database = sqlite3.connect(self.data + "/kalij.db")
         now = int(time.time() * 1000) - CONVERSATIONS * EACH * 1000
         with database:
@@ -23,6 +21,11 @@ class Many(tour.Stage):
                 jid = f"person{place % CONVERSATIONS:04}@localhost"
                 database.execute(ROW, (jid, place + 1, f"s{place}", f"message {place} of a long life, which goes on and on", now + place * 1000))
         database.close()
+
+    def run(self):
+        self.begin()
+        self.log_in()
+        self.fill()
         me = self.person
         begun = time.monotonic()
         me.start("--data", self.data)

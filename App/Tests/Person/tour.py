@@ -312,9 +312,10 @@ if __name__ == "__main__":
     import heard
     import many
     import pictures
+    import targets
     TOURS["heard"] = heard.Heard
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"pictures": pictures.Pictures, "many": many.Many}
+    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets}
     for name in wanted:
         print(f"--- {name}", flush=True)
         # Prosody 13 does not read a configuration whose path is long.

@@ -281,7 +281,7 @@ public final class Engine {
         try StepRunner.checkOutside(directory.databasePath)
         takeWhatIsShared()
         try perform(for: jid) { _ = try Intents(step: $0).perform(intent, id: id) }
-        try context?.runner.raiseBarrier()
+        if !type(of: intent).isIdempotent { try context?.runner.raiseBarrier() }
         return id
     }
 

@@ -15,8 +15,8 @@ public struct Conversations {
     public let account: Account
     private let reader: HistoryReader
     private let now: Int64
-    private var database: Database { reader.database }
-    private var messages: StoredMessages { StoredMessages(database: database, account: account.id) }
+    var database: Database { reader.database }
+    var messages: StoredMessages { StoredMessages(database: database, account: account.id) }
 
     /// Reads the conversations in `directory`.
     /// - Parameters:
@@ -44,9 +44,15 @@ public struct Conversations {
 
     /// A conversation, as a line of a list.
     public struct Conversation: Sendable {
-        /// The bare address of the other side.
+        /// The bare address of the other side; of an occupant of a room, the full address.
         public let jid: String
-        /// The newest message; nil if there is only a draft.
+        /// What the other side is called; nil without a name (``Conversations/Head/name``).
+        public let name: String?
+        /// Whether the other side is a room.
+        public let isRoom: Bool
+        /// The path of a verified picture of the other side's (``Profile/avatarFile``); nil without one.
+        public let picture: String?
+        /// The newest message; nil if there is only a draft, or nothing.
         public let last: Message?
         /// How many messages of others are unread; 1000 if there are more.
         public let unread: Int
@@ -54,18 +60,15 @@ public struct Conversations {
         public let draft: Draft?
         /// What notifies, and what others are not told.
         public let settings: ChatSettings
+        /// When the conversation was active last: the newest message, or the draft; in milliseconds since 1970. 0 for a room in
+        /// which nothing was said.
+        public var activeAt: Int64 { max(last?.sentAt ?? 0, draft?.at ?? 0) }
     }
 
-    /// All conversations, the last active first: of the newest message, or of the draft.
+    /// All conversations in the order of ``heads()``.
     /// - Throws: `StoreError`
     public func all() throws -> [Conversation] {
-        try database.reading {
-            let names = Set(try messages.conversations().map(\.exact))
-                .union(try Draft.conversations(of: account.id, in: database).map(\.exact))
-            return try names.map { (conversation: try conversation($0.text), name: $0) }
-                .sorted { ($0.conversation.activeAt, $1.name) > ($1.conversation.activeAt, $0.name) }
-                .map(\.conversation)
-        }
+        try database.reading { try readHeads().map { try conversation($0.jid) } }
     }
 
     /// The conversation with `jid`.
@@ -76,11 +79,19 @@ public struct Conversations {
 
     private func conversation(_ name: String) throws -> Conversation {
         let last = try messages.page(1, with: name, before: .max).first?.message
+        let face = try ConversationFace(name, of: account.id, in: database)
         return Conversation(
-            jid: name, last: try last.map { try reader.view($0, of: account) },
+            jid: name, name: face.name, isRoom: face.isRoom, picture: face.picture,
+            last: try last.map { try reader.view($0, of: account) },
             unread: try DisplayedPlaces.unread(in: name, of: account.id, in: database),
             draft: try Draft.load(for: name, of: account.id, in: database),
             settings: try settings(name))
+    }
+
+    /// What the other side `jid` is called, as in ``Head/name``.
+    /// - Throws: `StoreError`
+    public func name(of jid: JID) throws -> String? {
+        try database.reading { try ConversationFace(name(jid), of: account.id, in: database).name }
     }
 
     // MARK: Messages
@@ -186,9 +197,4 @@ public struct Conversations {
             return Changes(messages: messages, last: last, isComplete: events.isEmpty)
         }
     }
-}
-
-extension Conversations.Conversation {
-    /// Milliseconds since 1970.
-    fileprivate var activeAt: Int64 { max(last?.sentAt ?? .min, draft?.at ?? .min) }
 }

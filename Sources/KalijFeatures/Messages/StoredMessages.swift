@@ -29,23 +29,25 @@ package struct StoredMessages {
         let order: (position: Int64, id: Int64)
     }
 
-    /// The bare addresses of all conversations with a shown message.
-    package func conversations() throws -> [String] {
+    /// All conversations with a shown message, and when the newest was sent.
+    package func activity() throws -> [(conversation: String, at: Int64)] {
         try database.statement(
             """
             WITH RECURSIVE c(name) AS (SELECT min(conversation) FROM message WHERE account = ?1 AND shown = 1
                 UNION ALL SELECT
                     (SELECT min(conversation) FROM message WHERE account = ?1 AND shown = 1 AND conversation > name)
                     FROM c WHERE name IS NOT NULL)
-            SELECT name FROM c WHERE name IS NOT NULL
+            SELECT name, (SELECT sent_at FROM message WHERE account = ?1 AND conversation = name AND shown = 1
+                ORDER BY position DESC LIMIT 1) AS sent_at
+            FROM c WHERE name IS NOT NULL
             """
-        ).all([.integer(account)]) { $0.text() }
+        ).all([.integer(account)]) { ($0.text("name"), $0.integer("sent_at")) }
     }
 
     /// The newest messages of all conversations: takes the newest of the conversations' next messages, again and again.
     /// An index of the common order would cost another write per message.
     private func newest(_ limit: Int) throws -> [Placed] {
-        var heads = try conversations().compactMap { try head(of: $0, before: (.max, .max)) }
+        var heads = try activity().compactMap { try head(of: $0.conversation, before: (.max, .max)) }
         var found: [Placed] = []
         while found.count < limit, let place = heads.indices.max(by: { heads[$0].order < heads[$1].order }) {
             let head = heads[place]

@@ -23,6 +23,19 @@ package struct ProfileRows {
             }
     }
 
+    /// The names of all whose profile is known, by their addresses.
+    package func names() throws -> [(jid: String, name: String?)] {
+        // A vCard is read where no nickname comes first.
+        try database.statement(
+            "SELECT jid, nick, hint, CASE WHEN nick IS NULL THEN vcard END AS vcard FROM profile WHERE account = ?"
+        ).all([.integer(account)]) { row in
+            var profile = Profile(.received(row.text("jid")))
+            (profile.nick, profile.hint) = (row.optionalText("nick"), row.optionalText("hint"))
+            profile.card = row.optionalBlob("vcard")
+            return (row.text("jid"), profile.name)
+        }
+    }
+
     /// - Parameter isKnown: whether it is the account's, or a contact's.
     func store(_ profile: Profile, isKnown: Bool) throws {
         try database.run(

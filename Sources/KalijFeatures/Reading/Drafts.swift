@@ -17,16 +17,17 @@ extension Draft {
             .first([.integer(account), .text(conversation)]) { Draft(body: $0.text("body"), at: $0.integer("at")) }
     }
 
-    /// The conversations with a draft.
-    package static func conversations(of account: Int64, in database: Database) throws -> [String] {
-        try database.statement("SELECT conversation FROM draft WHERE account = ?")
-            .all([.integer(account)]) { $0.text("conversation") }
+    /// The conversations with a draft, and when each was stored.
+    package static func all(of account: Int64, in database: Database) throws -> [(conversation: String, at: Int64)] {
+        try database.statement("SELECT conversation, at FROM draft WHERE account = ?")
+            .all([.integer(account)]) { ($0.text("conversation"), $0.integer("at")) }
     }
 }
 
 /// Keeps a text that the user has begun, instead of the former text. The text stays in this directory.
 public struct SetDraft: Intent {
     public static let name = "draft"
+    public static let isIdempotent = true
     /// The bare address of the conversation.
     public let conversation: String
     /// The text; empty: there is no draft any more.

@@ -12,11 +12,22 @@ package struct Intents {
     /// Performs an intent, unless an intent with the same id was performed before.
     /// - Returns: the outcome, as far as it is known.
     package func perform(_ intent: some Intent, id: String) throws -> IntentOutcome {
+        guard !type(of: intent).isIdempotent else {
+            let outcome = try outcome(of: intent, id: id)
+            tell(id, type(of: intent).name, outcome)
+            return outcome
+        }
         try database.run(
             "INSERT OR IGNORE INTO intent(account, id, name, at) VALUES (?, ?, ?, ?)",
             [account, .text(id), .text(type(of: intent).name), .integer(step.now)])
         guard database.changes > 0 else { return try Self.outcome(of: id, by: step.account, in: database) ?? .pending }
         try forgetOld()
+        let outcome = try outcome(of: intent, id: id)
+        if outcome != .pending { try end(id, outcome) }
+        return outcome
+    }
+
+    private func outcome(of intent: some Intent, id: String) throws -> IntentOutcome {
         var outcome = IntentOutcome.pending
         do {
             try step.undoable { outcome = try intent.perform(id, in: step) }
@@ -25,22 +36,20 @@ package struct Intents {
         } catch {
             outcome = .failed("\(error)")
         }
-        if outcome != .pending { try end(id, outcome) }
         return outcome
     }
 
     /// The outcome of an intent is known. Only the first outcome counts.
     package func end(_ id: String, _ outcome: IntentOutcome) throws {
-        let problem: String
-        switch outcome {
-        case .pending: return
-        case .done: problem = ""
-        case .failed(let reason): problem = reason
-        }
+        guard outcome != .pending else { return }
         let name = try database.statement(
             "UPDATE intent SET problem = ? WHERE account = ? AND id = ? AND problem IS NULL RETURNING name"
-        ).first([.text(problem), account, .text(id)]) { $0.text("name") }
-        if let name { step.emit(IntentEnded(id: id, command: name, problem: problem.isEmpty ? nil : problem)) }
+        ).first([.text(outcome.problem ?? ""), account, .text(id)]) { $0.text("name") }
+        if let name { tell(id, name, outcome) }
+    }
+
+    private func tell(_ id: String, _ name: String, _ outcome: IntentOutcome) {
+        step.emit(IntentEnded(id: id, command: name, problem: outcome.problem))
     }
 
     /// The outcome of the intent with `id`; nil if the intent was not performed yet.
@@ -61,5 +70,13 @@ package struct Intents {
             DELETE FROM intent WHERE account = ?1 AND problem IS NOT NULL
                 AND number <= (SELECT max(number) FROM intent WHERE account = ?1) - ?2
             """, [account, .integer(Limits.keptRows)])
+    }
+}
+
+extension IntentOutcome {
+    /// Why the intent has failed; nil if it has not.
+    fileprivate var problem: String? {
+        guard case .failed(let reason) = self, !reason.isEmpty else { return nil }
+        return reason
     }
 }

@@ -8,6 +8,7 @@ import KalijXML
 /// The state is sent only if the contact uses states, and may know that the account is online. A lost session drops the state.
 public struct SetTyping: Intent {
     public static let name = "typing"
+    public static let isIdempotent = true
     /// The bare address of the contact.
     public let conversation: String
     /// What the user is doing; nil is `composing`.

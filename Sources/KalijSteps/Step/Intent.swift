@@ -6,6 +6,10 @@ public protocol Intent: Codable, Sendable {
     /// The command of `kalij run --json`, and the name of the stored intent. Never changed after a release.
     static var name: String { get }
 
+    /// Whether it does no harm to perform the intent twice, or not at all: it is performed as often as it is accepted, whatever its id, its
+    /// outcome is told and not stored, and a failure of the machine may lose it. False unless an intent says so.
+    static var isIdempotent: Bool { get }
+
     /// Checks whatever can be checked without the account.
     /// - Throws: an error whose description is for people; then the intent is not accepted.
     func check() throws
@@ -22,6 +26,7 @@ public protocol Intent: Codable, Sendable {
 }
 
 extension Intent {
+    public static var isIdempotent: Bool { false }
     public func check() throws {}
 }
 

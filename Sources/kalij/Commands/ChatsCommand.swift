@@ -7,12 +7,12 @@ enum ChatsCommand: Command {
     static let usage = "[--limit N] [--account JID]"
     static let summary = "list conversations"
     static let details = """
-        Lists the conversations, the last active first: the address, how many messages are unread (1000 if there are more), the newest message, and the
-        text begun in an application. Reads the database only; a running process is not disturbed. Exit status 1 if there are no
-        conversations.
+        Lists the conversations, the last active first, with the rooms of the account: the address, the name, how many messages are unread (1000 if there are
+        more), the newest message, and the text begun in an application. Reads the database only; a running process is not disturbed. Exit status 1 if
+        there are no conversations.
 
         With --json each line is a conversation; `last` is the newest message as in `kalij history --json`:
-          {"event":"chat","account":"juliet@example.org","conversation":"romeo@example.net","unread":2,
+          {"event":"chat","account":"juliet@example.org","conversation":"romeo@example.net","name":"Romeo","room":false,"unread":2,
            "notify":"all","muted_until":"...","draft":"...","last":{...}}
         """
     static let options: [Arguments.Option] = [
@@ -24,12 +24,12 @@ enum ChatsCommand: Command {
         try arguments.expect(0...0)
         let limit = try arguments.integer("--limit", in: 1...1_000_000_000) ?? 100
         let conversations = try Conversations(shared.directory, of: arguments.value("--account").map { try JID($0) })
-        let all = try conversations.all().prefix(limit)
-        for conversation in all {
+        let heads = try conversations.heads().prefix(limit)
+        for conversation in try heads.map({ try conversations.conversation(with: .received($0.jid)) }) {
             let record = ChatRecord(conversation, account: conversations.account.jid.description)
             Output.line(shared.json ? try JSONLine.of(record) : record.line(shared.clock))
         }
-        return all.isEmpty ? .nothing : .done
+        return heads.isEmpty ? .nothing : .done
     }
 }
 
@@ -38,6 +38,8 @@ struct ChatRecord: Encodable {
     private let event = "chat"
     private let account: String
     private let conversation: String
+    private let name: String?
+    private let room: Bool
     private let unread: Int
     private let notify: String
     private let mutedUntil: String?
@@ -47,13 +49,14 @@ struct ChatRecord: Encodable {
     private let newest: Message?
 
     private enum CodingKeys: String, CodingKey {
-        case event, account, conversation, unread, notify, draft, last
+        case event, account, conversation, name, room, unread, notify, draft, last
         case mutedUntil = "muted_until"
     }
 
     init(_ conversation: Conversations.Conversation, account: String) {
         self.account = account
         self.conversation = conversation.jid
+        (name, room) = (conversation.name, conversation.isRoom)
         unread = conversation.unread
         notify = conversation.settings.notify.name
         mutedUntil = conversation.settings.mutedUntil.map { Stamp.of($0) }
@@ -61,6 +64,7 @@ struct ChatRecord: Encodable {
         last = conversation.last.map { EventRecord($0, account: account, at: $0.sentAt) }
         let isQuiet = conversation.settings.mutedUntil != nil || conversation.settings.notify == .none
         var words: PrintedText = "\(conversation.jid)"
+        if let name { words += ", \"\(name)\"" }
         if unread > 0 { words += unread < 1000 ? " (\(unread) unread)" : " (1000 or more unread)" }
         if isQuiet { words += " (muted)" }
         if let draft { words += " (draft: \(draft))" }

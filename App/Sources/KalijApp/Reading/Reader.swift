@@ -7,8 +7,6 @@ import KalijStore
 public actor Reader {
     public nonisolated let directory: AccountDirectory
     private var opened: Database?
-    /// Names, pictures and kinds of conversations, until something about them changes.
-    private var faces: [String: Faces] = [:]
 
     public init(_ directory: AccountDirectory) { self.directory = directory }
 
@@ -27,64 +25,47 @@ public actor Reader {
         Conversations(reading: try database(), of: account)
     }
 
-    private func faces(of account: Account) throws -> Faces {
-        if let known = faces[account.jid.description] { return known }
-        let read = try Faces(account, try database())
-        faces[account.jid.description] = read
-        return read
-    }
-
     /// The addresses of the accounts in use; empty without a directory.
     public func addresses() -> [String] {
         ((try? accounts()) ?? []).map(\.jid.description)
     }
 
-    /// Names have changed.
-    public func forgetFaces() { faces = [:] }
-
-    /// Names of one account have changed.
-    public func forgetFaces(of account: String) { faces[account] = nil }
-
-    /// The conversations of all accounts, the last active first.
-    public func all() throws -> [ConversationRow] {
+    /// All conversations of all accounts, the last active first, without what is said there.
+    public func heads() throws -> [ConversationRow] {
         let accounts = try accounts()
-        var rows: [ConversationRow] = []
-        for account in accounts {
-            var faces = try faces(of: account)
-            for conversation in try conversations(account).all() {
-                rows.append(row(conversation, account, &faces))
+        return try accounts.flatMap { account in
+            try conversations(account).heads().map { head in
+                let key = ConversationKey(account: account.jid.description, jid: head.jid)
+                var row = ConversationRow(key: key, name: head.name?.shownName ?? head.jid.shownName)
+                (row.at, row.isGroup, row.showsAccount) = (head.activeAt, head.isRoom, accounts.count > 1)
+                return row
             }
-            self.faces[account.jid.description] = faces
-            let known = Set(rows.map(\.key))
-            for room in faces.rooms.values {
-                let key = ConversationKey(account: account.jid.description, jid: room)
-                if !known.contains(key) { rows.append(faces.row(key, try database())) }
-            }
+        }.sorted(by: ConversationRow.isBefore)
+    }
+
+    /// Some conversations whole; none of an account that is gone.
+    public func rows(_ keys: some Collection<ConversationKey>) throws -> [ConversationRow] {
+        let accounts = try accounts()
+        return try keys.compactMap { key in
+            guard let account = accounts.first(where: { $0.jid.description == key.account }) else { return nil }
+            var row = row(try conversations(account).conversation(with: .received(key.jid)), key)
+            row.showsAccount = accounts.count > 1
+            return row
         }
-        for place in rows.indices { rows[place].showsAccount = accounts.count > 1 }
-        return rows.sorted(by: ConversationRow.isBefore)
     }
 
     /// A single conversation; nil if there is no such account.
-    public func conversation(_ key: ConversationKey) throws -> ConversationRow? {
-        guard let account = try accounts().first(where: { $0.jid.description == key.account }) else { return nil }
-        var faces = try faces(of: account)
-        let row = row(try conversations(account).conversation(with: .received(key.jid)), account, &faces)
-        self.faces[account.jid.description] = faces
-        return row
-    }
+    public func conversation(_ key: ConversationKey) throws -> ConversationRow? { try rows([key]).first }
 
-    private func row(
-        _ conversation: Conversations.Conversation, _ account: Account, _ faces: inout Faces
-    ) -> ConversationRow {
-        let key = ConversationKey(account: account.jid.description, jid: conversation.jid)
-        var row = faces.row(key, opened)
+    private func row(_ conversation: Conversations.Conversation, _ key: ConversationKey) -> ConversationRow {
+        var row = ConversationRow(key: key, name: conversation.name?.shownName ?? key.jid.shownName)
+        (row.picture, row.isGroup) = (conversation.picture, conversation.isRoom)
         if let last = conversation.last.map({ MessageRow($0, name: row.name) }) {
             let text = last.text.shownLine
             row.preview = last.isOwn ? Words.own(text) : row.isGroup ? Words.said(last.author, text) : text
             row.isFailed = last.state?.isProblem ?? false
         }
-        row.at = max(conversation.last?.sentAt ?? 0, conversation.draft?.at ?? 0)
+        row.at = conversation.activeAt
         row.unread = conversation.unread
         row.draft = conversation.draft?.body.shownLine
         row.isMuted = conversation.settings.mutedUntil != nil || conversation.settings.notify == NotifyChoice.none
@@ -119,7 +100,7 @@ public actor Reader {
     public func page(_ key: ConversationKey, _ window: Window, waiting: Bool) throws -> Page {
         guard let account = try accounts().first(where: { $0.jid.description == key.account }) else { return Page() }
         let jid = JID.received(key.jid)
-        let name = try faces(of: account).name(key, opened)
+        let name = try conversations(account).name(of: jid)?.shownName ?? key.jid.shownName
         var (messages, page) = (try stored(account, jid, window), Page())
         (page.hasOlder, page.hasNewer) = (messages.hasOlder, messages.hasNewer)
         if waiting, !page.hasNewer {
@@ -156,51 +137,5 @@ public actor Reader {
             }
             return GapRow(kind: kind, before: gap.before, room: gap.room?.description)
         }
-    }
-}
-
-/// The names and pictures of an account's conversations.
-struct Faces {
-    private let account: Account
-    private var names: [String: String] = [:]
-    private var pictures: [String: String] = [:]
-    private var asked: Set<String> = []
-    private var groups: Set<String> = []
-    /// Rooms where the account wants to be.
-    private(set) var rooms: [String: String] = [:]
-
-    init(_ account: Account, _ database: Database) throws {
-        self.account = account
-        for contact in try Contacts(database).contacts(of: account) {
-            if let name = contact.name { names[contact.jid.description] = name.shownName }
-        }
-        for room in try Rooms(database).rooms(of: account) {
-            let jid = room.jid.description
-            if let name = room.name, !name.isEmpty { names[jid] = name.shownName }
-            groups.insert(jid)
-            if room.isWanted { rooms[jid] = jid }
-        }
-    }
-
-    /// A conversation without anything said.
-    mutating func row(_ key: ConversationKey, _ database: Database?) -> ConversationRow {
-        ask(key.jid, database)
-        var row = ConversationRow(key: key, name: names[key.jid] ?? key.jid.shownName)
-        row.picture = pictures[key.jid]
-        row.isGroup = groups.contains(key.jid)
-        return row
-    }
-
-    func name(_ key: ConversationKey, _ database: Database?) -> String {
-        var copy = self
-        return copy.row(key, database).name
-    }
-
-    /// What the other side says about itself: one question for each conversation.
-    private mutating func ask(_ jid: String, _ database: Database?) {
-        guard let database, !groups.contains(jid), asked.insert(jid).inserted else { return }
-        guard let profile = try? Contacts(database).profile(of: .received(jid), for: account) else { return }
-        if names[jid] == nil, let name = profile.name, !name.isEmpty { names[jid] = name.shownName }
-        if let file = profile.avatarFile { pictures[jid] = file }
     }
 }

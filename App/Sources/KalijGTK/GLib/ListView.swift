@@ -25,6 +25,8 @@ final class ListView<Row: RowView> {
     var onActivate: (Int) -> Void = { _ in }
     /// Prepares a row's widgets, once.
     var onMade: (Row) -> Void = { _ in }
+    /// A row has got widgets.
+    var onBound: () -> Void = {}
     /// A scroll has ended.
     var onSettled: () -> Void = {}
     private var scrolling: (place: Int, frames: Int)?
@@ -70,7 +72,11 @@ final class ListView<Row: RowView> {
         let place = Int(gtk_list_item_get_position(item))
         guard rows.indices.contains(place) else { return }
         show(rows[place], in: row)
+        onBound()
     }
+
+    /// The places of the rows with widgets.
+    var boundPlaces: Set<Int> { Set(bound.keys.map { Int(gtk_list_item_get_position($0)) }) }
 
     private func show(_ value: Row.Value, in row: Row) {
         row.show(value)

@@ -17,13 +17,16 @@ final class ConversationsScreen {
     private let nothing = Make.status("edit-find-symbolic", Words.nothingFound, "")
     private let scrolled: Widget
     private let header = widget(OpaquePointer(adw_header_bar_new()))
-    private var isFirst = true
+    /// Rows have come into sight that are not read.
+    var onWanted: ([ConversationKey]) -> Void = { _ in }
+    private var isAsking = false
 
     init() {
         root = Make.box(GTK_ORIENTATION_VERTICAL)
         scrolled = Make.scrolled(list.view)
         list.view.addClass("conversations")
         list.onActivate = { [weak self] place in self?.activate(place) }
+        list.onBound = { [weak self] in self?.ask() }
         build()
     }
 
@@ -51,6 +54,10 @@ final class ConversationsScreen {
         stack.add(scrolled, Words.conversations)
         stack.add(empty, Words.noConversations)
         stack.add(nothing, Words.nothingFound)
+        if let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) {
+            connect(raw(adjustment), "value-changed") { [weak self] _ in self?.growNearEnd() }
+            connect(raw(adjustment), "changed") { [weak self] _ in self?.growNearEnd() }
+        }
         for part in [header, banner.root, searchBar, stack.root] { root.append(part) }
         searchBar.show(false)
         gtk_widget_set_size_request(root, 300, -1)
@@ -74,44 +81,64 @@ final class ConversationsScreen {
 
     // MARK: Rows
 
-    /// The rows were read: all, or one.
+    /// All conversations were read, and some of them whole.
+    func read(heads: [ConversationRow], _ rows: [ConversationRow]) {
+        model.read(heads: heads)
+        read(rows)
+    }
+
+    /// Some conversations were read.
     func read(_ rows: [ConversationRow]) {
         model.read(rows)
         show()
     }
-    func read(_ key: ConversationKey, _ row: ConversationRow?) {
-        model.read(key, row)
-        show()
-    }
 
     private func show() {
-        let page = !model.shown.isEmpty ? scrolled : model.search.isEmpty ? empty : nothing
-        stack.show(page)
-        // The first paint gets what is seen.
-        if isFirst, model.shown.count > Window.begin {
-            list.show(Array(model.shown.prefix(Window.begin)))
-            after(0) { [weak self] in
-                self?.isFirst = false
-                self?.show()
-            }
-        } else {
-            list.show(model.shown)
-        }
-        if !model.all.isEmpty { isFirst = false }
+        stack.show(!model.found.isEmpty ? scrolled : model.search.isEmpty ? empty : nothing)
+        list.show(Array(model.shown))
         selectOpen()
+    }
+
+    /// The rows of `heads` that are to be read at once.
+    func wanted(of heads: [ConversationRow]) -> [ConversationKey] {
+        var next = model
+        next.read(heads: heads)
+        return next.wanted(list.boundPlaces.isEmpty ? Set(0..<Window.begin) : list.boundPlaces)
+    }
+
+    /// Rows are bound one by one, and read together.
+    private func ask() {
+        guard !isAsking else { return }
+        isAsking = true
+        after(0) { [weak self] in
+            guard let self else { return }
+            isAsking = false
+            let keys = model.wanted(list.boundPlaces)
+            if !keys.isEmpty { onWanted(keys) }
+        }
+    }
+
+    /// The list grows before its end is in sight.
+    private func growNearEnd() {
+        guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) else { return }
+        let end = gtk_adjustment_get_value(adjustment) + 2 * gtk_adjustment_get_page_size(adjustment)
+        guard end >= gtk_adjustment_get_upper(adjustment), model.found.count > list.rows.count else { return }
+        // Not while the list lays out.
+        after(0) { [weak self] in
+            guard let self, model.grow() else { return }
+            show()
+        }
     }
 
     /// The open conversation.
     func open(_ key: ConversationKey?) {
         openKey = key
-        selectOpen()
+        if let key { model.include(key) }
+        show()
     }
 
     private func selectOpen() {
-        guard let openKey, let place = model.shown.firstIndex(where: { $0.key == openKey }), place < list.rows.count
-        else {
-            return
-        }
+        guard let openKey, let place = list.rows.firstIndex(where: { $0.key == openKey }) else { return }
         list.select(place)
     }
 

@@ -7,12 +7,7 @@ extension MainWindow {
         switch look {
         case .conversation(let key): dirty.insert(key)
         case .face(let key, let mayBeNew):
-            if conversations.model.row(key) != nil {
-                dirtyFaces.insert(key.account)
-                dirty.insert(key)
-            } else if mayBeNew {
-                isAllDirty = true
-            }
+            if mayBeNew || conversations.model.row(key) != nil { dirty.insert(key) }
         case .everything: isAllDirty = true
         case .state(let account, let state):
             // Since when an account is offline does not change with each attempt.
@@ -65,22 +60,12 @@ extension MainWindow {
         }
     }
 
-    /// Many conversations at once are read as all.
-    private static let mostSingle = 8
-
     private func lookOnce() async {
-        let (keys, accounts, isAll) = (dirty, dirtyFaces, isAllDirty || dirty.count > Self.mostSingle)
-        (dirty, dirtyFaces, isAllDirty) = ([], [], false)
-        for account in accounts { await reader.forgetFaces(of: account) }
+        let (keys, isAll) = (dirty, isAllDirty)
+        (dirty, isAllDirty) = ([], false)
         if let key = thread?.key, isAll || keys.contains(key) { await lookAtThread() }
-        if isAll {
-            await reader.forgetFaces()
-            await lookAtAll()
-        } else {
-            for key in keys {
-                if let row = try? await reader.conversation(key) { conversations.read(key, row) }
-            }
-        }
+        if isAll { await lookAtAll() }
+        if let rows = try? await reader.rows(keys) { conversations.read(rows) }
         guard let key = thread?.key, let row = conversations.model.row(key) else { return }
         shownAnew(row)
         markRead()
@@ -88,7 +73,10 @@ extension MainWindow {
 
     func lookAtAll() async {
         accounts = await reader.addresses()
-        if let rows = try? await reader.all() { conversations.read(rows) }
+        guard let heads = try? await reader.heads(),
+            let rows = try? await reader.rows(conversations.wanted(of: heads))
+        else { return }
+        conversations.read(heads: heads, rows)
     }
 
     /// Reads the held part of the open conversation anew.

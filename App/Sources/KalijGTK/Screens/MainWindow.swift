@@ -18,8 +18,6 @@ final class MainWindow {
 
     // What has to be looked at.
     var dirty: Set<ConversationKey> = []
-    /// Accounts whose names have to be read anew.
-    var dirtyFaces: Set<String> = []
     var isAllDirty = false
     var isLooking = false
     // Who drives, and how the accounts are.
@@ -98,6 +96,10 @@ final class MainWindow {
 
     private func connectScreens() {
         conversations.onOpen = { [weak self] row in self?.open(row) }
+        conversations.onWanted = { [weak self] keys in
+            self?.dirty.formUnion(keys)
+            self?.look()
+        }
         conversations.onNew = { [weak self] in self?.newConversation() }
         conversations.banner.onAction = { [weak self] action in self?.act(action) }
         screen.onBack = { [weak self] in self?.goBack() }

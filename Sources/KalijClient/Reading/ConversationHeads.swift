@@ -1,0 +1,85 @@
+import KalijAddress
+import KalijFeatures
+import KalijStore
+import KalijText
+
+extension Conversations {
+    /// A conversation without what was said there: a list of thousands shows few.
+    public struct Head: Sendable, Equatable {
+        /// The bare address of the other side; of an occupant of a room, the full address.
+        public let jid: String
+        /// What the other side is called: its name in the roster, the room's name, or what it says about itself
+        /// (``Profile/name``). Nil without a name.
+        public let name: String?
+        /// Whether the other side is a room.
+        public let isRoom: Bool
+        /// When the conversation was active last, in milliseconds since 1970; 0 for a room in which nothing was said.
+        public let activeAt: Int64
+    }
+
+    /// All conversations, the last active first: with a message, with a draft, and the rooms where the account wants to be.
+    /// - Throws: `StoreError`
+    public func heads() throws -> [Head] { try database.reading { try readHeads() } }
+
+    func readHeads() throws -> [Head] {
+        let names = try ConversationNames(of: account.id, in: database)
+        var activity = Dictionary(
+            try messages.activity().map { ($0.conversation.exact, $0.at) }, uniquingKeysWith: max)
+        for draft in try Draft.all(of: account.id, in: database) {
+            activity[draft.conversation.exact] = max(activity[draft.conversation.exact] ?? 0, draft.at)
+        }
+        for room in names.wantedRooms where activity[room] == nil { activity[room] = 0 }
+        return activity.map { jid, at in
+            Head(jid: jid.text, name: names.name(of: jid), isRoom: names.isRoom(jid), activeAt: at)
+        }.sorted { ($0.activeAt, $1.jid.exact) > ($1.activeAt, $0.jid.exact) }
+    }
+}
+
+/// The name and the picture of a conversation.
+struct ConversationFace {
+    let name: String?
+    let isRoom: Bool
+    let picture: String?
+
+    /// - Parameter conversation: its name in the messages.
+    init(_ conversation: String, of account: Int64, in database: Database) throws {
+        let jid = JID.received(conversation)
+        // An occupant of a room is somebody else than the room.
+        let room = jid.resource == nil ? try RoomRows(database: database, account: account).room(jid) : nil
+        let contact = jid.resource == nil ? try RosterRows(database: database, account: account).contact(jid) : nil
+        let profile = try ProfileRows(database: database, account: account).load(jid)
+        isRoom = room != nil
+        picture = profile?.avatarFile
+        name = contact?.name?.orNil ?? room?.info.name?.orNil ?? profile?.name?.orNil
+    }
+}
+
+/// The names of all conversations of an account: one statement a table.
+private struct ConversationNames {
+    private var names: [ExactText: String] = [:]
+    private var rooms: Set<ExactText> = []
+    /// The rooms where the account wants to be.
+    private(set) var wantedRooms: [ExactText] = []
+
+    init(of account: Int64, in database: Database) throws {
+        for (jid, name) in try ProfileRows(database: database, account: account).names() {
+            names[jid.exact] = name?.orNil
+        }
+        for room in try RoomRows(database: database, account: account).all() {
+            let jid = room.jid.description.exact
+            rooms.insert(jid)
+            if room.isWanted { wantedRooms.append(jid) }
+            if let name = room.info.name?.orNil { names[jid] = name }
+        }
+        for contact in try RosterRows(database: database, account: account).all() {
+            if let name = contact.name?.orNil { names[contact.jid.description.exact] = name }
+        }
+    }
+
+    func name(of conversation: ExactText) -> String? { names[conversation] }
+    func isRoom(_ conversation: ExactText) -> Bool { rooms.contains(conversation) }
+}
+
+extension String {
+    fileprivate var orNil: String? { isEmpty ? nil : self }
+}
