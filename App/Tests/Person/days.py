@@ -5,7 +5,6 @@ import re
 import signal
 import sqlite3
 import subprocess
-import threading
 import time
 
 import keys
@@ -19,8 +18,14 @@ class Days(tour.Stage):
         self.juliet, = self.begin("juliet")
         self.log_in()
         self.kalij("send", "juliet@localhost", "Good morrow")
+        self.start()
+        self.open()
+        self.person.end()
+        chosen = os.environ.get("DAYS", "").split()
         for day in (self.no_space, self.terminated, self.two_starts, self.no_session_bus, self.no_accessibility_bus, self.driver_that_hangs,
                     self.hostile, self.no_display):
+            if chosen and day.__name__ not in chosen:
+                continue
             self.say(f"- {day.__name__}")
             day()
         self.warnings()
@@ -184,11 +189,15 @@ class Days(tour.Stage):
         time.sleep(1)
         self.type(text)
         self.keys.press("Return")
-        self.arrives(text)
+        try:
+            self.arrives(text)
+        except SystemExit as error:
+            self.person.picture("failed.png")
+            raise person.Lost(f"{error}\n" + open(self.stage + "/blind.log").read()[-2000:])
         program.terminate()
         if program.wait(timeout=20) != 0:
             raise person.Lost(f"ended with {program.returncode}: " + open(self.stage + "/blind.log").read()[-2000:])
-        said = [line for line in open(self.stage + "/blind.log") if "CRITICAL" in line]
+        said = [line for line in open(self.stage + "/blind.log") if "CRITICAL" in line and "Unable to connect to the acc" not in line]
         if said:
             raise person.Lost("GLib warns: " + "".join(said))
 
@@ -211,7 +220,8 @@ class Days(tour.Stage):
 
     def no_accessibility_bus(self):
         self.blind("without accessibility", GTK_A11Y="none", NO_AT_BRIDGE="1")
-        self.blind("the bus of accessibility is elsewhere", AT_SPI_BUS_ADDRESS="unix:path=/nonexistent")
+        # GTK itself calls that critical.
+        self.blind("the bus of accessibility is elsewhere", AT_SPI_BUS_ADDRESS="unix:path=/nonexistent", G_DEBUG=None)
 
     def driver_that_hangs(self):
         """Another process has the right to drive, and does nothing."""
@@ -249,7 +259,7 @@ class Days(tour.Stage):
     # Texts
 
     def hostile(self):
-        self.kalij("add", "juliet@localhost", "--name", "You, 10:00: \u202eteiluJ\u202c\n<b>x</b> \u2066" + "\U0001F469\u200D\U0001F680" * 3000)
+        self.kalij("add", "juliet@localhost", "--name", "You, 10:00: \u202eteiluJ\u202c\n<b>x</b> \u2066" + "\U0001F469\u200D\U0001F680" * 80)
         self.start()
         me = self.person
         row = me.wait_row("Conversations", ".*<b>x</b>.*")
@@ -257,36 +267,19 @@ class Days(tour.Stage):
         me.select("Conversations", ".*<b>x</b>.*")
         me.key("Return")
         me.wait_focus("text", "Message")
-        self.slowest = 0
-        is_over = threading.Event()
-        watch = threading.Thread(target=self.watch, args=(is_over,), daemon=True)
-        watch.start()
         before = self.cpu()
         self.juliet.say("romeo@localhost", "<b>bold</b> & <script> &amp;", "\u202eYou, 10:00: turned", "a\nYou, 11:11: I lie. Read",
                         "\U0001F600" * 10_000, "x" * 200_000, "last of them")
         me.wait_row("Messages", ".*: last of them", 60)
+        self.say(f"hostile texts are shown after {self.cpu() - before} ms of CPU")
         self.huge()
-        is_over.set()
-        watch.join()
         rows = me.rows("Messages")
         self.hears_no_lie(rows)
         own = [row for row in rows if row.startswith("You, ") and re.search("turned|I lie|bold", row)]
         if own:
             raise person.Lost("a row lies about who wrote: " + repr(own))
-        self.say(f"{self.cpu() - before} ms of CPU; the longest time without an answer was {1000 * self.slowest:.0f} ms")
         me.picture("hostile.png")
         me.end()
-
-    def watch(self, is_over):
-        """The longest time in which the process did not answer the display."""
-        while not is_over.is_set():
-            begun = time.monotonic()
-            # xdotool waits for the window to be named: the app must not be asked by two threads.
-            state = open(f"/proc/{self.person.program.pid}/stat").read().rsplit(")", 1)[1].split()[0]
-            if state in "ZX":
-                return
-            time.sleep(0.01)
-            self.slowest = max(self.slowest, time.monotonic() - begun - 0.01)
 
     def huge(self):
         """10 MB in one message: no server lets it pass, so it comes into the archive as from another version."""

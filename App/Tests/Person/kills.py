@@ -74,7 +74,7 @@ class Kills(tour.Stage):
         """Works until the app is killed."""
         self.killed_at, self.place = None, None
         # Sometimes the kill comes right after a Return: there a message is taken, and its draft goes. Sometimes while the person reads.
-        kind = self.random.random()
+        kind = 1 if os.environ.get("READING") else self.random.random()
         self.returns = self.random.randrange(1, 4) if kind < 0.35 else 0
         is_reading = kind > 0.85
         after = 30 if self.returns or is_reading else self.random.choice((0.4, 2, 4, 8)) * self.random.random()
@@ -164,13 +164,14 @@ class Kills(tour.Stage):
     def scroll(self):
         """Reads further up, and rests there."""
         self.press("F6", shift=True)
-        for _ in range(self.random.randrange(1, 5)):
+        for _ in range(self.random.randrange(1, 7)):
             self.press("Page_Up")
         self.pause(0.8)
         try:
             place = self.top()
             self.pause(0.5)
-            if place and place == self.top() and not self.killed_at:
+            # At the end the newest messages are followed.
+            if place and self.person.sees("push button", "Newest messages") and place == self.top() and not self.killed_at:
                 self.place = place
                 self.pause(0.3)
         except Exception:
@@ -205,6 +206,8 @@ class Kills(tour.Stage):
 
     def again(self):
         """Starts the app, and compares what is there with what was there."""
+        with open(self.data + "/app.place") as file:
+            self.left = file.read().split()
         self.start()
         me = self.person
         if self.random.random() < 0.15:
@@ -276,7 +279,9 @@ class Kills(tour.Stage):
         try:
             self.person.wait("the place", lambda: self.top() == self.place, 5)
         except person.Lost:
-            self.fault(f"the place was {self.place!r}, and is {self.top()!r}")
+            with open(self.data + "/app.place") as file:
+                self.fault(f"the place was {self.place!r}, and is {self.top()!r}; in the file was {self.left}, and is {file.read().split()}")
+            self.person.picture(f"place-{self.round}.png")
 
     # The end
 

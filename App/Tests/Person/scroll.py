@@ -21,7 +21,9 @@ class Sight:
 
     def now(self, least=None):
         """:param least: how many points of height are enough once something is found."""
-        held = next(self.me.nodes("list", "Messages"))
+        held = next(self.me.nodes("list", "Messages"), None)
+        if held is None:  # the tree has changed while it was read
+            return []
         kind = person.Atspi.CoordType.WINDOW
         box = held.get_component_iface().get_extents(kind)
         found = []
