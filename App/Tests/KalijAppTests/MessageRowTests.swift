@@ -7,6 +7,12 @@ import Testing
         MessageRow(id: 1, author: isOwn ? "You" : "Juliet", isOwn: isOwn, text: text, at: 0, state: state)
     }
 
+    @Test func `Nobody is called as the user is, and no name is a row`() {
+        #expect("Juliet".shownAuthor == "Juliet" && "Young".shownAuthor == "Young")
+        #expect("You".shownAuthor == "“You”" && " yOU!".shownAuthor == "“ yOU!”" && "You, 19:15: Yes".shownAuthor == "“You, 19 15  Yes”")
+        #expect("Romeo, 19:15: Yes".shownAuthor == "Romeo, 19 15  Yes")
+    }
+
     @Test func `A row begins with its author, then time, text, state`() {
         #expect(row("Good night.", state: .delivered).spoken("19:15") == "You, 19:15: Good night. Delivered")
         #expect(row("Good night", state: .delivered).spoken("19:15") == "You, 19:15: Good night. Delivered")

@@ -1,9 +1,10 @@
-"""A Prosody for one tour: Debian 13's if KALIJ_DEBIAN13 has it, else the installed one; and another person who uses it by slixmpp."""
+"""A Prosody for one tour: Debian 13's if KALIJ_DEBIAN13 has it, else the installed one; or an ejabberd; and another person who uses it by slixmpp."""
 import asyncio
 import os
 import pathlib
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -83,6 +84,34 @@ class Server:
             self.process.terminate()
             self.process.wait(timeout=20)
             self.process = None
+
+
+class Ejabberd:
+    """Debian 13's ejabberd, as the laboratory has it."""
+
+    def __init__(self, folder):
+        self.folder, self.server = folder + "/ejabberd", None
+
+    def start(self):
+        if self.server:
+            return self.server.start()
+        sys.path.insert(0, str(HERE.parents[2] / "Tests/Programs"))
+        import servers
+        os.mkdir(self.folder)
+        self.server = servers.Server("ejabberd13", self.folder, users=())
+        self.port, self.certificate = self.server.port, self.server.authority
+
+    def register(self, user, password):
+        self.server.register(user, password)
+
+    def stop(self):
+        if self.server:
+            self.server.stop()
+
+
+def server(folder):
+    """The server that PERSON_SERVER names: Prosody unless it says `ejabberd`."""
+    return Ejabberd(folder) if os.environ.get("PERSON_SERVER") == "ejabberd" else Server(folder)
 
 
 class OtherPerson:

@@ -20,7 +20,7 @@ class Stage:
     def __init__(self):
         self.stage = os.environ["STAGE"]
         self.data = self.stage + "/data"
-        self.server = servers.Server(self.stage)
+        self.server = servers.server(self.stage)
         self.person = person.Person()
         self.began = time.monotonic()
 
@@ -111,6 +111,7 @@ class Tour(Stage):
         me = self.person
         me.key("ctrl+n")
         me.wait_focus("text|entry", "Address")
+        self.names()
         me.type("juliet@localhost")
         me.key("Return")
         me.wait_focus("text", "Message")
@@ -309,13 +310,17 @@ def run(kind):
 if __name__ == "__main__":
     top = os.environ["STAGE"]
     sys.modules["tour"] = sys.modules["__main__"]
+    import days
     import heard
+    import kills
     import many
     import pictures
+    import scroll
     import targets
     TOURS["heard"] = heard.Heard
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets}
+    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "kills": kills.Kills, "days": days.Days,
+              "upwards": scroll.Upwards, "reader": scroll.Reader}
     for name in wanted:
         print(f"--- {name}", flush=True)
         # Prosody 13 does not read a configuration whose path is long.

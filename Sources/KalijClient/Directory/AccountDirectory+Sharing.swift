@@ -21,6 +21,7 @@ extension AccountDirectory {
     ///   - answered: the message that the text answers (XEP-0461); nil if there is none.
     ///   - privacy: whether the text is encrypted. What is written in an encrypted conversation stays encrypted, whatever becomes of
     ///     the conversation before the message is taken over.
+    ///   - endsDraft: whether the text was the conversation's draft. There is none any more once the message is taken over.
     ///   - clock: the source of time.
     /// - Returns: the message in the state `queued`. Until it is taken over, its id is the mailbox's. If a message with
     ///   this `id` was taken over before, that message unchanged.
@@ -29,13 +30,15 @@ extension AccountDirectory {
     @discardableResult
     public func share(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil,
-        answering answered: MessageReference? = nil, privacy: Privacy = .asConversation, clock: Clock = .system
+        answering answered: MessageReference? = nil, privacy: Privacy = .asConversation, endsDraft: Bool = false,
+        clock: Clock = .system
     ) throws -> Message {
         let database = try read()
         let account = try AccountTable(database).account(sender, in: self)
-        let text = try OutgoingText(
+        var text = try OutgoingText(
             body, to: recipient, id: id, answering: answered?.answered(by: account, in: database),
             privacy: EncryptionState.privacy(privacy, to: recipient, of: account, in: database))
+        text.endsDraft = endsDraft
         // A message that still waits in the mailbox is recognized when it is taken over.
         if id != nil, let known = try Message.accepted(text.id, by: account, in: database) { return known }
         let parcel = try leave(SharedMessage(text).payload, named: SharedMessage.name, for: account, clock)

@@ -245,21 +245,23 @@ public final class Engine {
     ///     id is not sent again.
     ///   - answered: the message that the text answers (XEP-0461); nil if there is none.
     ///   - privacy: whether the text is encrypted.
+    ///   - endsDraft: whether the text was the conversation's draft. There is none any more once the message is accepted.
     /// - Returns: the message in the state `queued`, on the disk. If a message was accepted before under this `id`,
     ///   that message unchanged.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; `StepError.withinStep` from within a
     ///   handler. Then nothing was accepted.
     public func accept(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil,
-        answering answered: MessageReference? = nil, privacy: Privacy = .asConversation
+        answering answered: MessageReference? = nil, privacy: Privacy = .asConversation, endsDraft: Bool = false
     ) throws -> Message {
         try StepRunner.checkOutside(directory.databasePath)
         takeWhatIsShared()
         let database = try accepting ?? Database(path: directory.databasePath, durability: .machine)
         accepting = database
         let account = try AccountTable(database).account(sender, in: directory)
-        let text = try OutgoingText(
+        var text = try OutgoingText(
             body, to: recipient, id: id, answering: answered?.answered(by: account, in: database), privacy: privacy)
+        text.endsDraft = endsDraft
         let features = context?.runner.features.passive ?? .passive
         let message = try Step.accept(for: account, in: database, clock: clock, features: features, text.accept)
         environment.loop.enqueue { [weak self] in self?.drivers[account.id]?.queueChanged() }

@@ -7,6 +7,8 @@ package struct OutgoingText {
     package private(set) var stanza: OutgoingStanza
     /// Whether the message may have been accepted before: its id comes from outside.
     private let isRepeatable: Bool
+    /// Whether the text was the conversation's draft, which ends in the same transaction.
+    package var endsDraft = false
 
     /// The message that the text answers.
     package let answered: AnsweredMessage?
@@ -52,7 +54,12 @@ package struct OutgoingText {
 
     /// Stores and queues the message, unless a message was accepted under the same id before.
     package func accept(in step: Step) throws -> Message {
-        try known(in: step) ?? stanza.store(in: step, sentAt: step.now)
+        try endDraft(in: step)
+        return try known(in: step) ?? stanza.store(in: step, sentAt: step.now)
+    }
+
+    private func endDraft(in step: Step) throws {
+        if endsDraft { try step.setDraft("", for: recipient) }
     }
 
     /// The message accepted before under the same id; nil if there is none.
@@ -63,7 +70,8 @@ package struct OutgoingText {
     /// Stores, queues and reports a message that was accepted before.
     @discardableResult
     func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
-        try stanza.storeOrFail(in: step, sentAt: sentAt)
+        try endDraft(in: step)
+        return try stanza.storeOrFail(in: step, sentAt: sentAt)
     }
 
     /// - Parameter isForRoom: whether the recipient is a room of the account.

@@ -17,6 +17,8 @@ package struct SharedMessage: Codable {
     package let answered: AnsweredMessage?
     /// Whether the text is encrypted; nil: as the conversation is.
     let privacy: Privacy?
+    /// Whether the text was the conversation's draft; nil: it was not.
+    let endsDraft: Bool?
 
     package init(_ text: OutgoingText) {
         recipient = text.recipient.description
@@ -24,6 +26,7 @@ package struct SharedMessage: Codable {
         body = text.body
         answered = text.answered
         privacy = text.privacy == .asConversation ? nil : text.privacy
+        endsDraft = text.endsDraft ? true : nil
     }
 
     /// Reads `parcel`.
@@ -39,8 +42,10 @@ package struct SharedMessage: Codable {
     /// - Throws: `JIDError`, `AcceptError` if the message cannot be sent.
     package var text: OutgoingText {
         get throws {
-            try OutgoingText(
+            var text = try OutgoingText(
                 body, to: try JID(recipient), id: id, answering: answered, privacy: privacy ?? .asConversation)
+            text.endsDraft = endsDraft ?? false
+            return text
         }
     }
 }

@@ -60,6 +60,22 @@ import Testing
         #expect(after.queuedMessages == 2 && after.messagesInMailbox == 0)
     }
 
+    @Test("a shared message that was the draft ends the draft when it is taken over, in the same step")
+    func endsDraft() throws {
+        let romeo = try JID("romeo@example.net")
+        func draft() throws -> String? {
+            try Draft.load(for: "romeo@example.net", of: harness.account.id, in: harness.database)?.body
+        }
+        try harness.perform { try $0.setDraft("begun", for: romeo) }
+        try harness.directory.share("another's", to: romeo, clock: harness.clock.clock)
+        try taking.run { _, _ in }
+        #expect(try draft() == "begun")
+        try harness.directory.share("begun and ended", to: romeo, endsDraft: true, clock: harness.clock.clock)
+        #expect(try draft() == "begun")
+        try taking.run { _, _ in }
+        #expect(try draft() == nil && harness.queue().count == 2)
+    }
+
     @Test(
         "a process that dies between the two commits: nothing is moved twice, nothing is shown twice, the rest is removed"
     )

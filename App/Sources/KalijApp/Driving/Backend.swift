@@ -87,14 +87,14 @@ public final class Backend: Sendable {
 
     // MARK: Intents
 
-    /// Accepts a message: here if this process drives, else by the mailbox.
+    /// Accepts what was written, which is no draft any more: here if this process drives, else by the mailbox.
     public func send(_ text: String, to key: ConversationKey) async throws {
         let (recipient, sender) = (try JID(key.jid), try JID(key.account))
         if let engine = running {
-            try await engine.accept(text, to: recipient, from: sender)
+            try await engine.accept(text, to: recipient, from: sender, endsDraft: true)
         } else {
             let directory = directory
-            try await onOwnThread { _ = try directory.share(text, to: recipient, from: sender) }
+            try await onOwnThread { _ = try directory.share(text, to: recipient, from: sender, endsDraft: true) }
         }
     }
 

@@ -94,7 +94,7 @@ extension MessageRow {
         let isOwn = message.direction == .outgoing
         let isInRoom = message.type == "groupchat"
         let nick = message.from.split(separator: "/", maxSplits: 1).dropFirst().first.map(String.init) ?? name
-        let author = isOwn ? Words.you : isInRoom ? nick.shownName : name
+        let author = isOwn ? Words.you : (isInRoom ? nick.shownName : name).shownAuthor
         self.init(id: message.id, author: author, isOwn: isOwn, text: "", at: message.sentAt)
         (text, isCut, isNotice) = Self.content(message)
         if isOwn {

@@ -7,6 +7,15 @@ extension String {
         return clean.utf8.count <= Shown.longestName ? clean : String(clean.prefix(Shown.longestName / 4)) + "…"
     }
 
+    /// Another author's name at the beginning of a row: nobody is called as the user is, and in no name is the rest of a row, "You, 19:15: Yes".
+    var shownAuthor: String {
+        let plain = replacing(":", with: " ")
+        let rest = plain.lowercased().drop(while: { !$0.isLetter && !$0.isNumber })
+        let you = Words.you.lowercased()
+        let isYou = rest.hasPrefix(you) && rest.dropFirst(you.count).first?.isLetter != true
+        return isYou ? "“" + plain + "”" : plain
+    }
+
     /// Other people's text on its own lines, cut if it is longer than anybody reads on a screen.
     var shownText: (text: String, isCut: Bool) {
         var lines: [String] = []

@@ -6,7 +6,7 @@ enum Names {
     /// Containers and ornaments: nobody needs a name for them.
     private static let ornaments: Set = [
         "AdwGizmo", "AdwLeaflet", "AdwWindowTitle", "GtkRange", "GtkScrollbar", "GtkOverlay", "GtkImage",
-        "AdwToastOverlay", "GtkRevealer", "AdwClamp", "GtkStack",
+        "AdwToastOverlay", "GtkRevealer", "AdwClamp", "GtkStack", "AdwSqueezer",
     ]
 
     /// Names the buttons with a picture and no words below `widget`.
@@ -19,11 +19,18 @@ enum Names {
         }
     }
 
+    /// A button with words is not called by both its own label and the label inside, "Cancel Cancel".
+    private static func nameOnce(_ button: Widget) {
+        guard let label = gtk_button_get_label(cast(raw(button))) else { return }
+        gtk_accessible_reset_relation(opaque(button), GTK_ACCESSIBLE_RELATION_LABELLED_BY)
+        kalij_name(button, String(cString: label).filter { $0 != "_" })
+    }
+
     /// Names everything below `widget` that would be called by its class.
     static func fill(_ widget: Widget) {
         let name = String(cString: kalij_class(raw(widget)))
         // The name of a button has its picture's name in it.
-        guard name != "GtkButton" else { return }
+        guard name != "GtkButton" else { return nameOnce(widget) }
         if ornaments.contains(name) { kalij_name(widget, "") }
         if name == "GtkListBox" { kalij_name(widget, Words.theAccount) }
         // Keys scroll what is inside.

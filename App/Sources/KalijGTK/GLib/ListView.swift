@@ -29,7 +29,7 @@ final class ListView<Row: RowView> {
     var onBound: () -> Void = {}
     /// A scroll has ended.
     var onSettled: () -> Void = {}
-    private var scrolling: (place: Int, frames: Int)?
+    private var scrolling: (place: Int, frames: Int, above: Int)?
 
     init(name: String, activatesOnClick: Bool) {
         // GLib aborts when memory is out, so nil never comes.
@@ -107,7 +107,11 @@ final class ListView<Row: RowView> {
         }
         let (removed, inserted) = (old.count - start - end, new.count - start - end)
         rows.replaceSubrange(change.at..<(change.at + change.removed), with: new)
-        if removed > 0 || inserted > 0 { model.changed(at: change.at + start, removed: removed, inserted: inserted) }
+        if removed > 0 || inserted > 0 {
+            isChanging = true
+            model.changed(at: change.at + start, removed: removed, inserted: inserted)
+            isChanging = false
+        }
         guard start + end > 0 else { return }
         let updated = Set(change.at..<(change.at + start)).union(
             (change.at + new.count - end)..<(change.at + new.count))
@@ -132,14 +136,23 @@ final class ListView<Row: RowView> {
     func select(_ place: Int?) {
         let wanted = place.map(UInt32.init) ?? GTK_INVALID_LIST_POSITION
         if gtk_single_selection_get_selected(selection) != wanted {
+            isSelecting = true
             gtk_single_selection_set_selected(selection, wanted)
+            isSelecting = false
         }
     }
 
-    /// A row selected from outside, by a screen reader, is the row for the next key too.
+    private var isSelecting = false
+    private var isChanging = false
+
+    /// A row selected from outside, by a screen reader, is the row for the next key too, wherever the focus is. Rows that come before the
+    /// selected one move its place: to scroll there would move what is read.
     private func selected() {
-        guard let place = selectedPlace else { return }
+        guard !isChanging, let place = selectedPlace else { return }
         gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(place)))
+        guard !isSelecting, let root = gtk_widget_get_root(view) else { return }
+        if let focused = gtk_root_get_focus(root), gtk_widget_is_ancestor(focused, view) != 0 { return }
+        after(0) { [weak self] in self?.focusRow(or: place) }
     }
 
     private func listenForEnter() {
@@ -183,21 +196,26 @@ final class ListView<Row: RowView> {
     }
 
     /// Scrolls to a row, in the next frames: a list is never scrolled while it lays out.
-    func scroll(to place: Int, frames: Int = 3) {
+    /// - Parameter atTop: whether the row is to be the first in sight. GTK shows a row at the side from which it scrolls, so it first scrolls to
+    ///   the end.
+    func scroll(to place: Int, atTop: Bool = false, frames: Int = 3) {
         let isScrolling = scrolling != nil
-        scrolling = (place, frames)
+        scrolling = (place, atTop ? 2 * frames : frames, frames)
         guard !isScrolling else { return }
         everyFrame(of: view) { [weak self] in
-            guard let self, let (place, frames) = scrolling else { return false }
-            scrolling = frames > 1 ? (place, frames - 1) : nil
+            guard let self, let (place, frames, above) = scrolling else { return false }
+            scrolling = frames > 1 ? (place, frames - 1, above) : nil
             guard place < rows.count else { return scrolling != nil }
-            gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(max(0, place))))
+            let next = frames > above ? rows.count - 1 : max(0, place)
+            gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(next)))
             if scrolling == nil { after(0) { [weak self] in self?.onSettled() } }
             return scrolling != nil
         }
     }
 
     var isScrolling: Bool { scrolling != nil }
+    /// Whether a scroll leads to the last row; nil if there is none.
+    var isScrollingToEnd: Bool? { scrolling.map { $0.place >= rows.count - 1 } }
 
     /// The row at the given height of the view.
     func place(atHeight y: Double) -> Int? {

@@ -89,6 +89,14 @@ final class Composer {
         kept = draft
     }
 
+    /// Shows a text again that was not accepted, before what was written since.
+    func giveBack(_ text: String) {
+        let since = written
+        fill(since.isEmpty ? text : text + "\n" + since)
+        kept = ""
+        changed()
+    }
+
     private func changed() {
         let isEmpty = written.isEmpty
         hint.show(isEmpty)

@@ -110,8 +110,9 @@ final class ConversationScreen {
         typing.show(words != nil)
     }
 
-    /// Whether the newest held row is in sight.
+    /// Whether the newest held row is in sight, or will be.
     var isAtEnd: Bool {
+        if let isAtEnd = list.isScrollingToEnd { return isAtEnd }
         guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) else { return true }
         let end = gtk_adjustment_get_value(adjustment) + gtk_adjustment_get_page_size(adjustment)
         return end >= gtk_adjustment_get_upper(adjustment) - Self.nearEnd

@@ -38,7 +38,7 @@ extension MainWindow {
         self.thread = thread
         screen.composer.fill(draft)
         show(thread)
-        screen.list.scroll(to: message.flatMap(thread.place(of:)) ?? thread.opening)
+        screen.list.scroll(to: message.flatMap(thread.place(of:)) ?? thread.opening, atTop: true)
         screen.composer.text.focus()
         places.keep(Place(row.key, message: message))
         after(60) { [weak self] in self?.settle(row.key) }
@@ -131,6 +131,8 @@ extension MainWindow {
 
     func keepPlace() {
         guard let thread else { return }
+        // What is in sight on the way is no place.
+        guard !screen.list.isScrolling, !isPaging else { return isQuitting ? () : scrolled() }
         let isAtEnd = screen.isAtEnd && !thread.page.hasNewer
         let top = isAtEnd ? nil : screen.topMessage?.id
         // Between two layouts no row is at the top.
@@ -152,13 +154,15 @@ extension MainWindow {
 
     func send(_ text: String) {
         guard let key = thread?.key else { return }
-        Task {
-            do {
-                try await backend.send(text, to: key)
-                try await backend.keepDraft("", for: key)
-            } catch {
+        writes.add { [weak self] in
+            guard let self else { return }
+            do { try await backend.send(text, to: key) } catch {
                 toast(Words.notAccepted("\(error)".shownName))
-                if thread?.key == key, screen.composer.written.isEmpty { screen.composer.fill(text) }
+                if thread?.key == key {
+                    screen.composer.giveBack(text)
+                } else {
+                    try? await backend.keepDraft(text, for: key)
+                }
             }
             dirty.insert(key)
             look()
@@ -168,7 +172,8 @@ extension MainWindow {
 
     func keepDraft(_ text: String) {
         guard let key = thread?.key else { return }
-        Task {
+        writes.add { [weak self] in
+            guard let self else { return }
             try? await backend.keepDraft(text, for: key)
             dirty.insert(key)
             look()

@@ -7,6 +7,7 @@ final class MainWindow {
     let backend: Backend
     let reader: Reader
     let places: PlaceFile
+    let writes = Writes()
     let application: OpaquePointer
     let window: Widget
     let conversations = ConversationsScreen()
@@ -32,7 +33,7 @@ final class MainWindow {
     var isPlaceWaiting = false
     var typists: [ConversationKey: UInt32] = [:]
     private var wanted: String?
-    private var isQuitting = false
+    private(set) var isQuitting = false
     private(set) var isFirstStart = false
 
     init(_ application: OpaquePointer, _ directory: AccountDirectory, opening address: String?) {
@@ -274,6 +275,7 @@ final class MainWindow {
         keepPlace()
         window.show(false)
         Task {
+            await writes.finish(within: .milliseconds(700))
             await backend.stop()
             g_application_quit(cast(raw(application)))
         }

@@ -48,6 +48,8 @@ public func runApp(_ arguments: [String]) -> Int32 {
 private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: String) -> Int32 {
     // Without a session bus GApplication would refuse to start.
     let isAlone = g_bus_get_sync(G_BUS_TYPE_SESSION, nil, nil) == nil
+    // GTK 4.8 finds the accessibility bus by the display, and then has no path for its objects.
+    if isAlone { setenv("GTK_A11Y", "none", 1) }
     guard let application = kalij_application(id, isAlone ? 1 : 0) else { return 70 }
     defer { g_object_unref(raw(application)) }
     var window: MainWindow?

@@ -104,21 +104,25 @@ public final class RunningEngine: Sendable {
     ///     id is not sent again: a process that was killed during the call repeats the call with the same id.
     ///   - answered: the message that the text answers (XEP-0461); nil if there is none.
     ///   - privacy: whether the text is encrypted.
+    ///   - endsDraft: whether the text was the conversation's draft. There is none any more once the message is accepted.
     /// - Returns: the message in the state `queued`, on the disk. If a message was accepted before under this `id`,
     ///   that message unchanged.
     /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; then nothing was accepted.
     @discardableResult
     public func accept(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil,
-        answering answered: MessageReference? = nil, privacy: Privacy = .asConversation
+        answering answered: MessageReference? = nil, privacy: Privacy = .asConversation, endsDraft: Bool = false
     ) async throws -> Message {
         do {
             return try await onThread {
-                try $0.accept(body, to: recipient, from: sender, id: id, answering: answered, privacy: privacy)
+                try $0.accept(
+                    body, to: recipient, from: sender, id: id, answering: answered, privacy: privacy,
+                    endsDraft: endsDraft)
             }
         } catch EngineError.notRunning {
             return try directory.share(
-                body, to: recipient, from: sender, id: id, answering: answered, privacy: privacy, clock: clock)
+                body, to: recipient, from: sender, id: id, answering: answered, privacy: privacy, endsDraft: endsDraft,
+                clock: clock)
         }
     }
 

@@ -98,7 +98,9 @@ import Testing
         let left = SharedMessage(try OutgoingText("left", to: try romeo(), id: "left"))
         _ = try ParcelStore(directory: drive.directory.path)
             .add(SharedMessage.name, left.payload, from: account.jid.description, now: 1)
-        try await engine.accept("here", to: try romeo())
+        try await engine.accept(SetDraft("he", for: try romeo()))
+        try await engine.accept("here", to: try romeo(), endsDraft: true)
+        #expect(try Draft.load(for: try romeo().description, of: account.id, in: drive.directory.read()) == nil)
         try await told(&events) { $0 == "here is acked" }
         #expect(try drive.states() == ["left acked", "here acked"])
         try await engine.stop()
