@@ -20,6 +20,8 @@ struct Reconnecting {
     var choice = LoginChoice()
     /// Of whoever has taken the resource: what tells ours apart from now on; nil while nobody has.
     private(set) var otherResource: String?
+    /// How often a session was ended for another one with its resource.
+    private var conflicts = 0
     /// Whether the session has lasted long enough to trust the way to the server.
     private var isStable = false
 
@@ -68,9 +70,12 @@ struct Reconnecting {
         isSoon = failedStanzas <= Attempts.last
     }
 
-    /// Another session has taken the place of ours: with the same resource we would take it back, for ever (RFC 6120 section 4.9.3.3).
+    /// Another session has taken the place of ours: with the same resource we would take it back, for ever (RFC 6120 section 4.9.3.3). Once, that
+    /// was perhaps our own: a server reads the late `<resume/>` of a process that has ended.
     /// - Parameter random: from 0 up to but not including 1.
     mutating func resourceTaken(random: Double) {
+        conflicts += 1
+        guard conflicts > 1 else { return }
         otherResource = String(Int(random * 1_000_000_000), radix: 36)  // fits: below 30 bits
     }
 

@@ -407,4 +407,13 @@ struct DriverValuesTests {
         #expect(name(StoreError(.constraint, "")) == "careful")
         #expect(name(CancellationError()) == "careful")
     }
+
+    @Test("a resource that is taken once stays: a server read the late resumption of a process that had ended")
+    func conflict() {
+        var reconnecting = Reconnecting(longest: 60)
+        reconnecting.resourceTaken(random: 0.5)
+        #expect(reconnecting.otherResource == nil)
+        reconnecting.resourceTaken(random: 0.5)
+        #expect(reconnecting.otherResource != nil)
+    }
 }
