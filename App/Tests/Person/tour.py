@@ -311,6 +311,7 @@ if __name__ == "__main__":
     top = os.environ["STAGE"]
     sys.modules["tour"] = sys.modules["__main__"]
     import days
+    import flood
     import heard
     import kills
     import many
@@ -319,7 +320,7 @@ if __name__ == "__main__":
     import targets
     TOURS["heard"] = heard.Heard
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "kills": kills.Kills, "days": days.Days,
+    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "kills": kills.Kills, "days": days.Days,
               "upwards": scroll.Upwards, "reader": scroll.Reader}
     for name in wanted:
         print(f"--- {name}", flush=True)

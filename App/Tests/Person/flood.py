@@ -1,0 +1,60 @@
+"""300 messages a second into the open conversation: how long the picture stands still meanwhile, and whether all of them came, once."""
+import os
+import re
+import threading
+import time
+
+import person
+import targets
+import tour
+
+RATE, SECONDS = 300, int(os.environ.get("FLOOD_SECONDS", "10"))
+
+
+class Flood(tour.Stage):
+    def run(self):
+        juliet, = self.begin("juliet")
+        self.log_in()
+        self.kalij("send", "juliet@localhost", "Good morrow")
+        me = self.person
+        self.start()
+        me.select("Conversations", r"juliet@localhost, .*")
+        me.key("Return")
+        me.wait_row("Messages", r"You, .*Good morrow.*")
+        me.wait_focus("text", "Message")
+        time.sleep(1)
+        screen = targets.Screen(os.environ["SCREEN_FOLDER"])
+        cpu, memory = self.cpu(), self.memory()
+        thread = threading.Thread(target=self.pour, args=(juliet,), daemon=True)
+        thread.start()
+        changes, last = [], None
+        begun = time.monotonic()
+        while thread.is_alive():
+            now = screen.rows()
+            if now != last:
+                changes.append(time.monotonic())
+                last = now
+            time.sleep(0.004)
+        gaps = sorted(1000 * (b - a) for a, b in zip(changes[1:], changes[2:]))
+        self.say(f"{RATE} messages a second for {time.monotonic() - begun:.0f} s: {len(gaps)} pictures; between two: median "
+                 f"{gaps[len(gaps) // 2]:.0f} ms, 99 % within {gaps[int(len(gaps) * 0.99)]:.0f} ms, at most {gaps[-1]:.0f} ms")
+        me.wait_row("Messages", rf".*: message {RATE * SECONDS - 1}\b.*", 60)
+        self.say(f"{self.cpu() - cpu} ms of CPU for {RATE * SECONDS} messages; own memory {memory} MB before, {self.memory()} MB after")
+        told = self.kalij("history", "juliet@localhost", "--limit", str(RATE * SECONDS + 10), "--json")
+        found = [int(n) for n in re.findall(r'"body":"message (\d+)', told)]
+        if found != list(range(RATE * SECONDS)):
+            raise person.Lost(f"{len(found)} of {RATE * SECONDS} messages, or not in order")
+        me.end()
+        self.warnings()
+
+    def pour(self, juliet):
+        begun, sent = time.monotonic(), 0
+        while sent < RATE * SECONDS:
+            due = min(RATE * SECONDS, int((time.monotonic() - begun) * RATE))
+            if due > sent:
+                juliet.say("romeo@localhost", *(f"message {n} of a flood" for n in range(sent, due)))
+                sent = due
+            time.sleep(0.01)
+
+    def memory(self):
+        return int(re.search(r"RssAnon:\s+(\d+)", open(f"/proc/{self.person.program.pid}/status").read())[1]) // 1024
