@@ -166,3 +166,15 @@ import Testing
         #expect(file.load() == nil)
     }
 }
+
+@Suite struct SlidingTests {
+    @Test func `A full conversation that slides keeps the rows that stay`() {
+        for lines in [0, 2, 300] {
+            let (old, new) = (Array(60..<(360 + lines)), Array(0..<(300 + lines)))
+            #expect(
+                ListChange.between(old, and: new) == [
+                    ListChange(at: 240 + lines, removed: 60, inserted: 0), ListChange(at: 0, removed: 0, inserted: 60),
+                ])
+        }
+    }
+}

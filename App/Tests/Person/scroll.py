@@ -41,6 +41,15 @@ class Sight:
                 node = node.get_parent()
         return found
 
+    def why(self):
+        held = next(self.me.nodes("list", "Messages"), None)
+        if held is None:
+            return "; there is no list"
+        kind = person.Atspi.CoordType.WINDOW
+        box = held.get_component_iface().get_extents(kind)
+        at = [held.get_component_iface().get_accessible_at_point(box.x + 8, box.y + y, kind) for y in range(4, box.height, 40)]
+        return f"; {held.get_child_count()} rows, {box.x} {box.y} {box.width} {box.height}, {[node and (node.get_role_name(), node.get_name()) for node in at]}"
+
     def settled(self, is_whole):
         """Two looks that see the same, and that are whole."""
         end = time.monotonic() + 10
@@ -53,7 +62,7 @@ class Sight:
             # A row has an accessible object once its list was asked for it.
             self.me.rows("Messages")
             time.sleep(0.03)
-        raise person.Lost("rows are missing, come twice, or never rest: " + repr(last))
+        raise person.Lost("rows are missing, come twice, or never rest: " + repr(last) + self.why())
 
 
 def numbers(words):
@@ -71,7 +80,7 @@ class Upwards(tour.Stage):
         with database:
             for n in range(MANY):
                 # Long ones between: rows differ in height.
-                body = f"number {n:04}" + " and more words of it" * (n % 7 * 3)
+                body = f"number {n:04}" + " and more words of it" * (n % 3 * 4)
                 database.execute(ROW, (n + 1, f"s{n}", body, now + n * 60_000))
         database.close()
         self.kalij("read", "juliet@localhost")

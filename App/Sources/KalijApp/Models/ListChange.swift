@@ -21,8 +21,9 @@ public struct ListChange: Equatable, Sendable {
         return scripts(Array(old[start..<oldEnd]), Array(new[start..<newEnd]), from: start)
     }
 
-    /// Larger differences are compared row by row no more.
-    private static let mostCompared = 300
+    /// Larger differences are compared row by row no more. What a conversation holds is always compared: messages, and as many lines between
+    /// them. A list whose rows are all replaced forgets where it is.
+    private static let mostCompared = 2 * Window.most + 50
 
     /// A single row that has moved to the front of a long part.
     private static func moved<Row: Equatable>(_ old: [Row], _ new: [Row], _ whole: ListChange) -> [ListChange]? {
