@@ -14,6 +14,8 @@ public struct Window: Sendable, Equatable {
     public static let step = 60
     /// The most messages held.
     public static let most = 300
+    /// The most messages held while the newest are in sight.
+    public static let mostFollowed = 120
 }
 
 /// A part of a conversation, as it was read.

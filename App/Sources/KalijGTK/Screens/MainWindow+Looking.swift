@@ -84,10 +84,11 @@ extension MainWindow {
         guard let before = thread else { return }
         let isAtEnd = screen.isAtEnd && !before.page.hasNewer
         var window = before.held
+        if isAtEnd { window.count = Window.mostFollowed }
         guard var page = await page(before.key, window) else { return }
         if isAtEnd, page.hasNewer {
-            // Who follows the newest messages loses some at the other end.
-            window = Window(count: Window.most / 2)
+            // Who follows the newest messages loses some at the other end: each row that is held costs time in each frame.
+            window = Window(count: Window.step)
             guard let newest = await self.page(before.key, window) else { return }
             page = newest
         }
