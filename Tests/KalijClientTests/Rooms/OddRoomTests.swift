@@ -88,7 +88,7 @@ struct OddRoomTests {
         }
     }
 
-    @Test("XEP-0313: the user's message that a gateway archives without an id is the one that the room has shown (biboumi 9)")
+    @Test("XEP-0313: the user's message that a gateway archives without its id is the one that was shown (biboumi)")
     func archivedWithoutID() throws {
         let room = try RoomHarness.joined()
         try room.accept("via irc")
