@@ -96,12 +96,12 @@ package struct StoredMessages {
         ).first([.integer(account), .text(conversation)]) { _ in true } ?? false
     }
 
-    /// The row of the last message to `conversation` with this message id, from whatever device of the account.
+    /// The row of the last message to `conversation` with this message id, from whatever device of the account: a line, or else an operation.
     func sent(_ id: String, to conversation: String) throws -> Int64? {
         try database.statement(
             """
             SELECT id FROM message WHERE message_id = ? AND account = ? AND conversation = ? AND direction = 'out'
-                AND shown = 1 ORDER BY position DESC LIMIT 1
+                ORDER BY shown DESC, position DESC LIMIT 1
             """
         ).first([.text(id), .integer(account), .text(conversation)]) { $0.integer() }
     }

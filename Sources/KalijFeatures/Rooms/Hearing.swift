@@ -186,17 +186,18 @@ struct Hearing {
         if message.source == .live, !Self.isHistory(message.element, of: room.jid) {
             return nick.exact == room.held?.exact
         }
-        return (try? wasShown(message) || wasSaid(message, under: nick)) ?? false
+        return (try? shownBefore(message) != nil || wasSaid(message, under: nick)) ?? false
     }
 
-    /// Whether the room has shown the message as a message of this directory, under the archive's id.
-    private func wasShown(_ message: IncomingMessage) throws -> Bool {
-        guard let id = message.stanzaID else { return false }
+    /// The origin-id of the message of this directory that the room has shown under the same id of its archive.
+    private func shownBefore(_ message: IncomingMessage) throws -> String? {
+        guard let id = message.stanzaID else { return nil }
         return try step.database.statement(
             """
-            SELECT 1 FROM message WHERE stanza_id = ? AND account = ? AND archive = ? AND direction = 'out' AND received_at IS NULL
+            SELECT origin_id FROM message
+            WHERE stanza_id = ? AND account = ? AND archive = ? AND direction = 'out' AND received_at IS NULL
             """
-        ).first([.text(id), .integer(step.account.id), .text(message.archive)]) { _ in true } ?? false
+        ).first([.text(id), .integer(step.account.id), .text(message.archive)]) { $0.text() }
     }
 
     /// Whether a message of this directory has left under this id and nickname. Of a message that has failed the nickname is forgotten; the
@@ -215,8 +216,13 @@ struct Hearing {
         ]) { _ in true } ?? false
     }
 
-    /// A gateway to another network may drop ids, or give its own (section 7.4): the oldest message with the same text is meant.
+    /// A gateway to another network may drop ids, or give its own (section 7.4): the message is meant that the room has shown under the same
+    /// id of its archive, or else the oldest message with the same text.
     private func findReflected(_ message: inout IncomingMessage) throws {
+        if let shown = try shownBefore(message) {
+            message.reflects = shown
+            return
+        }
         guard let body = message.body, try message.ownID == nil || isRenamed(message) else { return }
         message.reflects = try step.database.statement(
             """

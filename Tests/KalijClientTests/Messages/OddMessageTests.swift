@@ -77,6 +77,31 @@ struct OddMessageTests {
         #expect(try harness.text("SELECT state FROM message WHERE body = 'hi'") == "failed")
     }
 
+    @Test("XEP-0184, 0333: a correction has arrived whatever an error says", arguments: ["receipts", "chat-markers:0"])
+    func correctionArrives(_ namespace: String) throws {
+        let harness = try StepHarness.caughtUp()
+        func copy(_ xml: String) throws {
+            try harness.receive(
+                """
+                <message from='juliet@example.org'><sent xmlns='urn:xmpp:carbons:2'><forwarded xmlns='urn:xmpp:forward:0'>\
+                \(StepHarness.inClient(xml))</forwarded></sent></message>
+                """)
+        }
+        let phone = "from='juliet@example.org/x' to='romeo@example.net' type='chat'"
+        let replace = "<replace xmlns='urn:xmpp:message-correct:0' id='a1'/>"
+        let evidence = "<\(namespace == "receipts" ? "received" : "displayed") xmlns='urn:xmpp:\(namespace)' id='a2'/>"
+        try copy("<message \(phone) id='a1'><body>at one</body></message>")
+        try copy("<message \(phone) id='a2'><body>at two</body>\(replace)</message>")
+        try harness.receive(
+            """
+            <message from='romeo@example.net/x' to='juliet@example.org' type='error' id='a2'><error type='cancel'>\
+            <recipient-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
+            """)
+        #expect(try harness.history() == ["out at one (acked)"])
+        try harness.receive("<message \(client) id='e'>\(evidence)</message>")
+        #expect(try harness.history() == ["out at two (acked)"])
+    }
+
     @Test("XEP-0203: a stamp in the future is the time of arrival", arguments: ["", "from='example.org'"])
     func future(_ from: String) throws {
         let harness = try StepHarness.caughtUp()

@@ -88,6 +88,20 @@ struct OddRoomTests {
         }
     }
 
+    @Test("XEP-0313: the user's message that a gateway archives without its id is the one that was shown (biboumi)")
+    func archivedWithoutID() throws {
+        let room = try RoomHarness.joined()
+        try room.accept("via irc")
+        try room.send()
+        try room.say("via irc", as: "juliet", id: "svc2", stamp: "r2")
+        try room.bindAnew()
+        try room.harness.receive(
+            try room.harness.result(
+                "r2", room: RoomHarness.room,
+                xml: "<message from='\(RoomHarness.room)/juliet' type='groupchat'><body>via irc</body></message>"))
+        #expect(try room.harness.history().filter { $0.contains("irc") } == ["out via irc (delivered)"])
+    }
+
     @Test("XEP-0045 7.5: a private message that the room refuses has failed, whoever of the room says so")
     func refusedPrivately() throws {
         for sender in ["\(RoomHarness.room)/romeo", RoomHarness.room] {
