@@ -41,7 +41,7 @@ public struct StatusReader {
         /// Accepted and not sent, those in the mailbox among them.
         public let queuedMessages: Int
         /// Messages accepted by processes that do not drive, and not yet taken over by a driver
-        /// (``AccountDirectory/share(_:to:from:id:answering:privacy:clock:)``).
+        /// (``AccountDirectory/share(_:to:from:id:answering:privacy:endsDraft:clock:)``).
         public let messagesInMailbox: Int
         /// Sent and not acknowledged.
         public let sentMessages: Int

@@ -5,7 +5,7 @@ import KalijStore
 public struct Message: Sendable, Equatable {
     /// The local row: given to no other message, also after a removal; later stored messages have higher ones. Not the order in
     /// which messages are shown. Negative while the message waits in the mailbox for the driver
-    /// (``AccountDirectory/share(_:to:from:id:answering:privacy:clock:)``).
+    /// (``AccountDirectory/share(_:to:from:id:answering:privacy:endsDraft:clock:)``).
     public let id: Int64
     /// Whether the message came or went.
     public let direction: Direction

@@ -12,8 +12,9 @@ enum ChatsCommand: Command {
         there are no conversations.
 
         With --json each line is a conversation; `last` is the newest message as in `kalij history --json`:
-          {"event":"chat","account":"juliet@example.org","conversation":"romeo@example.net","name":"Romeo","room":false,"unread":2,
-           "notify":"all","muted_until":"...","draft":"...","last":{...}}
+          {"event":"chat","account":"juliet@example.org","conversation":"romeo@example.net",
+           "name":"Romeo","room":false,"unread":2,"notify":"all","muted_until":"...","draft":"...",
+           "last":{...}}
         """
     static let options: [Arguments.Option] = [
         .value("--limit", "N", "list at most N conversations (default 100)"),

@@ -95,7 +95,7 @@ public final class RunningEngine: Sendable {
 
     /// Accepts a message of the account `sender`, or of the only account, and sends the message. While the engine is
     /// frozen or has ended, the message is left for the next engine, as with
-    /// ``AccountDirectory/share(_:to:from:id:answering:privacy:clock:)``.
+    /// ``AccountDirectory/share(_:to:from:id:answering:privacy:endsDraft:clock:)``.
     /// - Parameters:
     ///   - body: the text.
     ///   - recipient: the receiver.
