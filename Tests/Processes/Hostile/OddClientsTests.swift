@@ -142,6 +142,13 @@ private final class OddStage {
 
     private func compare(_ lines: [OddClients.Line], _ records: [OddRecord], isWhole: Bool) throws {
         let named = Dictionary(grouping: records) { $0.name }
+        if !isWhole {
+            let missing = lines.count { named[$0.name] == nil && $0.count == [1] && !$0.retracted }
+            print("odd clients at \(kind): the archives lack \(missing)")
+            // A long archive is not read whole at first, and changes of what is not read yet wait up to a limit.
+            if missing > 0, LongForm.runs("odd-clients") { return }
+            #expect(missing == 0, "\(kind)")
+        }
         let faults = lines.flatMap {
             $0.faults(in: named[$0.name] ?? [], isWhole: isWhole && !($0.retracted && kind.erasesRetracted))
         }
@@ -151,9 +158,5 @@ private final class OddStage {
             !(record.body?.hasPrefix("own ") ?? false) && !lines.contains { $0.name == record.name }
         }
         #expect(strange.isEmpty, "\(kind)\(device)")
-        if !isWhole {
-            let missing = lines.count { named[$0.name] == nil && $0.count == [1] && !$0.retracted }
-            print("odd clients at \(kind): the archives lack \(missing)")
-        }
     }
 }
