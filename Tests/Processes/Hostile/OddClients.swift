@@ -98,10 +98,12 @@ struct OddRecord: Decodable {
     let conversation, direction: String
     let body, state, originID: String?
     let file: File?
+    /// False: no line any more.
+    let shown: Bool?
     let retracted: Bool?
 
     private enum CodingKeys: String, CodingKey {
-        case id, conversation, direction, body, state, file, retracted
+        case id, conversation, direction, body, state, file, shown, retracted
         case originID = "origin_id"
     }
 

@@ -87,7 +87,8 @@ private final class OddStage {
         let ends = Set(try await clients.end())
         let areThere = try await until(every: 200) { try ends.isSubset(of: history(kalij).compactMap(\.name)) }
         let missing = ends.subtracting(try history(kalij).compactMap(\.name))
-        #expect(areThere, "\(kind): \(missing)")
+        let ways = try await clients.lines().filter { missing.contains($0.name) }
+        #expect(areThere, "\(kind): \(ways)")
         let isKnown = try await until(every: 200) {
             try history(kalij).filter { $0.body?.hasPrefix("own ") ?? false }
                 .allSatisfy { ["delivered", "displayed", "failed"].contains($0.state) }
@@ -119,7 +120,9 @@ private final class OddStage {
         for record in others where told[record.id]?.count != 1 && record.retracted != true {
             Issue.record("\(kind): told \(told[record.id]?.count ?? 0) times: \(record)")
         }
+        // A correction that came before its message was a line until then.
         let untrue = Set(told.keys).subtracting(records.map(\.id)).compactMap { told[$0]?.first }
+            .filter { $0.shown != false }
         #expect(untrue.isEmpty, "\(kind)")
         print("odd clients at \(kind): \(lines.count) lines, \(own) own, \(kills) kills, \(losses) lost sessions")
     }
@@ -139,6 +142,13 @@ private final class OddStage {
 
     private func compare(_ lines: [OddClients.Line], _ records: [OddRecord], isWhole: Bool) throws {
         let named = Dictionary(grouping: records) { $0.name }
+        if !isWhole {
+            let missing = lines.count { named[$0.name] == nil && $0.count == [1] && !$0.retracted }
+            print("odd clients at \(kind): the archives lack \(missing)")
+            // A long archive is not read whole at first, and changes of what is not read yet wait up to a limit.
+            if missing > 0, LongForm.runs("odd-clients") { return }
+            #expect(missing == 0, "\(kind)")
+        }
         let faults = lines.flatMap {
             $0.faults(in: named[$0.name] ?? [], isWhole: isWhole && !($0.retracted && kind.erasesRetracted))
         }
@@ -148,9 +158,5 @@ private final class OddStage {
             !(record.body?.hasPrefix("own ") ?? false) && !lines.contains { $0.name == record.name }
         }
         #expect(strange.isEmpty, "\(kind)\(device)")
-        if !isWhole {
-            let missing = lines.count { named[$0.name] == nil && $0.count == [1] && !$0.retracted }
-            print("odd clients at \(kind): the archives lack \(missing)")
-        }
     }
 }
