@@ -1,4 +1,5 @@
 """What Orca says of the app: its log of the tour by keyboard."""
+import contextlib
 import os
 import re
 import subprocess
@@ -12,29 +13,35 @@ class Heard(tour.Stage):
     def run(self):
         juliet, = self.begin("juliet")
         self.log_in()
-        self.log = self.stage + "/orca.log"
-        subprocess.run(["gsettings", "set", "org.gnome.desktop.interface", "toolkit-accessibility", "true"], capture_output=True, timeout=20)
-        orca = subprocess.Popen(["/usr/bin/python3", os.path.join(os.path.dirname(__file__), "orca_now.py"), self.log], stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-        try:
+        with self.orca():
             self.listen(juliet)
-        finally:
-            orca.terminate()
-            try:
-                orca.wait(10)
-            except subprocess.TimeoutExpired:
-                orca.kill()
-            with open(self.stage + "/speech.log", "w") as file:
-                file.write("\n".join(self.spoken()) + "\n")
         bad = [line for line in self.spoken() if re.search(r"\b(Adw|Gtk)[A-Z]\w+|unnamed", line)]
         if bad:
             raise person.Lost("Orca says classes: " + repr(bad))
         self.say("no class is spoken, nothing is unnamed")
         self.person.end()
 
+    @contextlib.contextmanager
+    def orca(self, name=""):
+        """Orca, as long as the block runs; what it said is kept as `speech.log`."""
+        self.log = f"{self.stage}/orca{name}.log"
+        subprocess.run(["gsettings", "set", "org.gnome.desktop.interface", "toolkit-accessibility", "true"], capture_output=True, timeout=20)
+        orca = subprocess.Popen(["/usr/bin/python3", os.path.join(os.path.dirname(__file__), "orca_now.py"), self.log], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        try:
+            self.wait_orca()
+            yield
+        finally:
+            orca.terminate()
+            try:
+                orca.wait(10)
+            except subprocess.TimeoutExpired:
+                orca.kill()
+            with open(f"{self.stage}/speech{name}.log", "w") as file:
+                file.write("\n".join(self.spoken()) + "\n")
+
     def listen(self, juliet):
         me = self.person
-        self.wait_orca()
         self.kalij("add", "juliet@localhost", "--name", "Juliet", "--wait")
         self.kalij("send", "juliet@localhost", "Good morrow")
         self.start()

@@ -311,6 +311,7 @@ if __name__ == "__main__":
     top = os.environ["STAGE"]
     sys.modules["tour"] = sys.modules["__main__"]
     import days
+    import dino
     import flood
     import heard
     import kills
@@ -321,7 +322,7 @@ if __name__ == "__main__":
     TOURS["heard"] = heard.Heard
     wanted = sys.argv[1:] or list(TOURS)
     TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "kills": kills.Kills, "days": days.Days,
-              "upwards": scroll.Upwards, "reader": scroll.Reader}
+              "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside}
     for name in wanted:
         print(f"--- {name}", flush=True)
         # Prosody 13 does not read a configuration whose path is long.
