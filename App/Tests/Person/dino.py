@@ -74,7 +74,8 @@ class Beside(heard.Heard):
                 self.person.end()
         self.table(ours, dino)
         twice = [text for text in ANSWERS if ours.times[text] != 1]
-        for what, fault in (("unnamed", ours.unnamed), ("not spoken once", twice), ("not to be read", set((OWN, *ANSWERS)) - set(ours.read))):
+        for what, fault in (("unnamed", ours.unnamed), ("silent", ours.silent), ("called by a class", ours.classes),
+                            ("not spoken once", twice), ("not to be read", set((OWN, *ANSWERS)) - set(ours.read))):
             if fault:
                 raise person.Lost(f"{what}: {fault}")
 

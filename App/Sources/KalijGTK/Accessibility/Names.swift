@@ -19,10 +19,10 @@ enum Names {
         }
     }
 
-    /// A button with words is not called by both its own label and the label inside, "Cancel Cancel".
+    /// A button is not called by both its own name and what is inside: "Cancel Cancel", "GtkImage Search".
     private static func nameOnce(_ button: Widget) {
-        guard let label = gtk_button_get_label(cast(raw(button))) else { return }
         gtk_accessible_reset_relation(opaque(button), GTK_ACCESSIBLE_RELATION_LABELLED_BY)
+        guard let label = gtk_button_get_label(cast(raw(button))) else { return }
         kalij_name(button, String(cString: label).filter { $0 != "_" })
     }
 

@@ -10,9 +10,10 @@ final class FirstStartScreen {
     /// The person does not want to add an account; not at the first start.
     var onCancel: (() -> Void)?
     private let directory: AccountDirectory
-    private let address = widget(OpaquePointer(adw_entry_row_new()))
-    private let password = widget(OpaquePointer(adw_password_entry_row_new()))
-    private let server = widget(OpaquePointer(adw_entry_row_new()))
+    // The text of an AdwEntryRow has no role: Orca is not told that it has the focus.
+    private let address = widget(OpaquePointer(gtk_entry_new()))
+    private let password = widget(OpaquePointer(gtk_password_entry_new()))
+    private let server = widget(OpaquePointer(gtk_entry_new()))
     private let problem = Make.label(classes: "error")
     private let progress = Make.label(classes: "dim-label")
     private let spinner = widget(OpaquePointer(gtk_spinner_new()))
@@ -29,8 +30,8 @@ final class FirstStartScreen {
         build()
         connect(logIn, "clicked") { [weak self] _ in self?.begin() }
         connect(cancel, "clicked") { [weak self] _ in self?.giveUp() }
-        for row in [address, password, server] {
-            connect(row, "entry-activated") { [weak self] _ in self?.begin() }
+        for entry in [address, password, server] {
+            connect(entry, "activate") { [weak self] _ in self?.begin() }
         }
         show(.entering(problem: nil))
     }
@@ -39,14 +40,16 @@ final class FirstStartScreen {
         let header = widget(OpaquePointer(adw_header_bar_new()))
         adw_header_bar_set_title_widget(
             opaque(header), widget(OpaquePointer(adw_window_title_new("Kalij", ""))))
-        let group = widget(OpaquePointer(adw_preferences_group_new()))
-        for (row, name) in [(address, Words.address), (password, Words.password), (server, Words.server)] {
-            adw_preferences_row_set_title(cast(raw(row)), name)
-            adw_preferences_group_add(cast(raw(group)), row)
-            nameEntry(row, name)
+        let group = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 12)
+        for (entry, name) in [(address, Words.address), (password, Words.password), (server, Words.server)] {
+            let label = Make.silentLabel(classes: "caption-heading")
+            label.setText(name)
+            group.append(Make.vertical(label, entry, spacing: 4))
+            kalij_name(entry, name)
         }
+        gtk_password_entry_set_show_peek_icon(opaque(password), 1)
         Names.nameButtons(in: password, Words.showPassword)
-        gtk_widget_set_tooltip_text(server, Words.serverHint)
+        kalij_description(server, Words.serverHint)
         for label in [problem, progress] {
             gtk_label_set_wrap(opaque(label), 1)
             gtk_label_set_justify(opaque(label), GTK_JUSTIFY_CENTER)
@@ -70,14 +73,8 @@ final class FirstStartScreen {
         root.append(page)
     }
 
-    /// The text inside of a row has no name of its own.
-    private func nameEntry(_ row: Widget, _ name: String) {
-        guard let inner = gtk_editable_get_delegate(OpaquePointer(row)) else { return }
-        kalij_name(cast(raw(inner)), name)
-    }
-
-    private func text(_ row: Widget) -> String {
-        gtk_editable_get_text(OpaquePointer(row)).map { String(cString: $0) } ?? ""
+    private func text(_ entry: Widget) -> String {
+        gtk_editable_get_text(OpaquePointer(entry)).map { String(cString: $0) } ?? ""
     }
 
     /// - Parameter address: of an account whose password the server refuses.
@@ -93,7 +90,7 @@ final class FirstStartScreen {
 
     private func show(_ state: FirstStart) {
         let isTrying = state == .loggingIn
-        for row in [address, password, server] { gtk_widget_set_sensitive(row, isTrying ? 0 : 1) }
+        for entry in [address, password, server] { gtk_widget_set_sensitive(entry, isTrying ? 0 : 1) }
         logIn.show(!isTrying)
         cancel.show(isTrying || onCancel != nil)
         spinner.show(isTrying)
