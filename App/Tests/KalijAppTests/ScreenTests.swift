@@ -154,6 +154,7 @@ import Testing
 @Suite struct PlaceFileTests {
     @Test func `A place is kept and found`() throws {
         let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        // `mkdtemp` writes the name into the array; the app's package has no test support with folders.
         var template = Array("\(base)/kalij-place-XXXXXX".utf8CString)
         let folder = String(cString: try #require(mkdtemp(&template)))
         defer { rmdir(folder) }

@@ -124,16 +124,8 @@ class Reader(tour.Stage):
         me = self.person
         self.start()
         me.see("frame", "Kalij")
-        me.enter("Address", "romeo@localhost")
-        me.enter("Password", "wrong")
-        me.enter("Server", f"localhost:{self.server.port}")
-        me.press("Log in")
-        me.see("label", ".*does not know this address with this password.*")
-        self.say("a wrong password is said in words")
-        me.enter("Password", "secret-romeo")
-        me.press("Log in")
-        me.see("label", "No conversations yet")
-        self.say("logged in")
+        self.enter_wrong_password()
+        self.enter_password()
         for other, name in ((juliet, "juliet"), (nurse, "nurse")):
             me.press("New conversation")
             me.see("text|entry", "Address")

@@ -58,6 +58,23 @@ class Stage:
             time.sleep(0.02)
         return driver
 
+    def enter_wrong_password(self):
+        """At the first start, by a screen reader's means."""
+        me = self.person
+        me.enter("Address", "romeo@localhost")
+        me.enter("Password", "wrong")
+        me.enter("Server", f"localhost:{self.server.port}")
+        me.press("Log in")
+        me.see("label", ".*does not know this address with this password.*")
+        self.say("a wrong password is said in words")
+
+    def enter_password(self):
+        me = self.person
+        me.enter("Password", "secret-romeo")
+        me.press("Log in")
+        me.see("label", "No conversations yet")
+        self.say("logged in")
+
     def cpu(self):
         """Milliseconds of CPU of the app until now."""
         fields = open(f"/proc/{self.person.program.pid}/stat").read().rsplit(")", 1)[1].split()
@@ -90,22 +107,14 @@ class Tour(Stage):
         me.see("frame", "Kalij")
         self.say("the first start is there")
         me.picture("first-start.png")
-        me.enter("Address", "romeo@localhost")
-        me.enter("Password", "wrong")
-        me.enter("Server", f"localhost:{self.server.port}")
-        me.press("Log in")
-        me.see("label", ".*does not know this address with this password.*")
-        self.say("a wrong password is said in words")
+        self.enter_wrong_password()
         me.picture("wrong-password.png")
         me.enter("Server", "localhost:1")
         me.press("Log in")
         me.see("label", ".*does not answer.*")
         self.say("a server that does not answer is said in words")
         me.enter("Server", f"localhost:{self.server.port}")
-        me.enter("Password", "secret-romeo")
-        me.press("Log in")
-        me.see("label", "No conversations yet")
-        self.say("logged in")
+        self.enter_password()
 
     def first_message(self):
         me = self.person

@@ -54,8 +54,10 @@ package struct OutgoingText {
 
     /// Stores and queues the message, unless a message was accepted under the same id before.
     package func accept(in step: Step) throws -> Message {
+        // What was begun since the message was accepted is another draft.
+        if let known = try known(in: step) { return known }
         try endDraft(in: step)
-        return try known(in: step) ?? stanza.store(in: step, sentAt: step.now)
+        return try stanza.store(in: step, sentAt: step.now)
     }
 
     private func endDraft(in step: Step) throws {

@@ -14,7 +14,7 @@ package struct Intents {
     package func perform(_ intent: some Intent, id: String) throws -> IntentOutcome {
         guard !type(of: intent).isIdempotent else {
             let outcome = try outcome(of: intent, id: id)
-            tell(id, type(of: intent).name, outcome)
+            if outcome != .pending { tell(id, type(of: intent).name, outcome) }
             return outcome
         }
         try database.run(

@@ -77,7 +77,9 @@ struct OddMessageTests {
         #expect(try harness.text("SELECT state FROM message WHERE body = 'hi'") == "failed")
     }
 
-    @Test("XEP-0184, 0333: a correction has arrived whatever an error says", arguments: ["receipts", "chat-markers:0"])
+    @Test(
+        "XEP-0184, 0333: evidence of arrival settles a correction that failed",
+        arguments: ["receipts", "chat-markers:0"])
     func correctionArrives(_ namespace: String) throws {
         let harness = try StepHarness.caughtUp()
         func copy(_ xml: String) throws {

@@ -74,6 +74,17 @@ import Testing
         #expect(try draft() == "begun")
         try taking.run { _, _ in }
         #expect(try draft() == nil && harness.queue().count == 2)
+        // Accepted again under its id, after another draft was begun.
+        try harness.perform { step in
+            var text = try OutgoingText("once", to: romeo, id: "once")
+            text.endsDraft = true
+            for _ in 1...2 {
+                _ = try text.accept(in: step)
+                try step.setDraft("new", for: romeo)
+            }
+            _ = try text.accept(in: step)
+        }
+        #expect(try draft() == "new")
     }
 
     @Test(

@@ -81,10 +81,11 @@ final class ConversationsScreen {
 
     // MARK: Rows
 
-    /// All conversations were read, and some of them whole.
-    func read(heads: [ConversationRow], _ rows: [ConversationRow]) {
+    /// All conversations were read, without what is said there.
+    /// - Returns: those to be read whole before the list is shown anew.
+    func read(heads: [ConversationRow]) -> [ConversationKey] {
         model.read(heads: heads)
-        read(rows)
+        return model.wanted(list.boundPlaces.isEmpty ? Set(0..<Window.begin) : list.boundPlaces)
     }
 
     /// Some conversations were read.
@@ -97,13 +98,6 @@ final class ConversationsScreen {
         stack.show(!model.found.isEmpty ? scrolled : model.search.isEmpty ? empty : nothing)
         list.show(Array(model.shown))
         selectOpen()
-    }
-
-    /// The rows of `heads` that are to be read at once.
-    func wanted(of heads: [ConversationRow]) -> [ConversationKey] {
-        var next = model
-        next.read(heads: heads)
-        return next.wanted(list.boundPlaces.isEmpty ? Set(0..<Window.begin) : list.boundPlaces)
     }
 
     /// Rows are bound one by one, and read together.

@@ -65,7 +65,7 @@ extension MainWindow {
         (dirty, isAllDirty) = ([], false)
         if let key = thread?.key, isAll || keys.contains(key) { await lookAtThread() }
         if isAll { await lookAtAll() }
-        if let rows = try? await reader.rows(keys) { conversations.read(rows) }
+        if !keys.isEmpty, let rows = try? await reader.rows(keys) { conversations.read(rows) }
         guard let key = thread?.key, let row = conversations.model.row(key) else { return }
         shownAnew(row)
         markRead()
@@ -73,10 +73,9 @@ extension MainWindow {
 
     func lookAtAll() async {
         accounts = await reader.addresses()
-        guard let heads = try? await reader.heads(),
-            let rows = try? await reader.rows(conversations.wanted(of: heads))
-        else { return }
-        conversations.read(heads: heads, rows)
+        guard let heads = try? await reader.heads() else { return }
+        let wanted = conversations.read(heads: heads)
+        conversations.read((try? await reader.rows(wanted)) ?? [])
     }
 
     /// Reads the held part of the open conversation anew.
