@@ -149,8 +149,6 @@ final class ListView<Row: RowView> {
     /// selected one move its place: to scroll there would move what is read.
     private func selected() {
         guard !isChanging, let place = selectedPlace else { return }
-        // Who selects a row does not want to be where a scroll leads.
-        if !isSelecting { scrolling = nil }
         gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(place)))
         guard !isSelecting, let root = gtk_widget_get_root(view) else { return }
         if let focused = gtk_root_get_focus(root), gtk_widget_is_ancestor(focused, view) != 0 { return }
