@@ -36,6 +36,17 @@ struct ArchiveOrder {
         return round.number
     }
 
+    /// The newest shown message of somebody else's in `conversation`.
+    mutating func newestIncoming(in conversation: String) throws -> StoredMessages.Place? {
+        let messages = StoredMessages(database: database, account: account)
+        guard let last = try messages.newestIncoming(in: conversation) else { return nil }
+        guard let reading = try messages.reading(of: last.row), let round = try moving(reading.archive),
+            reading.round == round.number
+        else { return last }
+        return try messages.newestIncoming(in: conversation, after: round.changedBehind, notShownBy: round.number)
+            ?? last
+    }
+
     private mutating func moving(_ archive: String) throws -> (number: Int64, changedBehind: Int64)? {
         if let known = moving[archive.exact] { return known }
         let round = try Round.load(Archive(key: archive), of: account, from: database)

@@ -16,13 +16,21 @@ extension StoredMessages {
     }
 
     /// The newest shown message of somebody else's in `conversation`, up to the order number `last`.
-    package func newestIncoming(in conversation: String, through last: Int64) throws -> Place? {
+    /// - Parameters:
+    ///   - first: the order number after which messages are looked at.
+    ///   - reading: the number of a reading that may have shown messages: of the others, the newest that is not retracted.
+    package func newestIncoming(
+        in conversation: String, after first: Int64 = .min, through last: Int64 = .max, notShownBy reading: Int64? = nil
+    ) throws -> Place? {
         try database.statement(
             """
-            SELECT id, position FROM message WHERE account = ? AND conversation = ? AND position <= ? AND shown = 1
-                AND direction = 'in' ORDER BY position DESC LIMIT 1
+            SELECT id, position FROM message WHERE account = ?1 AND conversation = ?2 AND position > ?3 AND position <= ?4
+                AND shown = 1 AND direction = 'in' AND (?5 IS NULL OR catchup <> ?5 AND erased IS NULL)
+            ORDER BY position DESC LIMIT 1
             """
-        ).first([.integer(account), .text(conversation), .integer(last)]) {
+        ).first([
+            .integer(account), .text(conversation), .integer(first), .integer(last), .optional(reading),
+        ]) {
             Place(row: $0.integer("id"), position: $0.integer("position"))
         }
     }

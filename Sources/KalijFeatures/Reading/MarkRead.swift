@@ -22,22 +22,27 @@ public struct MarkRead: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         let conversation = try RoomRows(database: step.database, account: step.account.id)
             .conversation(with: JID(conversation))
-        let messages = StoredMessages(database: step.database, account: step.account.id)
-        var last = Int64.max
-        if let through {
-            let message = try through.found(in: step)
-            guard message.conversation.exact == conversation.exact else {
-                throw IntentFailure("the message is not in the conversation with \(conversation)")
-            }
-            last = try messages.place(of: message.id)?.position ?? last
-        }
-        // The user's own messages do not move the place (XEP-0490 section 5.1).
-        guard let place = try messages.newestIncoming(in: conversation, through: last) else { return .done }
+        guard let place = try last(in: conversation, step) else { return .done }
         let places = DisplayedPlaces(step: step)
         let old = try places.position(in: conversation)
         guard try places.advance(conversation, to: place, by: .user) else { return .done }
         let isMarked = try Markers(step: step).read(conversation, through: place, from: old, id: id)
         try DisplayedNode(step: step).publish()
         return isMarked ? .pending : .done
+    }
+
+    /// The last read message of somebody else's: the user's own messages do not move the place (XEP-0490 section 5.1).
+    private func last(in conversation: String, _ step: Step) throws -> StoredMessages.Place? {
+        guard let through else {
+            var order = ArchiveOrder(database: step.database, account: step.account.id)
+            return try order.newestIncoming(in: conversation)
+        }
+        let message = try through.found(in: step)
+        guard message.conversation.exact == conversation.exact else {
+            throw IntentFailure("the message is not in the conversation with \(conversation)")
+        }
+        let messages = StoredMessages(database: step.database, account: step.account.id)
+        let position = try messages.place(of: message.id)?.position
+        return try messages.newestIncoming(in: conversation, through: position ?? .max)
     }
 }

@@ -163,6 +163,31 @@ struct DisplayedPlaceTests {
         #expect(try r.markers() == ["\(R.romeo) b", "\(R.romeo) c"])
     }
 
+    @Test("all is read while the archive moves messages: all stays read, and a retracted message is no place")
+    func readWhileMoving() throws {
+        let r = try R()
+        for id in ["a", "b", "c", "d"] { try r.harness.receive(R.message(id)) }
+        try r.harness.receive(R.retraction(of: "d", from: R.romeo + "/orchard"))
+        try r.harness.bind()
+        try r.harness.answerFeatures(archive: true)
+        for id in ["missed", "a"] {
+            try r.harness.receive(
+                try r.harness.archived("archived-\(id)", R.message(id, stamped: false), at: R.noon))
+        }
+        #expect(try r.shown() == ["b in", "c in", "d in", "missed in", "a in"])
+        #expect(try r.read() == .done)
+        #expect(try r.unread() == 0)
+        for id in ["b", "c"] {
+            try r.harness.receive(
+                try r.harness.archived("archived-\(id)", R.message(id, stamped: false), at: R.noon))
+            #expect(try r.unread() == 0)
+        }
+        for _ in 0..<2 { try r.harness.answerPage(last: "archived-c", complete: true) }
+        #expect(try r.shown() == ["missed in", "a in", "b in", "c in", "d in"])
+        #expect(try r.unread() == 0)
+        #expect(try r.markers() == ["\(R.romeo) c"])
+    }
+
     @Test("the displayed message was retracted and erased: what came after is told as unread")
     func erasedInArchive() throws {
         let r = try R()

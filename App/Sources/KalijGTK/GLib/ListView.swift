@@ -149,10 +149,19 @@ final class ListView<Row: RowView> {
     /// selected one move its place: to scroll there would move what is read.
     private func selected() {
         guard !isChanging, let place = selectedPlace else { return }
-        gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(place)))
-        guard !isSelecting, let root = gtk_widget_get_root(view) else { return }
-        if let focused = gtk_root_get_focus(root), gtk_widget_is_ancestor(focused, view) != 0 { return }
-        after(0) { [weak self] in self?.focusRow(or: place) }
+        let isOutside = !isSelecting && !hasFocus
+        // A scroll under way would lead away from the row.
+        if isOutside || isScrolling && !isSelecting {
+            scroll(to: place)
+        } else {
+            gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(place)))
+        }
+        if isOutside { after(0) { [weak self] in self?.focusRow(or: place) } }
+    }
+
+    private var hasFocus: Bool {
+        guard let root = gtk_widget_get_root(view), let focused = gtk_root_get_focus(root) else { return false }
+        return gtk_widget_is_ancestor(focused, view) != 0
     }
 
     private func listenForEnter() {
