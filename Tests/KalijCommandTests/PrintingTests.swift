@@ -93,8 +93,9 @@ import Testing
         let letter = DeadLetter(
             id: 1, account: text.next(), at: 1, origin: .request, name: text.next(), reason: text.next(), handler: [])
         return [
-            Connecting(), Online(jid: text.next(), resumed: true), Offline(reason: text.next(), retryIn: 1),
-            Refused(reason: text.next()), CaughtUp(problem: text.next()),
+            Connecting(), Online(jid: text.next(), resumed: true),
+            Offline(reason: Reason(other: text.next()), retryIn: 1),
+            Refused(reason: Reason(.loginRefused, text.next())), CaughtUp(problem: text.next()),
             RoomRead(room: room, problem: text.next()), RoomRead(room: room, problem: nil),
             HistoryFilled(room: room, messages: 1, problem: text.next()),
             HistoryFilled(room: room, messages: 1, problem: nil),

@@ -128,9 +128,14 @@ import Testing
     }
 
     @Test func `Each other state is said, the worst first`() {
-        #expect(banner(.here, ["a": .offline(since: 7)])?.text == "Offline since 7. Messages wait and are sent later")
-        #expect(banner(.here, ["a": .offline(since: 7)])?.action == .tryNow)
-        #expect(banner(.here, ["a": .offline(since: 7), "b": .refused])?.action == .logIn)
+        #expect(
+            banner(.here, ["a": .offline(since: 7, why: nil)])?.text
+                == "Offline since 7. Messages wait and are sent later")
+        #expect(
+            banner(.here, ["a": .offline(since: 7, why: "there is no network"), "b": .online])?.text
+                == "a: Offline since 7: there is no network. Messages wait and are sent later")
+        #expect(banner(.here, ["a": .offline(since: 7, why: nil)])?.action == .tryNow)
+        #expect(banner(.here, ["a": .offline(since: 7, why: nil), "b": .refused])?.action == .logIn)
         #expect(banner(.here, ["a": .refused, "b": .noStorage("disk full")])?.text.contains("disk full") == true)
         #expect(banner(.here, ["a": .connecting])?.text == "Connecting …")
         #expect(banner(.elsewhere, [:])?.action == nil)

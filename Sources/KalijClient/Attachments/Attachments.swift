@@ -130,7 +130,7 @@ public struct Attachments: Sendable {
         return Upload(
             id: id, from: account.jid, to: .received(message.to), name: file?.name ?? "", size: file?.size ?? 0,
             state: "done",
-            reason: message.error, isEncrypted: file?.isEncrypted ?? false, acceptedAt: message.sentAt)
+            reason: message.error?.description, isEncrypted: file?.isEncrypted ?? false, acceptedAt: message.sentAt)
     }
 
     /// The files on their way, those in the mailbox last. A file is not listed any more once the server has its message.

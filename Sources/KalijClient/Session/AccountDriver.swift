@@ -77,7 +77,7 @@ final class AccountDriver {
         self.line = line
         let seconds = context.timing.negotiation
         alarms.set(.negotiation, after: seconds) { [weak self] in
-            self?.disconnect("no session after \(Int(seconds)) s", blamesLetter: false)
+            self?.disconnect(Reason(.loginTooSlow, "\(Int(seconds))"), blamesLetter: false)
         }
         let (target, tls) = account.destination(approach)
         line.open { context.connect(target, tls, $0) }
@@ -99,8 +99,9 @@ final class AccountDriver {
             }
         case .failed(let failure):
             approaching.failed(failure)
-            disconnect(failure.description)
-        case .closed(let error): disconnect(error?.description ?? "the server closed the connection")
+            disconnect(Reason(failure))
+        case .closed(let error):
+            disconnect(Reason(.connectionLost, error?.description ?? "the server closed the connection"))
         }
     }
 
@@ -231,7 +232,7 @@ final class AccountDriver {
         case .blame(let error):
             stage.session?.blame(error)
             if error.condition == .conflict { reconnecting.resourceTaken(random: context.random()) }
-            disconnect("\(StreamFailure.stream(error))")
+            disconnect(StreamFailure.stream(error).reason)
         case .careful(let reason):
             redelivery.failed()
             reconnecting.stanzaFailed()
@@ -241,7 +242,7 @@ final class AccountDriver {
 
     /// Stops reading, acknowledges nothing, and goes on from here later.
     private func waitForStorage(_ error: StoreError) {
-        if case .negotiating = stage { return disconnect("\(error)", blamesLetter: false) }
+        if case .negotiating = stage { return disconnect(Reason(other: "\(error)"), blamesLetter: false) }
         if redelivery.isTrying, Attempts(runner: context.runner, account: account).takeBack() {
             redelivery.attemptEnded()
         }
@@ -264,7 +265,7 @@ final class AccountDriver {
         }
         // Of a login that left unasked, the refusal counts only by steps.
         guard error.isRefusal || error.needsPassword, line?.negotiation.suspect == nil else {
-            return disconnect(error.description)
+            return disconnect(Reason(error))
         }
         if let logins = try? steps.logins() {
             guard !reconnecting.choice.refused(logins) else {
@@ -275,14 +276,14 @@ final class AccountDriver {
         }
         end()
         stage = .refused(error)
-        context.emit(Refused(reason: error.description), for: account)
+        context.emit(Refused(reason: Reason(.loginRefused, error.description)), for: account)
         logout?.finish(without: error.description)
         context.mayHaveEnded()
     }
 
     /// Ends the connection, keeps the session, and tries again later.
     /// - Parameter blamesLetter: whether the server may have ended the login for something that left unasked.
-    func disconnect(_ reason: String, blamesLetter: Bool = true) {
+    func disconnect(_ reason: Reason, blamesLetter: Bool = true) {
         if stage.isStopped { return }
         if case .negotiating = stage, blamesLetter, let line, approaching.takeBackLetter(of: line),
             reconnecting.letterFailed()
@@ -293,7 +294,7 @@ final class AccountDriver {
         reconnecting.ended(isResumePending: line?.negotiation.isResumePending ?? false)
         end()
         stage = .offline
-        if let logout { return logout.finish(without: reason) }
+        if let logout { return logout.finish(without: reason.description) }
         let delay = reconnecting.delay(random: context.random())
         context.emit(Offline(reason: reason, retryIn: delay), for: account)
         alarms.set(.reconnect, after: delay) { [weak self] in self?.connect() }

@@ -1,4 +1,5 @@
 import KalijRoles
+import KalijSteps
 import KalijStore
 import KalijStream
 import KalijXML
@@ -12,11 +13,11 @@ enum Consequence {
     /// There is no session yet.
     case negotiation(NegotiationError)
     /// The connection ends, after the server was told why in so many bytes.
-    case disconnect(String, telling: [UInt8] = [])
+    case disconnect(Reason, telling: [UInt8] = [])
     /// The server has ended the stream, perhaps for a stanza of ours.
     case blame(StreamError)
     /// The connection ends. The stanza was not acknowledged: the server sends the stanza again, and then each attempt is counted.
-    case careful(String)
+    case careful(Reason)
 
     init(of error: any Error) {
         switch error {
@@ -27,12 +28,12 @@ enum Consequence {
         case let error as XMLError:
             let condition = StreamError.Condition(rawValue: error.condition) ?? .undefinedCondition
             self = .disconnect(
-                "the server's XML is not usable: \(error)",
+                Reason(other: "the server's XML is not usable: \(error)"),
                 telling: StreamError(condition, text: error.text).bytes())
-        case let error as StreamManagementError: self = .disconnect("\(error)", telling: error.bytes)
+        case let error as StreamManagementError: self = .disconnect(Reason(other: "\(error)"), telling: error.bytes)
         case StreamFailure.stream(let error): self = .blame(error)
-        case is StreamFailure: self = .disconnect("\(error)")
-        default: self = .careful("\(error)")
+        case let error as StreamFailure: self = .disconnect(error.reason)
+        default: self = .careful(Reason(other: "\(error)"))
         }
     }
 }
@@ -45,12 +46,14 @@ enum StreamFailure: Error, CustomStringConvertible {
     case closed
     case stream(StreamError)
 
-    var description: String {
+    var reason: Reason {
         switch self {
-        case .beforeSession(let what): "the server sent \(what) before there was a session"
-        case .http: "the answer is HTTP and no XMPP: the network may want a sign-in in a browser first"
-        case .closed: "the server closed the stream"
-        case .stream(let error): "the server ended the stream: \(error)"
+        case .beforeSession(let what): Reason(other: "the server sent \(what) before there was a session")
+        case .http: Reason(.signInPage)
+        case .closed: Reason(.connectionLost, "the server closed the stream")
+        case .stream(let error): Reason(.streamError, error.condition.rawValue, "\(error)")
         }
     }
+
+    var description: String { reason.description }
 }

@@ -192,7 +192,7 @@ final class OnlineSession {
                 driver?.reconnecting.acknowledged()
             case .giveUp(let seconds):
                 driver?.reconnecting.fellSilent()
-                driver?.disconnect("the server did not acknowledge anything for \(Int(seconds)) s")
+                driver?.disconnect(Reason(.silence, "\(Int(seconds))"))
             }
         }
     }
@@ -208,7 +208,7 @@ final class OnlineSession {
         perform(acknowledging.flushed(within: pace.patience, isSlow: pace.isSlow, at: context.loop.now))
         if acknowledging.writer.answers.areRefused {
             driver?.reconnecting.fellSilent()
-            driver?.disconnect("the server acknowledges no answers to its requests")
+            driver?.disconnect(Reason(other: "the server acknowledges no answers to its requests"))
         } else if !acknowledging.writer.answers.mayRead {
             line.isReading = false
         }

@@ -79,7 +79,7 @@ struct QueueSteps {
     func blamed(through id: Int64, for error: StreamError) throws -> Step.Effects {
         try runner.run("blamed", for: account) { step in
             guard let entry = try queue(step.database).blame(through: id) else { return }
-            try setAside(entry, "twice, \(error)", in: step)
+            try setAside(entry, Reason(other: "twice, \(error)"), in: step)
         }
     }
 
@@ -95,16 +95,16 @@ struct QueueSteps {
             } as [(OutboundQueue.Entry, StanzaTooLong)]
         guard !refused.isEmpty else { return nil }
         return try runner.run("refused", for: account) { step in
-            for (entry, error) in refused { try setAside(entry, "\(error)", in: step) }
+            for (entry, error) in refused { try setAside(entry, Reason(error), in: step) }
         }
     }
 
     /// The entry never leaves: a message has failed, any other stanza is a dead letter. The handler that waits for the answer to
     /// a request is told after the deadline of the request.
-    private func setAside(_ entry: OutboundQueue.Entry, _ reason: String, in step: Step) throws {
+    private func setAside(_ entry: OutboundQueue.Entry, _ reason: Reason, in step: Step) throws {
         try queue(step.database).remove(entry.id)
         if let message = entry.message ?? entry.groupchat { return try Messages(step: step).fail(message, reason) }
-        try DeadLetters(step: step).bury(entry.stanza, named: "stanza", because: reason, from: .queue)
+        try DeadLetters(step: step).bury(entry.stanza, named: "stanza", because: "\(reason)", from: .queue)
     }
 
     private func queue(_ database: Database) -> OutboundQueue { OutboundQueue(database: database, account: account.id) }

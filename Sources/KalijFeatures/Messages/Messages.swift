@@ -152,7 +152,7 @@ package struct Messages {
         let sender = message["from"].map(JID.received)
         let isOurs =
             sender == nil || sender == step.account.jid || sender?.description.exact == step.account.jid.domain.exact
-        let reason = StanzaError(message)?.description ?? "error without a reason"
+        let reason = StanzaError(message).map(Reason.init) ?? Reason(other: "error without a reason")
         let row = try database.statement(
             """
             SELECT id FROM message
@@ -197,10 +197,10 @@ package struct Messages {
     }
 
     /// The message in `row` will not arrive.
-    package func fail(_ row: Int64, _ reason: String) throws {
+    package func fail(_ row: Int64, _ reason: Reason) throws {
         try database.run(
             "UPDATE message SET state = ?, error = ?, settled = 1 WHERE id = ?",
-            [.state(MessageState.failed), .text(reason), .integer(row)])
+            [.state(MessageState.failed), .text(reason.stored), .integer(row)])
         try emitState(of: row)
     }
 

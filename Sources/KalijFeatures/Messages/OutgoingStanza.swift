@@ -78,7 +78,7 @@ package struct OutgoingStanza {
         do {
             try queue(row, kind, in: step)
         } catch let error where error is StanzaTooLong || error is IntentFailure {
-            try Messages(step: step).fail(row, "\(error)")
+            try Messages(step: step).fail(row, Reason(error))
             return try Message.load(row, from: step.database) ?? message
         }
         message = try Message.load(row, from: step.database) ?? message
@@ -88,7 +88,7 @@ package struct OutgoingStanza {
     }
 
     /// Stores and reports a message that cannot be sent: no program misses a stored message.
-    package func storeFailed(_ reason: String, in step: Step, sentAt: Int64) throws {
+    package func storeFailed(_ reason: Reason, in step: Step, sentAt: Int64) throws {
         let (kind, conversation) = try way(in: step)
         try Messages(step: step).fail(insert(kind, conversation, in: step, sentAt: sentAt), reason)
     }

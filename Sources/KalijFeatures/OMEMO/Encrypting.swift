@@ -14,8 +14,6 @@ struct Encrypting {
     /// For clients that do not know the method.
     private static let fallback = "This message is encrypted with OMEMO, which your client does not support."
 
-    private static let withoutText = "reactions can be encrypted in OMEMO 2 alone"
-
     struct Sealed {
         let bytes: [UInt8]
         /// 0.3 if a device reads the message in 0.3, where less is secret.
@@ -27,7 +25,7 @@ struct Encrypting {
         case encrypted(Sealed)
         /// Nil if the missing keys were asked for; else why they cannot be had now.
         case waits(String?)
-        case failed(String)
+        case failed(Reason)
     }
 
     /// - Parameter room: the room of the conversation.
@@ -35,15 +33,15 @@ struct Encrypting {
         let text = stanza.child("body", "jabber:client")?.text
         var people = [JID.received(conversation)]
         if let room {
-            guard room.info.isGroup else { return .failed(Recipients.openRoom) }
+            guard room.info.isGroup else { return .failed(Reason(.roomNotPrivate)) }
             people = try Members.all(of: room, in: step.database).map(\.jid)
         }
         // 0.3 encrypts nothing but a text.
         let formats = try Formats(step: step).published.filter { text != nil || $0 == .omemo2 }
-        guard !formats.isEmpty else { return .failed(Self.withoutText) }
+        guard !formats.isEmpty else { return .failed(Reason(.reactionNotEncryptable)) }
         switch try Recipients(step: step, own: own, formats: formats).find(people, isRoom: room != nil) {
         case .waits(let reason): return .waits(reason)
-        case .failed(let reason): return .failed(text == nil ? "\(Self.withoutText): \(reason)" : reason)
+        case .failed(let reason): return .failed(text == nil ? Reason(.reactionNotEncryptable) : reason)
         case .all(let targets, let leftOut):
             return try seal(stanza, text ?? "", in: .received(conversation), for: targets, formats, leftOut)
         }
@@ -70,7 +68,7 @@ struct Encrypting {
         do {
             try OutboundQueue(database: step.database, account: step.account.id).check(bytes)
         } catch let error as StanzaTooLong {
-            return .failed("encrypted for \(targets.count) devices, \(error)")
+            return .failed(Reason(.tooLongEncrypted, "\(targets.count)", "\(error.bytes)", "\(error.limit)"))
         }
         for target in sealed {
             try RatchetSessions(step: step).save(target.row.session, in: target.row.id, place: nil)

@@ -43,7 +43,7 @@ struct OwnPublisher {
         guard var row = try OwnRow.load(account, dialect, from: step.database) else { return }
         (row.state.stage, row.problem) = (.refused, OwnRow.withoutNodes)
         try row.save(account, dialect, in: step.database)
-        try Turns(step: step).failAll(OwnRow.withoutNodes)
+        try Turns(step: step).failAll(Reason(.noKeysAtServer))
     }
 
     /// A prekey was used: the bundle is published again, at most once a minute, but at once before it runs out.

@@ -11,7 +11,7 @@ struct Recipients {
     /// The preferred format first: a device that reads several formats gets the message in the first.
     let formats: [Dialect]
 
-    static let openRoom = "messages can be encrypted only in rooms for members that show all addresses"
+    static let openRoom = Reason(.roomNotPrivate).description
     /// How many messages a device may leave unanswered.
     private static let mostUnanswered: UInt32 = 1000
 
@@ -24,7 +24,7 @@ struct Recipients {
         case all([Target], leftOut: [String])
         /// Nil if the missing keys were asked for; else why they cannot be had now.
         case waits(String?)
-        case failed(String)
+        case failed(Reason)
     }
 
     /// What is known of the devices of an address.
@@ -40,7 +40,7 @@ struct Recipients {
     /// - Parameter isRoom: whether it is enough that somebody can read the message.
     func find(_ others: [JID], isRoom: Bool) throws -> Found {
         var (targets, leftOut, isMissing): ([Target], [String], Bool) = ([], [], false)
-        var reasons: [String] = []
+        var reasons: [Reason] = []
         var waiting: String?
         for jid in others where jid != step.account.jid {
             let known = try known(jid)
@@ -55,17 +55,17 @@ struct Recipients {
         if isMissing || ownOnes.isMissing { return .waits(nil) }
         if targets.isEmpty, !isForSelf || ownOnes.targets.isEmpty {
             if let waiting { return .waits(waiting) }
-            return .failed(reasons.first ?? "no other device of yours has keys")
+            return .failed(reasons.first ?? Reason(.noOtherDevice))
         }
         return .all(targets + ownOnes.targets, leftOut: leftOut + ownOnes.leftOut.map(\.name))
     }
 
-    private func reason(_ known: Known, _ jid: JID) -> String {
-        if known.leftOut.isEmpty { return "\(jid) has published no keys (OMEMO)" }
+    private func reason(_ known: Known, _ jid: JID) -> Reason {
+        if known.leftOut.isEmpty { return Reason(.noKeys, "\(jid)") }
         if known.leftOut.allSatisfy({ $0.reason == Self.undecided }) {
-            return "no key of \(jid) is trusted: `kalij omemo fingerprints \(jid)`"
+            return Reason(.keysNotTrusted, "\(jid)")
         }
-        return "\(known.leftOut[0].name) has no usable keys: \(known.leftOut[0].reason)"
+        return Reason(.keysUnusable, known.leftOut[0].name, known.leftOut[0].reason)
     }
 
     private static let undecided = "not trusted"

@@ -147,7 +147,7 @@ struct Turns {
         ).first([account]) { $0.text() }
         let row = try OwnRow.load(step.account.id, .axolotl, from: database)
         if let row, row.state.stage == .refused, row.problem == OwnRow.withoutNodes {
-            return try failAll(OwnRow.withoutNodes)
+            return try failAll(Reason(.noKeysAtServer))
         }
         guard let conversation, let own = try OwnDevice.load(step.account.id, from: database), own.isOpen else {
             return
@@ -209,7 +209,7 @@ struct Turns {
         case .waits(nil): return false
         case .waits(let reason?):
             if step.steady.now - waiting.since >= Self.longest.milliseconds {
-                return try fail(waiting, "the keys could not be had within a day: \(reason)")
+                return try fail(waiting, Reason(.keysNotHad, reason))
             }
             if try Modes(step: step).beginLooking(conversation) {
                 try step.schedule(KeysAgain(conversation: conversation), after: Self.pause)
@@ -226,11 +226,11 @@ struct Turns {
         do {
             try OutboundQueue(database: database, account: step.account.id)
                 .append(bytes, message: waiting.message, isRepeatable: waiting.isRepeatable)
-        } catch let error as StanzaTooLong { try Messages(step: step).fail(waiting.message, "\(error)") }
+        } catch let error as StanzaTooLong { try Messages(step: step).fail(waiting.message, Reason(error)) }
         return true
     }
 
-    private func fail(_ waiting: Waiting, _ reason: String) throws -> Bool {
+    private func fail(_ waiting: Waiting, _ reason: Reason) throws -> Bool {
         try forget(waiting.message)
         try Messages(step: step).fail(waiting.message, reason)
         return true
@@ -242,7 +242,7 @@ struct Turns {
     }
 
     /// No message can be encrypted.
-    func failAll(_ reason: String) throws {
+    func failAll(_ reason: Reason) throws {
         let rows = try database.statement("DELETE FROM omemo_waiting WHERE account = ? AND plain = 0 RETURNING message")
             .all([account]) { $0.integer() }
         for row in rows.sorted() { try Messages(step: step).fail(row, reason) }

@@ -66,7 +66,7 @@ struct RoomOutbox {
             do {
                 try queue.append(stanza, groupchat: message)
                 try set(.queued, message, nick: held)
-            } catch let error as StanzaTooLong { try Messages(step: step).fail(message, "\(error)") }
+            } catch let error as StanzaTooLong { try Messages(step: step).fail(message, Reason(error)) }
         }
         guard !waiting.isEmpty else { return }
         step.flush()
@@ -197,7 +197,7 @@ struct RoomOutbox {
     }
 
     /// Nothing will be said in the room any more.
-    func failAll(_ reason: String) throws {
+    func failAll(_ reason: Reason) throws {
         for message in try messages() {
             if try Message.load(message, from: database)?.state == .queued {
                 try Messages(step: step).fail(message, reason)

@@ -153,7 +153,7 @@ struct Rooms {
         (room.held, room.former) = (nil, nil)
         try Occupants(step: step, room: room).removeAll()
         try end(&room, reason.map { .failed($0) } ?? .failed("the user has left the room"))
-        if reason == nil { try RoomOutbox(step: step, room: room).failAll("the user has left the room") }
+        if reason == nil { try RoomOutbox(step: step, room: room).failAll(Reason(.roomLeft)) }
     }
 
     /// The room has refused another nickname: the account keeps the former one (section 7.6).

@@ -42,7 +42,7 @@ extension Message {
     /// - Parameter thing: what the user wanted to arrive, in words.
     func outcome(of thing: String) -> IntentOutcome {
         switch state {
-        case .failed: .failed(error ?? "without a reason")
+        case .failed: .failed(error?.description ?? "without a reason")
         case .sent where !isSettled, .acked where !isSettled:
             .failed("the session was lost, and nobody knows whether the \(thing) arrived")
         // A room has taken what it shows; an acknowledgement of the account's server says nothing.

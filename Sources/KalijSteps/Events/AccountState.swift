@@ -18,8 +18,8 @@ public struct AccountState: Sendable, Equatable, Codable {
     public private(set) var since: Int64
     /// When the next connection is made, in milliseconds since 1970; nil if none is planned, or one is being made.
     public private(set) var nextAttempt: Int64?
-    /// Why the account is not online, in words; nil if it is, or never was in this process.
-    public private(set) var reason: String?
+    /// Why the account is not online; nil if it is, or never was in this process.
+    public private(set) var reason: Reason?
     /// Why nothing can be stored, in words; nil if all is well.
     public private(set) var storageProblem: String?
 

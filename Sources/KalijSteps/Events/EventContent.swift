@@ -49,6 +49,9 @@ public struct EventKey: Sendable, Hashable {
 extension EventKey {
     /// Why, in words.
     public static let reason = EventKey("reason", "why, in words")
+    /// The code of the reason.
+    public static let reasonCode = EventKey(
+        "reason_code", "why, as a code for programs; without it the words are all that is known")
     /// Seconds until the next attempt.
     public static let retryIn = EventKey("retry_in", "seconds until the next attempt")
 }

@@ -52,32 +52,37 @@ public struct Online: EventContent {
 public struct Offline: EventContent {
     public static let name = "offline"
     public static let meaning = "The connection is gone, or could not be made."
-    public static let keys: [EventKey] = [.reason, .retryIn]
-    /// The reason, in words.
-    public let reason: String
+    public static let keys: [EventKey] = [.reason, .reasonCode, .retryIn]
+    /// Why.
+    public let reason: Reason
     /// Seconds until the next attempt; nil if there is none.
     public let retryIn: Double?
     public var fields: [EventField] {
-        .present(EventField(.reason, .text(reason)), retryIn.map { EventField(.retryIn, .number($0)) })
+        .present(
+            EventField(.reason, .text(reason.description)), .optional(.reasonCode, reason.name),
+            retryIn.map { EventField(.retryIn, .number($0)) })
     }
     public var line: PrintedText? {
-        "offline: \(reason)" + (retryIn.map { "; trying again in \(Int(clamping: Int64($0.rounded(.up)))) s" } ?? "")
+        "offline: \(reason.description)"
+            + (retryIn.map { "; trying again in \(Int(clamping: Int64($0.rounded(.up)))) s" } ?? "")
     }
 
-    package init(reason: String, retryIn: Double?) { (self.reason, self.retryIn) = (reason, retryIn) }
+    package init(reason: Reason, retryIn: Double?) { (self.reason, self.retryIn) = (reason, retryIn) }
 }
 
 /// The server refuses the login for good.
 public struct Refused: EventContent {
     public static let name = "refused"
     public static let meaning = "The server refuses the login for good."
-    public static let keys: [EventKey] = [.reason]
-    /// The reason, in words.
-    public let reason: String
-    public var fields: [EventField] { [EventField(.reason, .text(reason))] }
-    public var line: PrintedText? { "login refused: \(reason)" }
+    public static let keys: [EventKey] = [.reason, .reasonCode]
+    /// Why.
+    public let reason: Reason
+    public var fields: [EventField] {
+        .present(EventField(.reason, .text(reason.description)), .optional(.reasonCode, reason.name))
+    }
+    public var line: PrintedText? { "login refused: \(reason.description)" }
 
-    package init(reason: String) { self.reason = reason }
+    package init(reason: Reason) { self.reason = reason }
 }
 
 /// The account was logged out.

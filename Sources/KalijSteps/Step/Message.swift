@@ -49,7 +49,7 @@ public struct Message: Sendable, Equatable {
     /// The state of an outgoing message; nil for incoming messages.
     public package(set) var state: MessageState?
     /// Why the message failed.
-    public private(set) var error: String?
+    public private(set) var error: Reason?
     /// False if the session of the message was lost before the server acknowledged the message.
     public private(set) var isSettled: Bool
 
@@ -73,7 +73,7 @@ public struct Message: Sendable, Equatable {
         encryption = row.optionalText("encryption").map(MessageEncryption.init(stored:))
         sentAt = row.integer("sent_at")
         state = row.optionalText("state").flatMap(MessageState.init)
-        error = row.optionalText("error")
+        error = row.optionalText("error").map(Reason.init(stored:))
         isSettled = row.bool("settled")
     }
 

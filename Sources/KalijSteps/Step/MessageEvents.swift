@@ -63,7 +63,10 @@ extension EventKey {
         "shown",
         "false if the message is no line of the conversation any more: forgotten, or a correction whose original came")
     /// Why the message has failed.
-    public static let error = EventKey("error", "why the message has failed")
+    public static let error = EventKey("error", "why the message has failed, in words")
+    /// The code of the error.
+    public static let errorCode = EventKey(
+        "error_code", "why the message has failed, as a code for programs; without it the words are all that is known")
     /// False if nobody knows whether the message arrived.
     public static let settled = EventKey("settled", "false if nobody knows whether the message arrived")
 }
@@ -124,7 +127,7 @@ public struct MessageUnsettled: MessageEvent {
 extension Message {
     static let keys: [EventKey] = [
         .direction, .id, .conversation, .author, .stanzaID, .originID, .from, .to, .type, .body, .sentAt, .state,
-        .error,
+        .error, .errorCode,
         .settled, .edited, .retracted, .erased, .corrects, .replyTo, .reactions, .plainReactions,
         .plainRetraction, .encryption, .file, .shown,
     ]
@@ -138,7 +141,8 @@ extension Message {
             .optional(.originID, originID), EventField(.from, .text(from)), EventField(.to, .text(to)),
             EventField(.type, .text(type)),
             .optional(.body, body), EventField(.sentAt, .time(sentAt)), .optional(.state, state?.rawValue),
-            .optional(.error, error), isSettled ? nil : EventField(.settled, .flag(false)),
+            .optional(.error, error?.description), .optional(.errorCode, error?.name),
+            isSettled ? nil : EventField(.settled, .flag(false)),
             editedAt.map { EventField(.edited, .time($0)) },
             erasure == .retracted ? EventField(.retracted, .flag(true)) : .optional(.erased, erasure?.rawValue),
             .optional(.corrects, corrects), .optional(.replyTo, repliesTo),

@@ -48,12 +48,12 @@ final class Progress {
             reached.insert(event.account)
             problems[event.account] = nil
         case let offline as Offline:
-            problems[event.account] = offline.reason
+            problems[event.account] = offline.reason.description
             guard endsUnreached, !reached.contains(event.account) else { return }
             isGivenUp = true
             // Not from within the engine's work.
             engine?.loop.enqueue { [weak engine] in engine?.stop() }
-        case let refused as Refused: problems[event.account] = refused.reason
+        case let refused as Refused: problems[event.account] = refused.reason.description
         default: break
         }
     }

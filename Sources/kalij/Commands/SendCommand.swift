@@ -98,7 +98,7 @@ enum SendCommand: Command {
     /// A message without a final state was still accepted: a user who repeats the command sends the message twice.
     private static func status(of sending: Sending, confirming: Bool) -> ExitStatus {
         if sending.message.state == .failed {
-            Output.error("refused: \(sending.message.error ?? "without a reason")")
+            Output.error("refused: \(sending.message.error?.description ?? "without a reason")")
             return .badInput
         }
         guard let failure = sending.failure else { return .done }

@@ -124,7 +124,7 @@ final class SendingFile {
             Output.line(shared.json ? try JSONLine.of(record) : message.line(shared.clock))
         }
         if let message, message.state == .failed {
-            Output.error("not sent: \(message.error ?? "without a reason")")
+            Output.error("not sent: \(message.error?.description ?? "without a reason")")
             return .badInput
         }
         if message?.state?.isWithServer ?? false { return .done }

@@ -178,7 +178,7 @@ final class SendingLines {
         for id in accepted {
             guard let message = try reader.sent(id, by: account), message.state == .failed else { continue }
             refused += 1
-            Output.error("refused: \(message.error ?? "without a reason")")
+            Output.error("refused: \(message.error?.description ?? "without a reason")")
             guard shared.json else { continue }
             Output.line(
                 try JSONLine.of(EventRecord(message, event: "state", account: message.from, at: Clock.system.now())))

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import KalijFeatures
+@testable import KalijSteps
 
 /// `../shared/design/media.md`, rules 2 to 6, as transcripts.
 struct UploadPlanTests {
@@ -91,8 +92,8 @@ struct UploadPlanTests {
         _ = play(&plan, (0, .begin), (1, .slot(Self.slot)), (2, .put(.status(413, retryAfter: nil))))
         #expect(plan.stage == .waiting)
         #expect(
-            play(&plan, (3, .begin), (4, .slot(Self.slot)), (5, .put(.status(413, retryAfter: nil)))).last?
-                .contains("413") ?? false)
+            play(&plan, (3, .begin), (4, .slot(Self.slot)), (5, .put(.status(413, retryAfter: nil)))).last
+                == "fail(the server takes no file of this size)")
         #expect(plan.stage == .failed)
         for (status, isFailed) in [(301, true), (308, true), (400, true), (429, false), (502, false), (503, false)] {
             var plan = UploadPlan()
@@ -145,7 +146,9 @@ struct UploadPlanTests {
     func refusals() {
         var plan = UploadPlan()
         #expect(
-            play(&plan, (0, .begin), (1, .slotRefused(.forGood("too large")))) == ["ask", "fail(\"too large\")"])
+            play(&plan, (0, .begin), (1, .slotRefused(.forGood(Reason(.fileNotTaken))))) == [
+                "ask", "fail(the server takes no file of this size)",
+            ])
         var later = UploadPlan()
         _ = play(&later, (0, .begin), (1, .slotRefused(.until(5000, "quota"))))
         #expect(later.stage == .waiting && later.notBefore == 5000)

@@ -134,7 +134,7 @@ struct UploadTests {
         try send(harness, size: 11)
         try begin(harness)
         let message = try #require(try Message.accepted("f", by: harness.account, in: harness.database))
-        #expect(message.state == .failed && message.error?.contains("at most 10 bytes") ?? false)
+        #expect(message.state == .failed && message.error == Reason(.fileTooLarge, "10"))
         #expect(try harness.number("SELECT count(*) FROM event WHERE kind = 'failed'") == 1)
         guard case .failed? = try harness.outcome("f") else { return #expect(Bool(false), "not failed") }
         #expect(try FileGarbage.some(in: harness.database).isEmpty)

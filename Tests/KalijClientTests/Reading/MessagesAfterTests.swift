@@ -141,7 +141,7 @@ import Testing
         let failed = try harness.accept("once")
         try harness.write()
         try harness.acknowledgeAll()
-        try harness.perform { try Messages(step: $0).fail(failed.id, "no") }
+        try harness.perform { try Messages(step: $0).fail(failed.id, Reason(other: "no")) }
         try harness.perform { try Messages(step: $0).withdraw(failed.id) }
         #expect(try harness.number("SELECT count(*) FROM message") == 0)
         let second = try harness.accept("twice")

@@ -342,6 +342,6 @@ struct ResumingTests {
         #expect(try !harness.queue().contains("message chat one"))
         let message = try #require(
             try HistoryReader(harness.database).messages(of: harness.account, with: nil, limit: 1).first)
-        #expect((message.state, message.error) == (.failed, "remote-server-not-found (cancel)"))
+        #expect((message.state, message.error?.description) == (.failed, "remote-server-not-found (cancel)"))
     }
 }

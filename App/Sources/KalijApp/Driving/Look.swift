@@ -49,7 +49,7 @@ extension AccountStatus {
             switch told.stage {
             case .connecting: .connecting
             case .online: .online
-            case .offline: .offline(since: told.since)
+            case .offline: .offline(since: told.since, why: told.reason.map(Words.why))
             case .refused: .refused
             }
     }

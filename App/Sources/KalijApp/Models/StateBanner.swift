@@ -1,8 +1,8 @@
 /// How an account is, as far as it is shown.
 public enum AccountStatus: Sendable, Equatable {
     case connecting, online
-    /// Since when, in milliseconds since 1970.
-    case offline(since: Int64)
+    /// Since when, in milliseconds since 1970; and why, in words.
+    case offline(since: Int64, why: String?)
     case refused
     case noStorage(String)
 }
@@ -31,11 +31,9 @@ public struct StateBanner: Sendable, Equatable {
         let sorted = accounts.sorted { $0.key < $1.key }
         for case (_, .noStorage(let reason)) in sorted { return StateBanner(text: Words.storage(reason), action: nil) }
         if let banner = refused(accounts) { return banner }
-        for case (let account, .offline(let since)) in sorted {
-            let text =
-                accounts.count > 1
-                ? Words.offline(account, since: time(since)) : Words.offline(since: time(since))
-            return StateBanner(text: text, action: .tryNow)
+        for case (let account, .offline(let since, let why)) in sorted {
+            let text = why.map { Words.offline(since: time(since), why: $0) } ?? Words.offline(since: time(since))
+            return StateBanner(text: accounts.count > 1 ? Words.account(account, text) : text, action: .tryNow)
         }
         for case (let account, .connecting) in sorted {
             return StateBanner(text: accounts.count > 1 ? Words.connecting(account) : Words.connecting, action: nil)

@@ -70,7 +70,7 @@ public enum DeliveryState: Sendable, Equatable {
     }
 
     /// In a room, `delivered` means that the room has shown the message: there is no word for it but "Sent".
-    init?(_ state: MessageState?, isSettled: Bool, isInRoom: Bool, error: String?) {
+    init?(_ state: MessageState?, isSettled: Bool, isInRoom: Bool, error: Reason?) {
         guard let state else { return nil }
         guard isSettled else {
             self = .unknown
@@ -83,7 +83,7 @@ public enum DeliveryState: Sendable, Equatable {
             case .acked: isInRoom ? .sending : .sent
             case .delivered: isInRoom ? .sent : .delivered
             case .displayed: isInRoom ? .sent : .read
-            case .failed: .notSent(error.map(\.shownLine))
+            case .failed: .notSent(error.map(Words.why))
             }
     }
 }

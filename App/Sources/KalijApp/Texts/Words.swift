@@ -125,8 +125,12 @@ public enum Words {
     public static func offline(since: String) -> String {
         tr("Offline since {time}. Messages wait and are sent later", ["time": since])
     }
-    public static func offline(_ account: String, since: String) -> String {
-        tr("{address}: offline since {time}. Messages wait and are sent later", ["address": account, "time": since])
+    public static func offline(since: String, why: String) -> String {
+        tr("Offline since {time}: {reason}. Messages wait and are sent later", ["time": since, "reason": why])
+    }
+    /// - Parameter state: what is said of the account.
+    public static func account(_ account: String, _ state: String) -> String {
+        tr("{address}: {state}", ["address": account, "state": state])
     }
     public static func refused(_ account: String) -> String {
         tr("The server refuses the login of {address}", ["address": account])

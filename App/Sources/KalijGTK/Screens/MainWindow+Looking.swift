@@ -10,8 +10,7 @@ extension MainWindow {
             if mayBeNew || conversations.model.row(key) != nil { dirty.insert(key) }
         case .everything: isAllDirty = true
         case .state(let account, let state):
-            // Since when an account is offline does not change with each attempt.
-            if case .offline = state, case .offline = states[account] { return }
+            if state == states[account] { return }
             if case .connecting = state, case .offline = states[account] { return }
             states[account] = state
             return showBanner()

@@ -41,7 +41,7 @@ package struct Uploads {
             try handle(.noService(until: end), row)
         case .known(let service):
             if let limit = service.limit, row.putSize > limit {
-                return try fail(row, "the server takes files of at most \(limit) bytes, the file has \(row.putSize)")
+                return try fail(row, Reason(.fileTooLarge, "\(limit)"))
             }
             try encryptIfNeeded(row)
             try handle(.begin, id)
@@ -161,7 +161,9 @@ package struct Uploads {
             try rows.set(UploadPlan(), of: row.id)
             return
         }
-        guard let url = row.plan.slot?.get else { return try failed(row, "the address of the file is lost") }
+        guard let url = row.plan.slot?.get else {
+            return try failed(row, Reason(other: "the address of the file is lost"))
+        }
         let shared = SharedFile(FileAddress(url: url, key: row.key), row.description)
         let privacy: Privacy = row.key == nil ? .plain : .encrypted
         var message = try stanza(of: shared, for: row)
@@ -179,9 +181,9 @@ package struct Uploads {
             content: text.map { [Element("body", text: $0)] } ?? shared.content)
     }
 
-    package func fail(_ row: UploadRow, _ reason: String) throws {
+    package func fail(_ row: UploadRow, _ reason: Reason) throws {
         var row = row
-        (row.plan.stage, row.plan.reason, row.plan.slot) = (.failed, reason, nil)
+        (row.plan.stage, row.plan.reason, row.plan.slot) = (.failed, reason.description, nil)
         try rows.set(row.plan, of: row.id)
         tell(row)
         step.filesChanged()
@@ -189,7 +191,7 @@ package struct Uploads {
     }
 
     /// The failure is a message that has failed, so that no program misses it. The file stays for a week.
-    private func failed(_ row: UploadRow, _ reason: String) throws {
+    private func failed(_ row: UploadRow, _ reason: Reason) throws {
         var plan = row.plan
         plan.notBefore = step.steady.now &+ Self.patience
         try rows.set(plan, of: row.id)
@@ -197,7 +199,7 @@ package struct Uploads {
         let stanza = OutgoingStanza(
             text: name, to: row.recipient, id: row.messageID, content: [Element("body", text: name)])
         try stanza.storeFailed(reason, in: step, sentAt: step.now)
-        try Intents(step: step).end(row.messageID, .failed(reason))
+        try Intents(step: step).end(row.messageID, .failed(reason.description))
     }
 
     // MARK: The user

@@ -1,3 +1,5 @@
+import KalijSteps
+
 /// What becomes of a file that is to be uploaded: a value that takes events and returns actions.
 ///
 /// The server's word is not enough: servers answer 201 to half a file, and 200 to a torso (measured). A PUT cannot complete before its
@@ -65,7 +67,7 @@ package struct UploadPlan: Equatable, Sendable {
         case put
         /// The server has the whole file: the message is queued.
         case finish
-        case fail(String)
+        case fail(Reason)
     }
 
     /// Handles an event. An event that does not fit the stage is late, and changes nothing.
@@ -78,7 +80,7 @@ package struct UploadPlan: Equatable, Sendable {
             (stage, reason, notBefore, slot, askedAt) = (.asking, nil, 0, nil, now)
             return .ask
         case (.noService(let end), .waiting):
-            guard now < end else { return fail("the server has had no service for uploads for a week") }
+            guard now < end else { return fail(Reason(.noUploadService)) }
             wait(until: end, "no-upload-service: the server has no service for uploads (XEP-0363)")
         case (.slot(let slot), .asking):
             (stage, self.slot, looks) = (.putting, slot, 0)
@@ -126,7 +128,7 @@ package struct UploadPlan: Equatable, Sendable {
         switch end {
         case .stopped: wait(until: 0, nil)
         case .cut(let reason): waitAgain(reason, now, random)
-        case .broken(let reason): return fail(reason)
+        case .broken(let reason): return fail(Reason(.fileUnreadable, reason))
         case .status(let status, let retryAfter): return answered(status, retryAfter, now, random)
         }
         return nil
@@ -139,14 +141,14 @@ package struct UploadPlan: Equatable, Sendable {
         switch status {
         case 413:
             refusals += 1
-            if refusals >= 2 { return fail("the server takes no file of this size: HTTP 413") }
+            if refusals >= 2 { return fail(Reason(.fileNotTaken)) }
             return anotherSlot(reason, now)
         case 200..<300, 401, 403, 404, 409, 410, 500: return anotherSlot(reason, now)
-        case 300..<400: return fail("the server sends uploads elsewhere: HTTP \(status)")
+        case 300..<400: return fail(Reason(.uploadRefused, "the server sends uploads elsewhere: HTTP \(status)"))
         case 429, 502...599:
             waitAgain(reason, now, random, shortest: retryAfter ?? 0)
             return nil
-        default: return fail(reason)
+        default: return fail(Reason(.uploadRefused, reason))
         }
     }
 
@@ -192,8 +194,8 @@ package struct UploadPlan: Equatable, Sendable {
         return .finish
     }
 
-    private mutating func fail(_ reason: String) -> Action? {
-        (stage, self.reason, notBefore, slot) = (.failed, reason, 0, nil)
+    private mutating func fail(_ reason: Reason) -> Action? {
+        (stage, self.reason, notBefore, slot) = (.failed, reason.description, 0, nil)
         return .fail(reason)
     }
 
@@ -249,7 +251,7 @@ package enum LookEnd: Equatable, Sendable {
 
 /// Why a service gives no slot (XEP-0363 section 5).
 package enum SlotRefusal: Equatable, Sendable {
-    case forGood(String)
+    case forGood(Reason)
     /// Until a time in milliseconds of the steady time.
     case until(Int64, String)
     case forNow(String)

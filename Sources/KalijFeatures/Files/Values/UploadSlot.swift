@@ -77,11 +77,12 @@ extension SlotRefusal {
             let limit = details?.child("file-too-large", UploadSlot.namespace)?
                 .child("max-file-size", UploadSlot.namespace)?.text
             self = .forGood(
-                limit.flatMap { Int64($0) }.map { "the server takes files of at most \($0) bytes" } ?? "\(error)")
+                limit.flatMap { Int64($0) }.map { Reason(.fileTooLarge, "\($0)") } ?? Reason(error))
         // The same request is refused again (RFC 6120 section 8.3.2).
         case .badRequest where error.kind == .modify || error.kind == .cancel:
-            self = .forGood("the server takes no such file: \(error)")
-        case .forbidden, .notAllowed: self = .forGood("the server does not allow uploads: \(error)")
+            self = .forGood(Reason(.uploadRefused, "the server takes no such file: \(error)"))
+        case .forbidden, .notAllowed:
+            self = .forGood(Reason(.uploadRefused, "the server does not allow uploads: \(error)"))
         case .resourceConstraint:
             let stamp = details?.child("retry", UploadSlot.namespace)?["stamp"].flatMap { DateTime.date($0) }
             let time = stamp.flatMap { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded()) }

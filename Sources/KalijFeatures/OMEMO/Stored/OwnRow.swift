@@ -1,4 +1,5 @@
 import KalijRatchet
+import KalijSteps
 import KalijStore
 import KalijText
 import KalijXML
@@ -24,7 +25,7 @@ struct OwnRow {
     var problem: String?
 
     /// The problem at a server that cannot keep keys.
-    static let withoutNodes = "your server keeps no keys (XEP-0163)"
+    static let withoutNodes = Reason(.noKeysAtServer).description
 
     static func load(_ account: Int64, _ dialect: Dialect, from database: Database) throws -> OwnRow? {
         try database.statement(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct EngineEventsTests {
     private func event(_ reason: String, _ account: String = "juliet@example.org") throws -> EngineEvent {
-        EngineEvent(account: try JID(account), at: 1, content: Refused(reason: reason))
+        EngineEvent(account: try JID(account), at: 1, content: Refused(reason: Reason(.loginRefused, reason)))
     }
 
     private func read(_ iterator: inout EngineEvents.Iterator, _ count: Int) async -> [String] {

@@ -52,6 +52,7 @@ extension ServerStream {
         // `<failure/>` for a token would be the token's; and the client looks at forged features first.
         let isOfToken = login.mechanism.hasPrefix("HT-") && server.login.reaction(to: .login) == .refused
         if isOfToken || offer.isForged { link.letters.remove(.login) }
+        let isLetter = link.letters.contains(.login)
         guard takes(.login) else { return }
         if isSASL2, offer.mechanisms2.isEmpty { return refuse("not-authorized") }
         if login.mechanism.hasPrefix("HT-") { return checkToken(text) }
@@ -65,7 +66,8 @@ extension ServerStream {
             hash: offer.hasHash ? (offer.isForged ? LoginOffer(server.profile) : offer).hashed(isSASL2: isSASL2) : nil)
         self.login = login
         guard let scram = login.scram else { return refuse("malformed-request") }
-        if scram.flag == "y", offer.bindings != nil {
+        // A letter is of what the server offered the last time; the flag is what has the server refuse it.
+        if scram.flag == "y", offer.bindings != nil, !isLetter {
             server.login.fault("the client denies a binding that is offered")
         }
         // Prosody reads on: the next stream begins behind the proof. ejabberd throws away what came with the proof.

@@ -1,0 +1,54 @@
+import KalijClient
+
+extension Words {
+    /// Why something did not succeed. What has no code is said in the engine's English.
+    public static func why(_ reason: Reason) -> String {
+        let value = reason.values.first?.shownLine ?? ""
+        return switch reason.code {
+        case .stanzaError: answer(value) ?? reason.description.shownLine
+        case .tooLong, .tooLongEncrypted: tr("it is too long for the server")
+        case .roomLeft: tr("you have left the group")
+        case .noKeys: tr("{address} has no keys for encrypted messages", ["address": value])
+        case .keysNotTrusted: tr("no key of {address} is trusted", ["address": value])
+        case .keysUnusable: tr("the keys of {address} cannot be used", ["address": value])
+        case .keysNotHad: tr("the keys of the other side could not be had within a day")
+        case .noOtherDevice: tr("no other device of yours has keys")
+        case .noKeysAtServer: tr("your server keeps no keys for encrypted messages")
+        case .roomNotPrivate: tr("the group is open to everybody, and messages in it cannot be encrypted")
+        case .reactionNotEncryptable: tr("a reaction cannot be encrypted for the other side")
+        case .fileTooLarge, .fileNotTaken: tr("the file is too large for the server")
+        case .uploadRefused: tr("the server does not take the file")
+        case .noUploadService: tr("the server takes no files")
+        case .fileUnreadable: tr("the file cannot be read")
+        case .certificate, .untrusted: tr("the server cannot show that it is the right one")
+        case .tls: tr("no encrypted connection is possible")
+        case .unreachable: tr("the server does not answer")
+        case .noAnswer: tr("there is no network")
+        case .unknownServer: tr("the server is not known")
+        case .noService: tr("the server offers no chat service")
+        case .setting, .other: reason.description.shownLine
+        case .connectionLost: tr("the connection was lost")
+        case .signInPage: tr("the network wants a sign-in in a browser first")
+        case .loginTooSlow, .silence: tr("the server is too slow")
+        case .streamError:
+            value == "conflict" ? tr("another program uses this session") : tr("the server has ended the connection")
+        case .loginRefused: tr("the password is wrong, or the account is gone")
+        }
+    }
+
+    /// What the condition of an error says to a person (RFC 6120 section 8.3.3); nil for a fault of the program's.
+    private static func answer(_ condition: String) -> String? {
+        switch condition {
+        case "item-not-found", "recipient-unavailable", "service-unavailable", "gone":
+            tr("nobody can be reached at this address")
+        case "remote-server-not-found": tr("the other side's server is not known")
+        case "remote-server-timeout": tr("the other side's server does not answer")
+        case "forbidden", "not-allowed", "not-authorized", "registration-required", "subscription-required":
+            tr("the other side does not allow it")
+        case "not-acceptable", "policy-violation": tr("the server does not accept it")
+        case "resource-constraint": tr("there is no more room for messages at the other side")
+        case "internal-server-error": tr("the server has a fault")
+        default: nil
+        }
+    }
+}

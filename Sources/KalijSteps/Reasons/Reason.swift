@@ -1,0 +1,85 @@
+import KalijStream
+import KalijText
+
+/// Why something did not succeed: a code for programs and translations, its values, and the words in English.
+///
+/// The words may change with a version; codes and the order of their values stay.
+public struct Reason: Sendable, Hashable, CustomStringConvertible {
+    /// What has happened.
+    public let code: Code
+    /// The values of the code, in the order of ``Code``'s documentation: numbers in digits, addresses, and what others have said.
+    public let values: [String]
+
+    private init(_ code: Code, _ values: [String]) { (self.code, self.values) = (code, values) }
+
+    package init(_ code: Code, _ values: String...) { self.init(code, values) }
+
+    /// A reason without a code of its own.
+    package init(other words: String) { self.init(.other, words) }
+
+    /// The code for programs; nil if there is none.
+    public var name: String? { code == .other ? nil : code.rawValue }
+
+    /// The words in English.
+    public var description: String {
+        var words = ""
+        for (number, part) in code.english.split(separator: "{", omittingEmptySubsequences: false).enumerated() {
+            guard number > 0, let end = part.firstIndex(of: "}"), let place = Int(part[..<end]) else {
+                words += part
+                continue
+            }
+            words += (values.indices.contains(place) ? values[place] : "") + part[part.index(after: end)...]
+        }
+        return words
+    }
+}
+
+// MARK: Of errors
+
+extension Reason {
+    package init(_ error: StanzaError) { self.init(.stanzaError, error.condition.rawValue, "\(error)") }
+
+    /// The reason of an error that keeps a stanza from being queued.
+    package init(_ error: any Error) {
+        switch error {
+        case let error as StanzaTooLong: self.init(.tooLong, "\(error.bytes)", "\(error.limit)")
+        case let error as StanzaError: self.init(error)
+        default: self.init(other: "\(error)")
+        }
+    }
+}
+
+// MARK: As text
+
+extension Reason {
+    /// U+001F, the unit separator of ASCII: XML has no such character.
+    private static let separator: Character = "\u{1F}"
+
+    /// The code and the values in one text; the words alone for a reason without a code.
+    package var stored: String {
+        guard code != .other else { return description }
+        return ([code.rawValue] + values.map { $0.filter { $0 != Self.separator } })
+            .joined(separator: String(Self.separator)) + String(Self.separator)
+    }
+
+    /// - Parameter stored: ``stored``, or words without a code, as former versions have stored them.
+    package init(stored: String) {
+        let parts = stored.split(separator: Self.separator, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count > 1, let code = Code(rawValue: parts[0]), code != .other else {
+            self.init(other: stored.replacing(String(Self.separator), with: " "))
+            return
+        }
+        self.init(code, Array(parts[1..<(parts.count - 1)]))
+    }
+}
+
+extension Reason: Codable {
+    public init(from decoder: any Decoder) throws {
+        self.init(stored: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(stored)
+    }
+}

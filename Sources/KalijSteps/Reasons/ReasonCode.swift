@@ -1,0 +1,108 @@
+extension Reason {
+    /// What has happened, with the places of the values.
+    public enum Code: String, Sendable, CaseIterable {
+        // MARK: A message
+
+        /// The recipient, or a server, has answered with an error. 0: the condition of RFC 6120 section 8.3.3; 1: the error in words.
+        case stanzaError = "stanza-error"
+        /// The server takes no stanza of this size. 0: the bytes of the stanza; 1: the most bytes.
+        case tooLong = "too-long"
+        /// As ``tooLong``, encrypted for all devices. 0: the number of devices; 1: the bytes of the stanza; 2: the most bytes.
+        case tooLongEncrypted = "too-long-encrypted"
+        /// The user has left the room.
+        case roomLeft = "room-left"
+
+        // MARK: Its encryption
+
+        /// Somebody has published no keys. 0: the address.
+        case noKeys = "no-keys"
+        /// No key of somebody's is trusted. 0: the address.
+        case keysNotTrusted = "keys-not-trusted"
+        /// No device of somebody's can be encrypted for. 0: the name of a device; 1: why, in words.
+        case keysUnusable = "keys-unusable"
+        /// The keys could not be had within a day. 0: why, in words.
+        case keysNotHad = "keys-not-had"
+        /// The user's other devices have no keys.
+        case noOtherDevice = "no-other-device"
+        /// The user's server keeps no keys.
+        case noKeysAtServer = "no-keys-at-server"
+        /// In this room messages cannot be encrypted.
+        case roomNotPrivate = "room-not-private"
+        /// A reaction cannot be encrypted for the recipient.
+        case reactionNotEncryptable = "reaction-not-encryptable"
+
+        // MARK: Its file
+
+        /// The server takes no file of this size. 0: the most bytes that it takes.
+        case fileTooLarge = "file-too-large"
+        /// The server takes no file of this size, and does not say what it takes.
+        case fileNotTaken = "file-not-taken"
+        /// The server does not take the file. 0: what the server has said.
+        case uploadRefused = "upload-refused"
+        /// The server had no service for uploads for a week.
+        case noUploadService = "no-upload-service"
+        /// The file cannot be read. 0: why, in words.
+        case fileUnreadable = "file-unreadable"
+
+        // MARK: A connection
+
+        /// The server's certificate is not valid. 0: details.
+        case certificate
+        /// The server's certificate is from nobody who is trusted. 0: details.
+        case untrusted
+        /// TLS could not be agreed on. 0: details.
+        case tls
+        /// Nobody answers at the server's addresses. 0: details.
+        case unreachable
+        /// The DNS gives no answer: there is no network, most likely. 0: details.
+        case noAnswer = "no-dns-answer"
+        /// The DNS does not know the server. 0: details.
+        case unknownServer = "unknown-server"
+        /// The domain offers no XMPP. 0: details.
+        case noService = "no-service"
+        /// A setting is of no use. 0: details.
+        case setting
+        /// The connection has ended. 0: details.
+        case connectionLost = "connection-lost"
+        /// The network wants a sign-in in a browser first.
+        case signInPage = "sign-in-page"
+        /// The server did not finish the login in time. 0: seconds.
+        case loginTooSlow = "login-too-slow"
+        /// The server did not acknowledge anything. 0: seconds.
+        case silence
+        /// The server has ended the stream. 0: the condition of RFC 6120 section 4.9.3; 1: the error in words.
+        case streamError = "stream-error"
+        /// The server refuses the login. 0: the error in words.
+        case loginRefused = "login-refused"
+
+        /// Something without a code. 0: the words.
+        case other
+
+        /// The words in English, with the places of the values in braces.
+        package var english: String {
+            switch self {
+            case .stanzaError, .streamError: "{1}"
+            case .tooLong: "the stanza has {0} bytes, the server takes at most {1}"
+            case .tooLongEncrypted: "encrypted for {0} devices, the stanza has {1} bytes, the server takes at most {2}"
+            case .roomLeft: "the user has left the room"
+            case .noKeys: "{0} has published no keys (OMEMO)"
+            case .keysNotTrusted: "no key of {0} is trusted: `kalij omemo fingerprints {0}`"
+            case .keysUnusable: "{0} has no usable keys: {1}"
+            case .keysNotHad: "the keys could not be had within a day: {0}"
+            case .noOtherDevice: "no other device of yours has keys"
+            case .noKeysAtServer: "your server keeps no keys (XEP-0163)"
+            case .roomNotPrivate: "messages can be encrypted only in rooms for members that show all addresses"
+            case .reactionNotEncryptable: "reactions can be encrypted in OMEMO 2 alone"
+            case .fileTooLarge: "the server takes files of at most {0} bytes"
+            case .fileNotTaken: "the server takes no file of this size"
+            case .noUploadService: "the server has had no service for uploads for a week"
+            case .signInPage: "the answer is HTTP and no XMPP: the network may want a sign-in in a browser first"
+            case .loginTooSlow: "no session after {0} s"
+            case .silence: "the server did not acknowledge anything for {0} s"
+            case .uploadRefused, .fileUnreadable, .certificate, .untrusted, .tls, .unreachable, .noAnswer,
+                .unknownServer, .noService, .setting, .connectionLost, .loginRefused, .other:
+                "{0}"
+            }
+        }
+    }
+}
