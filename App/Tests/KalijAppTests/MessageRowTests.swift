@@ -38,6 +38,13 @@ import Testing
         #expect(DeliveryState(nil, isSettled: true, isInRoom: false, error: nil) == nil)
     }
 
+    @Test func `What is answered is said after the time`() {
+        var message = row("Yes.", isOwn: false)
+        message.answered = Words.answersYou("“Tonight?”")
+        #expect(message.spoken("19:15") == "Juliet, 19:15, answers you: “Tonight?”: Yes.")
+        #expect(Words.answers("Romeo", "“Hi”") == "answers Romeo: “Hi”")
+    }
+
     @Test func `Reactions and corrections are words`() {
         var message = row("Good night", state: .read)
         (message.reactions, message.isEdited) = ("❤", true)

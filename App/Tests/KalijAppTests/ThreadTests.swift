@@ -11,7 +11,7 @@ import Testing
         MessageRow(id: id, author: author, isOwn: isOwn, text: "line \(id)", at: at)
     }
 
-    private func page(_ messages: [MessageRow], gaps: [GapRow] = [], hasOlder: Bool = false) -> Page {
+    private func page(_ messages: [MessageRow], gaps: [Int: [GapRow]] = [:], hasOlder: Bool = false) -> Page {
         var page = Page()
         (page.messages, page.gaps, page.hasOlder) = (messages, gaps, hasOlder)
         return page
@@ -49,18 +49,31 @@ import Testing
         #expect(shown == [true, false, true, false])
     }
 
+    @Test func `Whoever has taken a name in a group is named anew`() {
+        var (one, same, other) = (message(1, at: noon), message(2, at: noon), message(3, at: noon))
+        (one.proven, same.proven, other.proven) = (.stay(1), .stay(1), .stay(2))
+        var thread = Thread(key, isGroup: true)
+        _ = thread.read(page([one, same, other]))
+        let shown = thread.rows.compactMap { row -> Bool? in
+            if case .message(_, let showsAuthor, _) = row { showsAuthor } else { nil }
+        }
+        #expect(shown == [true, false, true])
+        #expect(one.authorKey == same.authorKey && one.authorKey != other.authorKey)
+    }
+
     @Test func `A gap is where messages are missing`() {
         let inside = GapRow(kind: .missing, before: noon + 5, room: nil)
         let before = GapRow(kind: .missing, before: noon, room: nil)
         let end = GapRow(kind: .unread, before: nil, room: nil)
         var thread = Thread(key, isGroup: false)
-        _ = thread.read(page([message(1, at: noon), message(2, at: noon + 5)], gaps: [before, inside, end]))
+        _ = thread.read(
+            page([message(1, at: noon), message(2, at: noon + 5)], gaps: [0: [before], 1: [inside], 2: [end]]))
         #expect(
             thread.rows.map { if case .gap(let gap) = $0 { gap } else { nil } }.compactMap { $0 } == [
                 before, inside, end,
             ])
         #expect(thread.rows.last == .gap(end))
-        _ = thread.read(page([message(1, at: noon), message(2, at: noon + 5)], gaps: [before], hasOlder: true))
+        _ = thread.read(page([message(1, at: noon), message(2, at: noon + 5)], gaps: [0: [before]], hasOlder: true))
         #expect(!thread.rows.contains(.gap(before)))
     }
 

@@ -96,7 +96,7 @@ public struct Conversations {
 
     // MARK: Messages
 
-    /// The newest `limit` messages of a conversation before the message in row `id` (``Message/id``), oldest first.
+    /// The newest `limit` messages of a conversation, without gaps (``page(with:at:limit:mailbox:)`` has them), before the message in row `id` (``Message/id``), oldest first.
     /// - Parameters:
     ///   - jid: the other side.
     ///   - id: nil for the newest messages.
@@ -131,25 +131,25 @@ public struct Conversations {
     /// - Throws: `StoreError`
     public func unread(with jid: JID) throws -> [Message] {
         try database.reading {
-            try DisplayedPlaces.unreadRows(in: name(jid), of: account.id, in: database).compactMap { row in
-                try messages.message(row).map { try reader.view($0, of: account) }
-            }
+            try reader.views(
+                DisplayedPlaces.unreadRows(in: name(jid), of: account.id, in: database)
+                    .compactMap { try messages.message($0) }, of: account)
         }
     }
 
     /// The message in row `id`, as it is shown; nil if there is none.
     /// - Throws: `StoreError`
     public func message(_ id: Int64) throws -> Message? {
-        try database.reading { try messages.message(id).map { try reader.view($0, of: account) } }
+        try database.reading { try reader.views([messages.message(id)].compactMap { $0 }, of: account).first }
     }
 
-    private func name(_ jid: JID) throws -> String {
+    func name(_ jid: JID) throws -> String {
         try RoomRows(database: database, account: account.id).conversation(with: jid)
     }
     private func position(_ id: Int64) throws -> Int64? { try messages.place(of: id)?.position }
 
     private func shown(_ placed: [StoredMessages.Placed]) throws -> [Message] {
-        try placed.map { try reader.view($0.message, of: account) }
+        try reader.views(placed.map(\.message), of: account)
     }
 
     // MARK: Settings
@@ -191,10 +191,8 @@ public struct Conversations {
                 else { return nil }
                 return id
             }
-            let messages = try newest.reversed().compactMap { id in
-                try self.messages.message(id).map { try reader.view($0, of: account) }
-            }
-            return Changes(messages: messages, last: last, isComplete: events.isEmpty)
+            let messages = try newest.reversed().compactMap { try self.messages.message($0) }
+            return Changes(messages: try reader.views(messages, of: account), last: last, isComplete: events.isEmpty)
         }
     }
 }

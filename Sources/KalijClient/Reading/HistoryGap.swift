@@ -36,10 +36,14 @@ public struct HistoryGap: Sendable, Equatable {
 
 extension HistoryReader {
     /// The gaps in the history of an account, in order.
-    public func gaps(of account: Account) throws -> [HistoryGap] {
+    public func gaps(of account: Account) throws -> [HistoryGap] { try gaps(of: account, in: nil) }
+
+    /// The gaps in `archives`; nil for all.
+    func gaps(of account: Account, in archives: [Archive]?) throws -> [HistoryGap] {
         let hasArchive = try SessionRow.load(account.id, from: database).archive
         var gaps: [HistoryGap] = []
         for status in try ArchiveStatus.all(of: account.id, in: database) where hasArchive || !status.archive.isOwn {
+            guard archives?.contains(status.archive) ?? true else { continue }
             let archive = status.archive.key
             let ranges = try ArchiveRanges(database: database, account: account.id, archive: status.archive).all()
             gaps += Self.gaps(between: ranges, in: archive)

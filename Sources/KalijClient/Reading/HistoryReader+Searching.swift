@@ -33,7 +33,7 @@ extension HistoryReader {
         return try database.reading {
             let (messages, unsearched) = try Search(database: database, account: account.id).newest(
                 limit, with: words, filter, waiting: try waiting(of: account, with: conversation))
-            return Found(messages: messages, unsearched: unsearched)
+            return Found(messages: try quoting(messages, of: account), unsearched: unsearched)
         }
     }
 }

@@ -36,9 +36,10 @@ extension HistoryReader {
             // A power failure may have undone messages that were read; the next driver leaves so many ids out.
             guard id <= last + MessagesByID.leftOut else { throw HistoryError.unknownID(id, last: last) }
             let rooms = RoomRows(database: database, account: account.id)
-            return try MessagesByID(database: database, account: account.id)
-                .page(max(0, limit), with: conversation.map { try rooms.conversation(with: $0) }, after: id)
-                .map { try view($0, of: account) }
+            return try views(
+                MessagesByID(database: database, account: account.id)
+                    .page(max(0, limit), with: conversation.map { try rooms.conversation(with: $0) }, after: id),
+                of: account)
         }
     }
 }

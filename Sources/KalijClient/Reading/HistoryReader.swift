@@ -9,6 +9,9 @@ public struct HistoryReader {
     let database: Database
     private let shared: SharedReader?
 
+    /// - Parameter shared: the mailbox, read before the database is.
+    init(_ database: Database, shared: SharedReader?) { (self.database, self.shared) = (database, shared) }
+
     /// Reads the messages in `database`.
     public init(_ database: Database) {
         self.database = database
@@ -36,7 +39,8 @@ public struct HistoryReader {
         // A single read transaction, so that both are of the same moment.
         try database.reading {
             let placed = try placed(of: account, with: conversation, limit: limit).map(\.message)
-            return Array((placed + (try waiting(of: account, with: conversation))).suffix(limit))
+            let newest = Array((placed + (try waiting(of: account, with: conversation))).suffix(limit))
+            return try views(newest, of: account)
         }
     }
 
@@ -54,12 +58,22 @@ public struct HistoryReader {
         let rooms = RoomRows(database: database, account: account.id)
         return try StoredMessages(database: database, account: account.id)
             .newest(limit, with: conversation.map { try rooms.conversation(with: $0) })
-            .map { (try view($0.message, of: account), $0.position) }
     }
 
     /// The message as it is shown.
     func view(_ message: Message, of account: Account) throws -> Message {
         try message.withReactions(in: database).withFile(in: database).withDisplayed(by: account.id, in: database)
+    }
+
+    /// The messages as they are shown, with those that they answer.
+    func views(_ messages: [Message], of account: Account) throws -> [Message] {
+        try quoting(messages.map { $0.id > 0 ? try view($0, of: account) : $0 }, of: account)
+    }
+
+    /// The messages with those that they answer.
+    func quoting(_ messages: [Message], of account: Account) throws -> [Message] {
+        try QuotedMessages(database: database, account: account.id)
+            .added(to: messages, fileNames: ReceivedFileRows(database: database).names)
     }
 
     /// A message, or a place with missing messages.
@@ -79,19 +93,26 @@ public struct HistoryReader {
     public func entries(of account: Account, with conversation: JID?, limit: Int) throws -> [Entry] {
         // A single read transaction, so that both are of the same moment.
         try database.reading {
+            let limit = min(max(limit, 0), 1_000_000_000)
             let waiting = try waiting(of: account, with: conversation).suffix(limit)
-            let messages = try placed(of: account, with: conversation, limit: limit - waiting.count)
-            let archives = conversation.map { [Archive(room: $0).key, Archive.own.key] }
-            var gaps = try gaps(of: account).filter { archives?.contains($0.archive) ?? true }
-            if messages.count + waiting.count >= limit, let first = messages.first {
-                gaps.removeAll { $0.position <= first.position }
-            }
-            var entries: [Entry] = []
-            for (message, position) in messages {
-                while let gap = gaps.first, gap.position <= position { entries.append(.gap(gaps.removeFirst())) }
-                entries.append(.message(message))
-            }
-            return entries + gaps.map(Entry.gap) + waiting.map(Entry.message)
+            let most = limit - waiting.count
+            let newest = try placed(of: account, with: conversation, limit: most + 1)
+            return try entries(.newest(newest, most), waiting: Array(waiting), of: account, with: conversation)
         }
+    }
+
+    /// The messages of `part` with the gaps between them, and the waiting messages behind.
+    func entries(
+        _ part: HistoryPart, waiting: [Message], of account: Account, with conversation: JID?
+    ) throws -> [Entry] {
+        let archives = conversation.map { [Archive(room: $0), Archive.own] }
+        var gaps = try gaps(of: account, in: archives).filter(part.holds)
+        let messages = try views(part.messages.map(\.message) + waiting, of: account)
+        var entries: [Entry] = []
+        for (message, (_, position)) in zip(messages, part.messages) {
+            while let gap = gaps.first, gap.position <= position { entries.append(.gap(gaps.removeFirst())) }
+            entries.append(.message(message))
+        }
+        return entries + gaps.map(Entry.gap) + messages.dropFirst(part.messages.count).map(Entry.message)
     }
 }

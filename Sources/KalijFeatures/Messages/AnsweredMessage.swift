@@ -18,7 +18,8 @@ package struct AnsweredMessage: Codable, Sendable, Equatable {
     package init(_ message: Message) throws(AcceptError) {
         guard let id = message.reference else { throw .unanswerable }
         self.id = id
-        author = message.author ?? (message.direction == .incoming ? message.from : nil)
+        // Nobody else in the room may learn an address.
+        author = message.isInRoom ? message.direction == .incoming ? message.from : nil : message.author
         let lines = (message.body ?? "").cut(to: Self.longestQuote).parts(at: "\n")
         quote = message.body == nil ? "" : lines.map { "> \($0)\n" }.joined()
     }

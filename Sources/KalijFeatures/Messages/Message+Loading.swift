@@ -7,7 +7,7 @@ extension Message {
         try database.statement(
             """
             SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
-                erased, corrects, reply_to, encryption, sent_at, state, error, settled
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled, author
             FROM message WHERE account = ? AND direction = 'out' AND origin_id = ? AND received_at IS NULL
             """
         ).first([.integer(account.id), .text(id)]) { Message($0) }
@@ -18,7 +18,7 @@ extension Message {
         try database.statement(
             """
             SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
-                erased, corrects, reply_to, encryption, sent_at, state, error, settled
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled, author
             FROM message WHERE id = ?
             """
         ).first([.integer(id)]) { Message($0) }

@@ -76,7 +76,8 @@ package struct Messages {
             messageID: received.messageID, stanzaID: received.stanzaID,
             originID: received.originID, from: received.sender.description, to: received.recipient.description,
             type: received.type, body: received.shownBody, isShown: received.isShown, repliesTo: received.repliesTo,
-            encryption: received.encryption, sentAt: received.sentAt, state: state)
+            encryption: received.encryption, roomAuthor: received.author.flatMap { RoomAuthor($0) },
+            sentAt: received.sentAt, state: state)
         for feature in step.features.all { try feature.inserted(&message, from: received, in: step) }
         // A message that was retracted before it came is told to nobody.
         let isTold = message.isShown && message.erasure == nil

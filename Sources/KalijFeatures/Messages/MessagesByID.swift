@@ -52,7 +52,7 @@ package struct MessagesByID {
         try database.statement(
             """
             SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
-                erased, corrects, reply_to, encryption, sent_at, state, error, settled
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled, author
             FROM message NOT INDEXED
             WHERE id > ? AND account = ? AND shown = 1 AND conversation = coalesce(?, conversation) ORDER BY id LIMIT ?
             """

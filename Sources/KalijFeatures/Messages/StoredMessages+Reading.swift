@@ -144,7 +144,7 @@ extension StoredMessages {
         let newestFirst = try database.statement(
             """
             SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
-                erased, corrects, reply_to, encryption, sent_at, state, error, settled, position
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled, author, position
             FROM message WHERE account = ? AND conversation = ? AND position < ? AND shown = 1
             ORDER BY position DESC LIMIT ?
             """
@@ -159,7 +159,7 @@ extension StoredMessages {
         try database.statement(
             """
             SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
-                erased, corrects, reply_to, encryption, sent_at, state, error, settled, position
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled, author, position
             FROM message WHERE account = ? AND conversation = ? AND position > ? AND shown = 1
             ORDER BY position LIMIT ?
             """

@@ -111,7 +111,7 @@ package struct StoredMessages {
         try database.statement(
             """
             SELECT id, direction, conversation, message_id, stanza_id, origin_id, sender, recipient, type, body, shown, edited_at,
-                erased, corrects, reply_to, encryption, sent_at, state, error, settled
+                erased, corrects, reply_to, encryption, sent_at, state, error, settled, author
             FROM message WHERE id = ? AND account = ?
             """
         ).first([.integer(row), .integer(account)]) { Message($0) }

@@ -35,6 +35,10 @@ public struct Message: Sendable, Equatable {
     public let corrects: String?
     /// The id of the message that this message answers (XEP-0461); nil if there is none.
     public let repliesTo: String?
+    /// The answered message; nil if there is none, or if it is not known here. Events do not have it.
+    public package(set) var answered: QuotedMessage?
+    /// Who has said the message in a room, as far as that is proven; nil for the user's own messages, and in no room.
+    public let roomAuthor: RoomAuthor?
     /// How the message was encrypted, and whether it could be read; nil for a plain text in a plain conversation.
     public let encryption: MessageEncryption?
     /// The reactions to the message (XEP-0444).
@@ -75,13 +79,14 @@ public struct Message: Sendable, Equatable {
         state = row.optionalText("state").flatMap(MessageState.init)
         error = row.optionalText("error").map(Reason.init(stored:))
         isSettled = row.bool("settled")
+        roomAuthor = row.optionalText("author").flatMap { RoomAuthor($0) }
     }
 
     package init(
         id: Int64, direction: Direction, conversation: String, messageID: String, stanzaID: String?, originID: String?,
         from: String,
         to: String, type: String, body: String?, isShown: Bool, repliesTo: String? = nil,
-        encryption: MessageEncryption? = nil, sentAt: Int64, state: MessageState?
+        encryption: MessageEncryption? = nil, roomAuthor: RoomAuthor? = nil, sentAt: Int64, state: MessageState?
     ) {
         self.id = id
         self.direction = direction
@@ -90,6 +95,7 @@ public struct Message: Sendable, Equatable {
         self.isShown = isShown
         self.repliesTo = repliesTo
         self.encryption = encryption
+        self.roomAuthor = roomAuthor
         (editedAt, erasure, corrects) = (nil, nil, nil)
         self.stanzaID = stanzaID
         self.originID = originID
@@ -103,12 +109,6 @@ public struct Message: Sendable, Equatable {
         isSettled = true
     }
 
-    /// The id by which reactions and replies name the message: in a room the id that the room has given (XEP-0444 section 4.2,
-    /// XEP-0461 section 3.1); nil if there is none.
-    package var reference: String? {
-        type == "groupchat" ? stanzaID : originID ?? (messageID.isEmpty ? nil : messageID)
-    }
-
     /// Whether the message is part of what is said in a room, to all or to an occupant alone.
     package var isInRoom: Bool { type == "groupchat" || !JID.received(conversation).isBare }
 
@@ -118,9 +118,10 @@ public struct Message: Sendable, Equatable {
         return type == "groupchat" ? state == .delivered || state == .displayed : state.isWithServer
     }
 
-    /// The bare address of the author; nil in a room, where the sender's address names only a nickname.
+    /// The bare address of the author. In a room, where the sender's address names only a nickname, the address that the room has shown;
+    /// nil if it has shown none (``roomAuthor``), and for the user's own messages.
     public var author: String? {
-        guard type != "groupchat" else { return nil }
+        guard !isInRoom else { return roomAuthor?.address }
         return direction == .incoming ? conversation : JID.received(from).bare.description
     }
 

@@ -23,8 +23,9 @@ extension EventKey {
     public static let sentAt = EventKey("sent_at", "when the message was sent; the server's stamp, if there is one")
     /// The bare address of the other side.
     public static let conversation = EventKey("conversation", "the bare address of the other side")
-    /// The bare address of the author.
-    public static let author = EventKey("author", "the bare address of the author")
+    /// The bare address of the author; in a room, only if the room has shown the address.
+    public static let author = EventKey(
+        "author", "the bare address of the author; in a room, only if the room has shown it")
     /// Of an outgoing message: `queued`, `sent`, `acked`, `delivered`, `displayed` or `failed`.
     public static let state = EventKey(
         "state", "of an outgoing message: `queued`, `sent`, `acked`, `delivered`, `displayed` or `failed`")
@@ -40,6 +41,11 @@ extension EventKey {
         "corrects", "the id of the corrected message, if that message is not known here (XEP-0308)")
     /// The id of the answered message.
     public static let replyTo = EventKey("reply_to", "the id of the answered message (XEP-0461)")
+    /// The answered message.
+    public static let answers = EventKey(
+        "answers",
+        "in `kalij history` and `search`, the answered message, if it is here: its `id`, `direction`, `author`, `from`, the beginning of its "
+            + "`text` (`cut` if the text goes on), `retracted` or `erased`, and the name of its `file`")
     /// The reactions.
     public static let reactions = EventKey(
         "reactions", "the emoji of each author, as {author: [emoji, ...]} (XEP-0444)")
@@ -127,8 +133,8 @@ public struct MessageUnsettled: MessageEvent {
 extension Message {
     static let keys: [EventKey] = [
         .direction, .id, .conversation, .author, .stanzaID, .originID, .from, .to, .type, .body, .sentAt, .state,
-        .error, .errorCode,
-        .settled, .edited, .retracted, .erased, .corrects, .replyTo, .reactions, .plainReactions,
+        .error, .errorCode, .settled, .edited, .retracted, .erased, .corrects, .replyTo, .answers, .reactions,
+        .plainReactions,
         .plainRetraction, .encryption, .file, .shown,
     ]
 
@@ -146,6 +152,7 @@ extension Message {
             editedAt.map { EventField(.edited, .time($0)) },
             erasure == .retracted ? EventField(.retracted, .flag(true)) : .optional(.erased, erasure?.rawValue),
             .optional(.corrects, corrects), .optional(.replyTo, repliesTo),
+            answered.map { EventField(.answers, .object($0.fields)) },
             reactionField(.reactions, isPlain: false), reactionField(.plainReactions, isPlain: true),
             isRetractedInPlain ? EventField(.plainRetraction, .flag(true)) : nil,
             encryption.map { EventField(.encryption, .object($0.fields)) },
@@ -166,13 +173,13 @@ extension Message {
         if let error { words += " (\(error))" }
         if editedAt != nil { words += " (edited)" }
         if let corrects { words += " (corrects \(corrects), which is not here)" }
-        if repliesTo != nil { words += " (answer)" }
+        if repliesTo != nil { words += " (\(answered?.words ?? "answer"))" }
         if encryption?.isPlain ?? false { words += " (not encrypted)" }
         if isRetractedInPlain { words += " (a retraction came in plain, and does not count)" }
-        return "\(other)\(words): \(text)\(reactionWords())"
+        return "\(other)\(words): \(textWords())\(reactionWords())"
     }
 
-    private var text: PrintedText {
+    private func textWords() -> PrintedText {
         if let words = fileWords(), erasure == nil { return words }
         return switch (body, erasure, encryption?.problem) {
         case (_, .retracted?, _): "(retracted)"

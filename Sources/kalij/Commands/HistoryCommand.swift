@@ -30,6 +30,7 @@ enum HistoryCommand: Command {
         or a gap, with the times of the messages before and after, if known:
           {"event":"gap","account":"juliet@example.org","after":"...","before":"...","reason":"not-fetched",
            "fillable":true}
+        An answer has `answers`, the answered message if it is here: its `id`, `author`, `from` and the beginning of its `text`.
         Outgoing messages have a `state`: queued, sent, acked, delivered or failed (with an `error`), and `settled` is false if their
         session is lost and the outcome is unknown. The `reason` of a gap is not-fetched, lost, reading or unread (with a
         `problem`).

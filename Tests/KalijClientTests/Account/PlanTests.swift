@@ -25,6 +25,8 @@ struct PlanTests {
         "omemo_device", "omemo_own", "omemo_signed", "omemo_prekey",
         // Rows live for seconds.
         "letter", "reply",
+        // The values of a statement, and what is found for them.
+        "json_each", "named", "found",
     ]
 
     /// Statements that walk on purpose.

@@ -21,7 +21,8 @@ public struct Window: Sendable, Equatable {
 /// A part of a conversation, as it was read.
 public struct Page: Sendable, Equatable {
     public var messages: [MessageRow] = []
-    public var gaps: [GapRow] = []
+    /// The gaps before the message with this number; behind the last one, at the end.
+    public var gaps: [Int: [GapRow]] = [:]
     public var hasOlder = false
     public var hasNewer = false
 
@@ -108,26 +109,20 @@ public struct Thread: Sendable {
     /// Rows are a function of what was read.
     static func rows(_ page: Page, firstUnread: Int64?, isGroup: Bool) -> [ThreadRow] {
         var rows: [ThreadRow] = []
-        var gaps = page.gaps[...]
         var (day, previous): (Int, MessageRow?) = (.min, nil)
-        for message in page.messages {
-            while let gap = gaps.first, let before = gap.before, before <= message.at {
-                // A gap before all that is stored is seen only at the beginning.
-                if previous != nil || !page.hasOlder { rows.append(.gap(gap)) }
-                gaps.removeFirst()
-            }
-            let today = Days.number(message.at)
+        for (number, message) in page.messages.enumerated() {
             // The first held row stays where it is when older ones come before it.
+            if previous != nil || !page.hasOlder { rows += (page.gaps[number] ?? []).map(ThreadRow.gap) }
+            let today = Days.number(message.at)
             if today != day, previous != nil || !page.hasOlder { rows.append(.day(message.at)) }
             if message.id == firstUnread { rows.append(.unread) }
             let isBreak = today != day || message.id == firstUnread
             let continues =
-                !isBreak && previous.map { $0.author == message.author && $0.isOwn == message.isOwn } ?? false
+                !isBreak && previous.map { $0.isSameAuthor(as: message) } ?? false
             rows.append(.message(message, showsAuthor: isGroup && !message.isOwn && !continues, continues: continues))
             (day, previous) = (today, message)
         }
-        if !page.hasNewer { rows += gaps.map(ThreadRow.gap) }
-        return rows
+        return rows + (page.gaps[page.messages.count] ?? []).map(ThreadRow.gap)
     }
 }
 

@@ -88,54 +88,49 @@ public actor Reader {
 
     /// A window of `before` messages before the message `id`, and what follows; nil if the message is gone.
     public func window(_ key: ConversationKey, before: Int, _ id: Int64) throws -> Window? {
-        guard let account = try accounts().first(where: { $0.jid.description == key.account }) else { return nil }
-        let conversations = try conversations(account)
-        guard try conversations.message(id)?.conversation == key.jid else { return nil }
-        let first = try conversations.messages(with: .received(key.jid), before: id, limit: before).first?.id
-        return Window(first: first ?? id, count: Window.most)
+        guard let account = try accounts().first(where: { $0.jid.description == key.account }),
+            let older = try conversations(account).page(with: .received(key.jid), at: .before(id), limit: before)
+        else { return nil }
+        return Window(first: older.messages.first?.id ?? id, count: Window.most)
     }
 
-    /// A part of a conversation.
+    /// A part of a conversation; the newest one if the window's message is gone.
     /// - Parameter waiting: whether messages in the mailbox are read, too: while another process drives.
     public func page(_ key: ConversationKey, _ window: Window, waiting: Bool) throws -> Page {
         guard let account = try accounts().first(where: { $0.jid.description == key.account }) else { return Page() }
-        let jid = JID.received(key.jid)
-        let name = try conversations(account).name(of: jid)?.shownName ?? key.jid.shownName
-        var (messages, page) = (try stored(account, jid, window), Page())
-        (page.hasOlder, page.hasNewer) = (messages.hasOlder, messages.hasNewer)
-        if waiting, !page.hasNewer {
-            let newest = try HistoryReader(directory).messages(of: account, with: jid, limit: Window.begin)
-            messages.rows += newest.filter { $0.id < 0 }
+        let (conversations, jid) = (try conversations(account), JID.received(key.jid))
+        let name = try conversations.name(of: jid)?.shownName ?? key.jid.shownName
+        func read(_ place: ConversationPage.Place) throws -> ConversationPage? {
+            try conversations.page(with: jid, at: place, limit: window.count, mailbox: waiting ? directory : nil)
         }
-        page.messages = messages.rows.map { MessageRow($0, name: name) }
-        page.gaps = try gaps(account, key)
-        return page
+        let page = try window.first.flatMap { try read(.from($0)) } ?? read(.newest)
+        return page.map { Page($0, name: name) } ?? Page()
     }
+}
 
-    private func stored(
-        _ account: Account, _ jid: JID, _ window: Window
-    ) throws -> (rows: [Message], hasOlder: Bool, hasNewer: Bool) {
-        let conversations = try conversations(account)
-        if let id = window.first, let first = try conversations.message(id) {
-            let rows = [first] + (try conversations.messages(with: jid, after: id, limit: window.count))
-            let hasOlder = try !conversations.messages(with: jid, before: id, limit: 1).isEmpty
-            return (Array(rows.prefix(window.count)), hasOlder, rows.count > window.count)
-        }
-        let rows = try conversations.messages(with: jid, limit: window.count + 1)
-        return (Array(rows.suffix(window.count)), rows.count > window.count, false)
-    }
-
-    private func gaps(_ account: Account, _ key: ConversationKey) throws -> [GapRow] {
-        try HistoryReader(database()).gaps(of: account).compactMap { gap in
-            guard gap.room == nil || gap.room?.description == key.jid else { return nil }
-            let kind: GapRow.Kind
-            switch gap.reason {
-            case .notFetched: kind = .missing
-            case .lost: kind = .lost
-            case .unread: kind = .unread
-            case .reading: return nil
+extension Page {
+    /// - Parameter name: the other side's name.
+    init(_ page: ConversationPage, name: String) {
+        (hasOlder, hasNewer) = (page.hasOlder, page.hasNewer)
+        for entry in page.entries {
+            switch entry {
+            case .message(let message): messages.append(MessageRow(message, name: name))
+            case .gap(let gap): if let row = GapRow(gap) { gaps[messages.count, default: []].append(row) }
             }
-            return GapRow(kind: kind, before: gap.before, room: gap.room?.description)
         }
+    }
+}
+
+extension GapRow {
+    /// Nil for what is being read.
+    init?(_ gap: HistoryGap) {
+        let kind: Kind
+        switch gap.reason {
+        case .notFetched: kind = .missing
+        case .lost: kind = .lost
+        case .unread: kind = .unread
+        case .reading: return nil
+        }
+        self.init(kind: kind, before: gap.before, room: gap.room?.description)
     }
 }

@@ -7,6 +7,10 @@ public struct MessageRow: Sendable, Equatable {
     /// "You" for the user's own.
     public var author: String
     public var isOwn: Bool
+    /// Who it is in a group, as far as that is proven: anybody takes the name of whoever leaves.
+    public var proven: RoomAuthor?
+    /// What the message answers: "answers Juliet: “Good night”".
+    public var answered: String?
     public var text: String
     /// Whether only the beginning of the text is shown.
     public var isCut = false
@@ -28,9 +32,17 @@ public struct MessageRow: Sendable, Equatable {
             .joined(separator: "  ·  ")
     }
 
+    /// Whether the same author is shown; whoever has taken a name is another one.
+    func isSameAuthor(as other: MessageRow) -> Bool {
+        author == other.author && isOwn == other.isOwn && proven == other.proven
+    }
+
+    /// Stands for the author: the same for all messages of the same one.
+    public var authorKey: String { proven?.text ?? author }
+
     /// What a screen reader says: "Juliet, 19:15: Good night. Delivered".
     public func spoken(_ time: String) -> String {
-        var words = "\(author), \(time): \(text)"
+        var words = "\(author), \(time)\(answered.map { ", " + $0 } ?? ""): \(text)"
         let more = [
             isCut ? Words.cut : "", isEdited ? Words.edited : "",
             reactions.isEmpty ? "" : Words.reactions(reactions), state?.words ?? "",
@@ -93,9 +105,12 @@ extension MessageRow {
     init(_ message: Message, name: String) {
         let isOwn = message.direction == .outgoing
         let isInRoom = message.type == "groupchat"
-        let nick = message.from.split(separator: "/", maxSplits: 1).dropFirst().first.map(String.init) ?? name
-        let author = isOwn ? Words.you : (isInRoom ? nick.shownName : name).shownAuthor
+        let author = isOwn ? Words.you : Self.author(message.from, isInRoom, name)
         self.init(id: message.id, author: author, isOwn: isOwn, text: "", at: message.sentAt)
+        proven = message.roomAuthor
+        if message.repliesTo != nil {
+            answered = message.answered.map { Self.answered($0, isInRoom, name) } ?? Words.answersUnknown
+        }
         (text, isCut, isNotice) = Self.content(message)
         if isOwn {
             state = DeliveryState(
@@ -103,6 +118,27 @@ extension MessageRow {
         }
         reactions = message.reactions.prefix(20).flatMap { $0.emoji.prefix(5) }.map(\.shownName).joined(separator: " ")
         isEdited = message.editedAt != nil && message.erasure == nil
+    }
+
+    private static func author(_ from: String, _ isInRoom: Bool, _ name: String) -> String {
+        let nick = from.split(separator: "/", maxSplits: 1).dropFirst().first.map(String.init) ?? name
+        return (isInRoom ? nick.shownName : name).shownAuthor
+    }
+
+    /// No quote in the text ends the quote.
+    static func answered(_ message: QuotedMessage, _ isInRoom: Bool, _ name: String) -> String {
+        var words = Words.unreadable
+        if message.erasure != nil {
+            words = Words.removed
+        } else if let text = message.text {
+            let line = text.shownLine
+            let isWhole = !message.isCut && line.utf8.count >= text.utf8.count
+            words = "“" + line.replacing("”", with: "'").replacing("“", with: "'") + (isWhole ? "”" : "…”")
+        } else if let file = message.file {
+            words = Words.file(file.shownName)
+        }
+        guard message.direction == .incoming else { return Words.answersYou(words) }
+        return Words.answers(author(message.from, isInRoom, name), words)
     }
 
     private static func content(_ message: Message) -> (String, Bool, Bool) {

@@ -48,6 +48,11 @@ public enum Words {
     public static func said(_ author: String, _ text: String) -> String {
         tr("{author}: {text}", ["author": author, "text": text])
     }
+    public static func answers(_ author: String, _ text: String) -> String {
+        tr("answers {author}: {text}", ["author": author, "text": text])
+    }
+    public static func answersYou(_ text: String) -> String { tr("answers you: {text}", ["text": text]) }
+    public static var answersUnknown: String { tr("answers a message that is not here") }
     public static func arrived(_ count: Int) -> String { tr("{n} message", "{n} messages", count) }
 
     // Rows

@@ -9,6 +9,7 @@ final class ThreadRowView: RowView {
     private let line = Make.silentLabel(classes: "thread-line", "caption-heading")
     private let bubble = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 2)
     private let author = Make.silentLabel(classes: "author", "caption-heading")
+    private let answered = Make.silentLabel(classes: "answered")
     private let text = Make.silentLabel(classes: "message-text")
     private let foot = Make.silentLabel(classes: "foot", "caption")
     private var load: Widget?
@@ -27,7 +28,9 @@ final class ThreadRowView: RowView {
         gtk_label_set_max_width_chars(opaque(foot), 56)
         gtk_label_set_ellipsize(opaque(author), PANGO_ELLIPSIZE_END)
         gtk_label_set_max_width_chars(opaque(author), 40)
-        for label in [author, text, foot] { bubble.append(label) }
+        gtk_label_set_ellipsize(opaque(answered), PANGO_ELLIPSIZE_END)
+        gtk_label_set_max_width_chars(opaque(answered), 56)
+        for label in [author, answered, text, foot] { bubble.append(label) }
         bubble.addClass("bubble")
         root.addClass("thread-row")
         root.append(line)
@@ -58,8 +61,10 @@ final class ThreadRowView: RowView {
         author.show(showsAuthor)
         author.setText(message.author)
         author.setClass("author-\(color)", false)
-        color = message.author.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % Self.colors
+        color = message.authorKey.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % Self.colors
         author.setClass("author-\(color)", true)
+        answered.show(message.answered != nil)
+        answered.setText(message.answered ?? "")
         text.setText(message.text)
         text.setClass("notice", message.isNotice)
         foot.setText((message.isCut ? Words.cut + "\n" : "") + message.foot(Times.clock(message.at)))

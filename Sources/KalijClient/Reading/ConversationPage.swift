@@ -1,0 +1,129 @@
+import KalijAddress
+import KalijFeatures
+import KalijSteps
+
+/// A part of a conversation, at one moment.
+public struct ConversationPage: Sendable, Equatable {
+    /// Where a page is. Messages are named by their rows (``Message/id``).
+    public enum Place: Sendable, Equatable {
+        /// The newest messages.
+        case newest
+        /// The newest messages before a message.
+        case before(Int64)
+        /// The oldest messages after a message.
+        case after(Int64)
+        /// A message, and the oldest messages after it.
+        case from(Int64)
+        /// A message, and the limit's number of messages on either side.
+        case around(Int64)
+    }
+
+    /// The messages, oldest first, and the places between them where messages are missing. A place is in the page of the message that
+    /// follows it, so pages that are read one after the other have it once. At the newest end the messages in the mailbox follow, with
+    /// negative ids.
+    public let entries: [HistoryReader.Entry]
+    /// Whether there are stored messages before the page.
+    public let hasOlder: Bool
+    /// Whether there are stored messages after the page.
+    public let hasNewer: Bool
+
+    /// The messages, without the gaps.
+    public var messages: [Message] {
+        entries.compactMap { if case .message(let message) = $0 { message } else { nil } }
+    }
+}
+
+extension Conversations {
+    /// A page of a conversation, with its gaps.
+    ///
+    /// ```swift
+    /// let page = try conversations.page(with: JID("romeo@example.net"), limit: 30)
+    /// if let first = page?.messages.first, page?.hasOlder ?? false {
+    ///     let older = try conversations.page(with: JID("romeo@example.net"), at: .before(first.id), limit: 30)
+    /// }
+    /// ```
+    /// - Parameters:
+    ///   - jid: the other side.
+    ///   - place: where the page is.
+    ///   - limit: the most stored messages; around a message, the most on either side.
+    ///   - mailbox: the directory whose mailbox is read, too, if the page reaches the newest message: while another process drives, what this
+    ///     one has accepted waits there. The newest `limit` waiting messages are shown, besides the stored ones.
+    /// - Returns: nil if the place is no shown message of the conversation.
+    /// - Throws: `StoreError`
+    public func page(
+        with jid: JID, at place: ConversationPage.Place = .newest, limit: Int, mailbox: AccountDirectory? = nil
+    ) throws -> ConversationPage? {
+        let limit = min(max(limit, 0), 1_000_000_000)
+        let reader = HistoryReader(database, shared: try mailbox.map { try SharedReader($0) })
+        return try database.reading {
+            guard let part = try part(of: name(jid), at: place, limit) else { return nil }
+            let waiting = part.hasNewer ? [] : try reader.waiting(of: account, with: jid).suffix(limit)
+            let entries = try reader.entries(part, waiting: Array(waiting), of: account, with: jid)
+            return ConversationPage(entries: entries, hasOlder: part.older != nil, hasNewer: part.hasNewer)
+        }
+    }
+
+    private func part(of name: String, at place: ConversationPage.Place, _ limit: Int) throws -> HistoryPart? {
+        switch place {
+        case .newest:
+            return .newest(try messages.page(limit + 1, with: name, before: .max), limit)
+        case .before(let id):
+            guard let anchor = try anchor(id, in: name) else { return nil }
+            var part = HistoryPart.newest(try messages.page(limit + 1, with: name, before: anchor.position), limit)
+            part.hasNewer = true
+            return part
+        case .after(let id):
+            guard let anchor = try anchor(id, in: name) else { return nil }
+            let rows = try messages.page(limit + 1, with: name, after: anchor.position)
+            return HistoryPart(Array(rows.prefix(limit)), older: anchor.position, hasNewer: rows.count > limit)
+        case .from(let id):
+            guard let anchor = try anchor(id, in: name) else { return nil }
+            let rows = [anchor] + (try messages.page(limit, with: name, after: anchor.position))
+            let older = try messages.page(1, with: name, before: anchor.position).last
+            return HistoryPart(Array(rows.prefix(limit)), older: older?.position, hasNewer: rows.count > limit)
+        case .around(let id):
+            guard let anchor = try anchor(id, in: name) else { return nil }
+            var part = HistoryPart.newest(try messages.page(limit + 1, with: name, before: anchor.position), limit)
+            let rows = try messages.page(limit + 1, with: name, after: anchor.position)
+            part.messages += [anchor] + rows.prefix(limit)
+            part.hasNewer = rows.count > limit
+            return part
+        }
+    }
+
+    /// The message in row `id`; nil if it is no line of the conversation.
+    private func anchor(_ id: Int64, in name: String) throws -> StoredMessages.Placed? {
+        guard let message = try messages.message(id), message.isShown, message.conversation.exact == name.exact,
+            let place = try messages.place(of: id)
+        else { return nil }
+        return (message, place.position)
+    }
+}
+
+/// Consecutive messages, before what is shown of each is known.
+struct HistoryPart {
+    var messages: [StoredMessages.Placed]
+    /// The order number of the message before; nil if there is none.
+    let older: Int64?
+    /// Whether there are messages after these.
+    var hasNewer: Bool
+
+    init(_ messages: [StoredMessages.Placed], older: Int64?, hasNewer: Bool) {
+        (self.messages, self.older, self.hasNewer) = (messages, older, hasNewer)
+    }
+
+    /// The newest `limit` of `messages`; one before them shows whether there are older ones.
+    static func newest(_ messages: [StoredMessages.Placed], _ limit: Int) -> HistoryPart {
+        // characters: messages.
+        let shown = messages.suffix(limit)
+        let older = messages.dropLast(shown.count).last?.position
+        return HistoryPart(Array(shown), older: older, hasNewer: false)
+    }
+
+    /// Whether the gap is before one of these messages and after those before, or at the end.
+    func holds(_ gap: HistoryGap) -> Bool {
+        if let older, gap.position <= older { return false }
+        guard hasNewer else { return true }
+        return messages.last.map { gap.position <= $0.position } ?? false
+    }
+}
