@@ -122,8 +122,10 @@ final class MainWindow {
     // MARK: Pages
 
     private func begin() async {
-        accounts = await reader.addresses()
-        if accounts.isEmpty { showFirstStart() } else { await lookAtAll() }
+        // Accounts that cannot be read are no first start: the line above the list says why.
+        let known = try? await reader.addresses()
+        accounts = known ?? []
+        if known?.isEmpty ?? false { showFirstStart() } else { await lookAtAll() }
         if let place = places.load(), !accounts.isEmpty, accounts.contains(place.key.account) {
             await open(place)
         } else if !accounts.isEmpty {
