@@ -35,6 +35,8 @@ final class MainWindow {
     private var wanted: String?
     private(set) var isQuitting = false
     private(set) var isFirstStart = false
+    /// The day of which the names of days are.
+    private var today = 0
 
     init(_ application: OpaquePointer, _ directory: AccountDirectory, opening address: String?) {
         self.application = application
@@ -49,7 +51,19 @@ final class MainWindow {
         connectScreens()
         addActions()
         addKeys()
+        followDay()
         Task { await begin() }
+    }
+
+    /// Looks once a minute whether a day has begun, or the clock was set: then all days have other names.
+    private func followDay() {
+        let now = Days.number(wallNow())
+        if today != 0, today != now {
+            conversations.refresh()
+            screen.list.refresh()
+        }
+        today = now
+        after(60_000) { [weak self] in self?.followDay() }
     }
 
     private static func addStyle() {
