@@ -42,7 +42,7 @@ class Days(versions.Versions, clocks.Clocks, tour.Stage):
         me = self.person
         me.wait_row("Conversations", r"(Juliet|juliet).*")
         me.select("Conversations", r"(Juliet|juliet).*")
-        me.wait("the focus", lambda: re.match("(Juliet|juliet|Message)", me.focused().get_name() or ""))
+        me.wait_focus("list item|text", ".*")
         me.key("Return")
         me.wait_focus("text", "Message")
 

@@ -160,7 +160,7 @@ class Shared(tour.Stage):
         """A conversation of few rows: the tree is read quickly."""
         me = self.person
         me.select("Conversations", r"juliet@localhost, account mercutio@localhost, .*")
-        me.wait_focus("list item", r"juliet@localhost, account mercutio@localhost, .*")
+        me.wait_focus("list item", ".*")
         me.key("Return")
         me.see("label", "You write as mercutio@localhost")
         me.wait_focus("text", "Message")
@@ -168,7 +168,7 @@ class Shared(tour.Stage):
     def open_first(self):
         me = self.person
         me.select("Conversations", r"juliet@localhost, account romeo@localhost, .*")
-        me.wait_focus("list item", r"juliet@localhost, account romeo@localhost, .*")
+        me.wait_focus("list item", ".*")
         me.key("Return")
         me.see("label", "You write as romeo@localhost")
         me.wait_row("Messages", ".*Good morrow from romeo.*")
