@@ -88,6 +88,13 @@ import Testing
         #expect(arrived.map(\.id) == [6])
     }
 
+    @Test func `What comes after the clock was set back has arrived`() {
+        var thread = Thread(key, isGroup: false)
+        _ = thread.read(page([message(5, at: noon)]))
+        let arrived = thread.read(page([message(5, at: noon), message(6, at: noon - 3_600_000)]))
+        #expect(arrived.map(\.id) == [6])
+    }
+
     @Test func `Reading on goes by steps, and ends at the newest`() {
         var thread = Thread(key, isGroup: false)
         var held = page((1...300).map { message($0, at: noon + $0) })

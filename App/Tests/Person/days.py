@@ -1,5 +1,8 @@
-"""Bad days: no space, no display, no bus, a driver that hangs, two starts at once, texts that lie. What was accepted is kept, and the app says
-what is wrong."""
+"""Bad days: no space, no display, no bus, a driver that hangs, two starts at once, texts that lie, tables of other versions, a wrong clock. What
+was accepted is kept, and the app says what is wrong.
+
+    DAYS="newer_tables expired" stage PROGRAM days       some of them
+"""
 import os
 import re
 import signal
@@ -7,15 +10,17 @@ import sqlite3
 import subprocess
 import time
 
+import clocks
 import keys
 import person
 import tour
+import versions
 
 
-class Days(tour.Stage):
+class Days(versions.Versions, clocks.Clocks, tour.Stage):
     def run(self):
         self.keys = keys.Keyboard()
-        self.juliet, = self.begin("juliet")
+        self.juliet, self.nurse = self.begin("juliet", "nurse")
         self.log_in()
         self.kalij("send", "juliet@localhost", "Good morrow")
         self.start()
@@ -23,7 +28,8 @@ class Days(tour.Stage):
         self.person.end()
         chosen = os.environ.get("DAYS", "").split()
         for day in (self.no_space, self.terminated, self.two_starts, self.no_session_bus, self.no_accessibility_bus, self.driver_that_hangs,
-                    self.hostile, self.no_display):
+                    self.older_tables, self.migrated_by_two, self.held_for_writing, self.older_driver, self.newer_tables, self.wrong_clock,
+                    self.jumping_clock, self.expired, self.hostile, self.no_display):
             if chosen and day.__name__ not in chosen:
                 continue
             self.say(f"- {day.__name__}")
@@ -36,6 +42,7 @@ class Days(tour.Stage):
         me = self.person
         me.wait_row("Conversations", r"(Juliet|juliet).*")
         me.select("Conversations", r"(Juliet|juliet).*")
+        me.wait_focus("list item|text", ".*")
         me.key("Return")
         me.wait_focus("text", "Message")
 

@@ -161,9 +161,8 @@ class Person:
 
     def press(self, name):
         """Presses a button as a screen reader does."""
-        node = self.see("push button", name)
-        if not Atspi.Action.do_action(node, 0):
-            raise Lost(f"the button {name} cannot be pressed")
+        # A button that is not sensitive yet refuses.
+        self.wait(f"a press of {name}", lambda: any(Atspi.Action.do_action(node, 0) for node in self.nodes("push button", name)))
 
     def enter(self, name, text):
         """Sets a field as a screen reader does."""

@@ -141,6 +141,8 @@ class Reader(tour.Stage):
         # From the text field: a row is selected, and Return opens it.
         for other, name in ((juliet, "juliet"), (nurse, "nurse"), (juliet, "juliet")):
             me.select("Conversations", name + "@localhost, .*")
+            # The focus follows in the next frame, and is heard.
+            me.wait_focus("list item", ".*")
             me.key("Return")
             me.wait_row("Messages", rf"{name}@localhost, \d\d:\d\d: To thee, says {name}")
             me.wait_focus("text", "Message")

@@ -42,9 +42,9 @@ class Stage:
         return subprocess.run([os.environ["KALIJ_BINARY"], "--data", self.data, *words], check=True, timeout=60, capture_output=True,
                               text=True, **options).stdout
 
-    def log_in(self):
-        self.kalij("login", "romeo@localhost", "--server", f"localhost:{self.server.port}", "--ca", str(self.server.certificate),
-                   env=os.environ | {"KALIJ_PASSWORD": "secret-romeo"})
+    def log_in(self, user="romeo"):
+        self.kalij("login", user + "@localhost", "--server", f"localhost:{self.server.port}", "--ca", str(self.server.certificate),
+                   env=os.environ | {"KALIJ_PASSWORD": "secret-" + user})
 
     def drive(self):
         """`kalij run`, until it is killed."""
@@ -327,10 +327,11 @@ if __name__ == "__main__":
     import many
     import pictures
     import scroll
+    import shared
     import targets
     TOURS["heard"] = heard.Heard
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "kills": kills.Kills, "days": days.Days,
+    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside}
     for name in wanted:
         print(f"--- {name}", flush=True)

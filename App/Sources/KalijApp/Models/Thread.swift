@@ -86,7 +86,12 @@ public struct Thread: Sendable {
         self.page = page
         rows = Self.rows(page, firstUnread: firstUnread, isGroup: isGroup)
         guard wasRead, let last else { return [] }
-        return page.messages.filter { !$0.isOwn && !known.contains($0.id) && $0.id > last.id && $0.at >= last.at }
+        let isNew = { (message: MessageRow) in !message.isOwn && !known.contains(message.id) && message.id > last.id }
+        // What stands behind the last message has come after it, whatever the clock said.
+        if let place = page.messages.lastIndex(where: { $0.id == last.id }) {
+            return page.messages[(place + 1)...].filter(isNew)
+        }
+        return page.messages.filter { isNew($0) && $0.at >= last.at }
     }
 
     /// The window of what is held, and of what has come since.

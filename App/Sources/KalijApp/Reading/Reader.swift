@@ -26,8 +26,9 @@ public actor Reader {
     }
 
     /// The addresses of the accounts in use; empty without a directory.
-    public func addresses() -> [String] {
-        ((try? accounts()) ?? []).map(\.jid.description)
+    /// - Throws: `StoreError`: there may be accounts, and they cannot be read; `.newerVersion` among them.
+    public func addresses() throws -> [String] {
+        do { return try accounts().map(\.jid.description) } catch DirectoryError.noAccount { return [] }
     }
 
     /// All conversations of all accounts, the last active first, without what is said there.

@@ -1,20 +1,21 @@
 import CAdwaita
 import KalijApp
 
-/// A line of the list of conversations: picture, name, time, last line, unread.
+/// A line of the list of conversations: picture, name, time, last line, unread; the account if there are several.
 final class ConversationRowView: RowView {
     let root: Widget
     private let avatar = Make.avatar(40)
     private let name = Make.silentLabel(classes: "conversation-name")
     private let time = Make.silentLabel(classes: "dim-label", "caption")
     private let line = Make.silentLabel(classes: "dim-label", "conversation-line")
+    private let account = Make.silentLabel(classes: "dim-label", "caption")
     private let badge = Make.silentLabel(classes: "badge", "numeric")
     private let failed = Make.silentImage("dialog-warning-symbolic")
     private let muted = Make.silentImage("audio-volume-muted-symbolic")
     private var picture: String?
 
     init() {
-        for label in [name, line] {
+        for label in [name, line, account] {
             gtk_label_set_ellipsize(opaque(label), PANGO_ELLIPSIZE_END)
             gtk_label_set_max_width_chars(opaque(label), 8)
             gtk_widget_set_hexpand(label, 1)
@@ -25,7 +26,7 @@ final class ConversationRowView: RowView {
         gtk_widget_set_valign(badge, GTK_ALIGN_CENTER)
         let top = Make.horizontal(name, muted, time, spacing: 6)
         let bottom = Make.horizontal(line, failed, badge, spacing: 6)
-        let texts = Make.vertical(top, bottom, spacing: 3)
+        let texts = Make.vertical(top, bottom, account, spacing: 3)
         gtk_widget_set_valign(texts, GTK_ALIGN_CENTER)
         root = Make.horizontal(avatar, texts, spacing: 10)
         root.addClass("conversation")
@@ -43,7 +44,8 @@ final class ConversationRowView: RowView {
         name.setClass("unread", row.unread > 0)
         failed.show(row.isFailed)
         muted.show(row.isMuted)
-        gtk_widget_set_tooltip_text(root, row.showsAccount ? row.key.account : nil)
+        account.setText(row.showsAccount ? row.key.account : "")
+        account.show(row.showsAccount)
     }
 
     private func showPicture(_ path: String?) {

@@ -143,7 +143,7 @@ final class ConversationsScreen {
         onOpen(row)
     }
 
-    /// A day has begun.
+    /// Another day is today.
     func refresh() { list.refresh() }
 
     // MARK: Search

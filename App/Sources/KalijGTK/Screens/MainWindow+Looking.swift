@@ -71,7 +71,7 @@ extension MainWindow {
     }
 
     func lookAtAll() async {
-        accounts = await reader.addresses()
+        accounts = (try? await reader.addresses()) ?? accounts
         guard let heads = try? await reader.heads() else { return }
         let wanted = conversations.read(heads: heads)
         conversations.read((try? await reader.rows(wanted)) ?? [])

@@ -35,6 +35,8 @@ final class MainWindow {
     private var wanted: String?
     private(set) var isQuitting = false
     private(set) var isFirstStart = false
+    /// The day of which the names of days are.
+    private var today = 0
 
     init(_ application: OpaquePointer, _ directory: AccountDirectory, opening address: String?) {
         self.application = application
@@ -49,7 +51,19 @@ final class MainWindow {
         connectScreens()
         addActions()
         addKeys()
+        followDay()
         Task { await begin() }
+    }
+
+    /// Looks once a minute whether a day has begun, or the clock was set: then all days have other names.
+    private func followDay() {
+        let now = Days.number(wallNow())
+        if today != 0, today != now {
+            conversations.refresh()
+            screen.list.refresh()
+        }
+        today = now
+        after(60_000) { [weak self] in self?.followDay() }
     }
 
     private static func addStyle() {
@@ -122,8 +136,10 @@ final class MainWindow {
     // MARK: Pages
 
     private func begin() async {
-        accounts = await reader.addresses()
-        if accounts.isEmpty { showFirstStart() } else { await lookAtAll() }
+        // Accounts that cannot be read are no first start: the line above the list says why.
+        let known = try? await reader.addresses()
+        accounts = known ?? []
+        if known?.isEmpty ?? false { showFirstStart() } else { await lookAtAll() }
         if let place = places.load(), !accounts.isEmpty, accounts.contains(place.key.account) {
             await open(place)
         } else if !accounts.isEmpty {
