@@ -23,7 +23,7 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
     /// The words in English.
     public var description: String {
         var words = ""
-        for (number, part) in code.english.split(separator: "{", omittingEmptySubsequences: false).enumerated() {
+        for (number, part) in code.english.parts(at: "{").enumerated() {
             guard number > 0, let end = part.firstIndex(of: "}"), let place = Int(part[..<end]) else {
                 words += part
                 continue
@@ -52,21 +52,24 @@ extension Reason {
 // MARK: As text
 
 extension Reason {
-    /// U+001F, the unit separator of ASCII: XML has no such character.
-    private static let separator: Character = "\u{1F}"
+    /// The unit separator of ASCII: XML has no such character.
+    private static let separator: Unicode.Scalar = "\u{1F}"
 
     /// The code and the values in one text; the words alone for a reason without a code.
     package var stored: String {
-        guard code != .other else { return description }
-        return ([code.rawValue] + values.map { $0.filter { $0 != Self.separator } })
-            .joined(separator: String(Self.separator)) + String(Self.separator)
+        guard code != .other else { return Self.withoutSeparators(description) }
+        return ([code.rawValue] + values.map(Self.withoutSeparators) + [""]).joined(separator: String(Self.separator))
+    }
+
+    private static func withoutSeparators(_ text: String) -> String {
+        text.parts(at: separator).joined(separator: " ")
     }
 
     /// - Parameter stored: ``stored``, or words without a code, as former versions have stored them.
     package init(stored: String) {
-        let parts = stored.split(separator: Self.separator, omittingEmptySubsequences: false).map(String.init)
+        let parts = stored.parts(at: Self.separator)
         guard parts.count > 1, let code = Code(rawValue: parts[0]), code != .other else {
-            self.init(other: stored.replacing(String(Self.separator), with: " "))
+            self.init(other: Self.withoutSeparators(stored))
             return
         }
         self.init(code, Array(parts[1..<(parts.count - 1)]))
