@@ -45,6 +45,7 @@ public final class Backend: Sendable {
 
     private func run(_ looks: AsyncStream<Look>.Continuation) async {
         var woken = wakes.stream.makeAsyncIterator()
+        var pause = Self.shortest
         while !isStopped.withLock({ $0 }) {
             do {
                 let engine = try await Engine.start(role: .main, in: directory)
@@ -52,12 +53,20 @@ public final class Backend: Sendable {
                 defer { self.engine.withLock { $0 = nil } }
                 looks.yield(.driving(.here))
                 looks.yield(.everything)
-                let listening = Task { while !Task.isCancelled { await hear(looks) } }
+                let listening = Task {
+                    while !Task.isCancelled { if await !hear(looks) { try? await Task.sleep(for: Self.shortest) } }
+                }
                 defer { listening.cancel() }
                 _ = try await engine.waitUntilEnded()
             } catch FenceError.held {
                 looks.yield(.driving(.elsewhere))
-                await hear(looks)
+                if await hear(looks) {
+                    pause = Self.shortest
+                } else {
+                    // A process that has the right to drive and does not listen: yet, any more, or as a former version.
+                    try? await Task.sleep(for: pause)
+                    pause = min(2 * pause, Self.longest)
+                }
                 looks.yield(.everything)
             } catch DirectoryError.noAccount, DirectoryError.allLoggedOut {
                 looks.yield(.driving(.noAccount))
@@ -73,16 +82,16 @@ public final class Backend: Sendable {
         }
     }
 
+    private static let (shortest, longest) = (Duration.milliseconds(100), Duration.seconds(2))
+
     /// Hears what is shown differently, until the driver ends: this process's engine, or another's.
-    private func hear(_ looks: AsyncStream<Look>.Continuation) async {
-        // A process that has the right to drive and does not listen yet, or not any more.
-        guard let changes = DirectoryChanges(directory) else {
-            try? await Task.sleep(for: .milliseconds(100))
-            return
-        }
+    /// - Returns: false if the driver tells nobody.
+    private func hear(_ looks: AsyncStream<Look>.Continuation) async -> Bool {
+        guard let changes = DirectoryChanges(directory) else { return false }
         self.changes.withLock { $0 = changes }
         for await news in changes { if let look = Look(news) { looks.yield(look) } }
         self.changes.withLock { $0 = nil }
+        return true
     }
 
     // MARK: Intents

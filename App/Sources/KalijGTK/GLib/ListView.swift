@@ -27,6 +27,8 @@ final class ListView<Row: RowView> {
     var onMade: (Row) -> Void = { _ in }
     /// A row has got widgets.
     var onBound: () -> Void = {}
+    /// A scroll begins; whether to the last row.
+    var onScroll: (Bool) -> Void = { _ in }
     /// A scroll has ended.
     var onSettled: () -> Void = {}
     private var scrolling: (place: Int, frames: Int, above: Int)?
@@ -210,6 +212,7 @@ final class ListView<Row: RowView> {
     func scroll(to place: Int, atTop: Bool = false, frames: Int = 3) {
         let isScrolling = scrolling != nil
         scrolling = (place, atTop ? 2 * frames : frames, frames)
+        onScroll(place >= rows.count - 1)
         guard !isScrolling else { return }
         everyFrame(of: view) { [weak self] in
             guard let self, let (place, frames, above) = scrolling else { return false }

@@ -70,6 +70,8 @@ final class ConversationScreen {
         guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) else { return }
         connect(raw(adjustment), "value-changed") { [weak self] _ in self?.scrolledTo() }
         list.onSettled = { [weak self] in self?.scrolledTo() }
+        list.onScroll = { [weak self] toEnd in self?.follow(.scrolls(toEnd: toEnd)) }
+        listenForPersons()
         guard let keys = gtk_event_controller_key_new() else { return }
         connect(keys, "key-pressed") { [weak self] arguments in
             let isCopy =
@@ -111,11 +113,29 @@ final class ConversationScreen {
     }
 
     /// Whether the newest held row is in sight, or will be.
-    var isAtEnd: Bool {
-        if let isAtEnd = list.isScrollingToEnd { return isAtEnd }
-        guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) else { return true }
-        let end = gtk_adjustment_get_value(adjustment) + gtk_adjustment_get_page_size(adjustment)
-        return end >= gtk_adjustment_get_upper(adjustment) - Self.nearEnd
+    var isAtEnd: Bool { list.isScrollingToEnd ?? following.isOn }
+
+    private var following = Following()
+
+    private func follow(_ event: Following.Event) {
+        if following.handle(event, at: g_get_monotonic_time() / 1000) { list.scroll(to: list.rows.count - 1) }
+    }
+
+    /// Whatever may scroll the list by hand.
+    private func listenForPersons() {
+        let made: [(OpaquePointer?, signal: String, asks: Bool)] = [
+            (gtk_event_controller_key_new(), "key-pressed", true),
+            (gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES), "scroll", true),
+            (gtk_gesture_click_new(), "pressed", false), (gtk_gesture_drag_new(), "drag-update", false),
+        ]
+        for case (let controller?, let signal, let asks) in made {
+            gtk_event_controller_set_propagation_phase(controller, GTK_PHASE_CAPTURE)
+            connect(controller, signal) { [weak self] arguments in
+                self?.follow(.acted)
+                if asks { arguments.answer(false) }
+            }
+            gtk_widget_add_controller(scrolled, controller)
+        }
     }
 
     private static let nearEnd = 60.0
@@ -125,6 +145,8 @@ final class ConversationScreen {
 
     private func scrolledTo() {
         guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)), !list.isScrolling else { return }
+        let end = gtk_adjustment_get_value(adjustment) + gtk_adjustment_get_page_size(adjustment)
+        follow(.moved(isAtEnd: end >= gtk_adjustment_get_upper(adjustment) - Self.nearEnd))
         onScrolled()
         if gtk_adjustment_get_value(adjustment) < Self.nearBegin { onOlder() }
         if isAtEnd { onNewer() }
