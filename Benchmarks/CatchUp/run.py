@@ -3,7 +3,7 @@
 that pages the same archive and stores nothing. The C program runs once as usual, and once with acknowledgements at once
 (TCP_QUICKACK), like kalij: Prosody 0.12 waits for acknowledgements.
 
-usage: run.py KALIJ [--messages N] [--rounds N] [--json]
+usage: run.py KALIJ [--former KALIJ] [--messages N] [--rounds N] [--json]
 
 Wall and CPU time are from the session to the archive's end (in the output of `kalij -v run`); peak memory is the whole
 process's. In two more rounds another client pings `kalij run` every 20 ms: these rounds cost the server time that the C
@@ -18,6 +18,7 @@ RECORDING = os.path.join(HERE, "../Receive/recording.py")
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("kalij")
+parser.add_argument("--former", help="an earlier `kalij`, in turn with KALIJ")
 parser.add_argument("--messages", type=int, default=10000)
 parser.add_argument("--rounds", type=int, default=5)
 parser.add_argument("--json", action="store_true")
@@ -42,11 +43,11 @@ def peak(pid):
     return int(re.search(r"VmHWM:\s*(\d+)", open("/proc/%d/status" % pid).read()).group(1))
 
 
-def catch_up(folder, server, pinged=False):
+def catch_up(folder, server, pinged=False, program=None):
     """One first login; returns seconds, CPU seconds, peak kilobytes, and the time of each ping, if there are any."""
     data = folder + "/kalij"
     shutil.rmtree(data, ignore_errors=True)
-    kalij = [options.kalij, "--data", data]
+    kalij = [program or options.kalij, "--data", data]
     subprocess.run(
         kalij + ["login", "alice@localhost", "--direct-tls", "--server", "127.0.0.1:%d" % (server.port + 1), "--ca",
                  server.folder + "/certs/localhost.crt"], check=True, stdout=subprocess.DEVNULL,
@@ -104,11 +105,13 @@ def measure(folder):
     try:
         fill(server)
         page(folder, server)  # the server's caches
-        rounds, pings, memory = [], [], 0
+        rounds, formers, pings, memory = [], [], [], 0
         for number in range(options.rounds):
             # In turn, so that a slowing machine slows both.
             floor = page(folder, server)
             prompt = page(folder, server, "prompt")
+            if options.former:
+                formers.append(catch_up(folder, server, program=options.former)[:2])
             seconds, cpu, peak_now, _ = catch_up(folder, server)
             memory = max(memory, peak_now)
             rounds.append((seconds, cpu, floor["seconds"], floor["cpu"], prompt["seconds"]))
@@ -122,7 +125,9 @@ def measure(folder):
     seconds, cpu, floor, floor_cpu, prompt = (statistics.median(values) for values in zip(*rounds))
     micro = 1e6 / options.messages
     pings.sort()
-    return {"messages": options.messages, "rounds": options.rounds, "seconds": round(seconds, 2), "page_seconds": round(floor, 2),
+    ratios = [statistics.median(a / b for a, b in zip(mine, theirs)) for mine, theirs in zip(list(zip(*rounds))[:2], zip(*formers))]
+    return {"former_ratios": [round(ratio, 2) for ratio in ratios],
+            "messages": options.messages, "rounds": options.rounds, "seconds": round(seconds, 2), "page_seconds": round(floor, 2),
             "prompt_seconds": round(prompt, 2),
             "wall_ratio": round(statistics.median(a / b for a, _, b, _, _ in rounds), 2),
             "prompt_wall_ratio": round(statistics.median(a / b for a, _, _, _, b in rounds), 2),
@@ -142,6 +147,8 @@ def main():
         print("  C on libxml2         %(page_seconds)8.2f s  %(page_cpu_us)7.1f us CPU a message" % result)
         print("  ratio                %(wall_ratio)8.2f    %(cpu_ratio)7.2f" % result)
         print("  C, acknowledging at once %(prompt_seconds)4.2f s, ratio %(prompt_wall_ratio).2f" % result)
+        if options.former:
+            print("  against the former kalij: wall time %.2f, CPU time %.2f" % tuple(result["former_ratios"]))
         print("  a ping meanwhile: median %(ping_p50_ms).1f ms, 99 %% within %(ping_p99_ms).1f ms (%(pings)d pings)" % result)
     good = result["wall_ratio"] <= 1.1 and result["cpu_ratio"] <= 4.5 and result["peak_kb"] <= 24 * 1000 and result["ping_p99_ms"] <= 200
     return 0 if good else 1

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """Receiving N messages with one step each, against the same rows written by a bare SQLite program, in turn.
 
-usage: run.py KALIJ [--messages N] [--rounds N] [--json]
+usage: run.py KALIJ [--former KALIJ] [--messages N] [--rounds N] [--json]
 
 A scripted server replays a recorded stream over loopback TLS to `kalij run`, with an <r/> after every tenth message;
 each <r/> is answered after a disk barrier. `bare` then writes the same rows, one transaction a message, once without
 and once with as many synchronous commits. Prints the medians and the ratios of the rates; exit status 1 if `kalij run`
-is below half the rate of the rows without syncs.
+is below half the rate of the rows without syncs. A former `kalij` takes its turn in each round, and the ratio to it is told.
 """
 import argparse, json, os, shutil, socket, sqlite3, statistics, subprocess, sys, tempfile, time
 
@@ -16,20 +16,21 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("kalij")
+parser.add_argument("--former")
 parser.add_argument("--messages", type=int, default=10000)
 parser.add_argument("--rounds", type=int, default=7)
 parser.add_argument("--json", action="store_true")
 options = parser.parse_args()
 
 
-def receive(folder, port):
-    """One run of kalij; returns the seconds from the first byte sent to the last acknowledgement."""
+def receive(folder, port, program):
+    """One run of `program`; returns the seconds from the first byte sent to the last acknowledgement."""
     data = folder + "/data"
     shutil.rmtree(data, ignore_errors=True)
     server = subprocess.Popen(
         [sys.executable, SCRIPTED, "--port", str(port), "--cert", folder + "/cert.pem", "--key", folder + "/key.pem", "replay",
          folder + "/recording.xml"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    kalij = [options.kalij, "--data", data]
+    kalij = [program, "--data", data]
     try:
         assert server.stdout.readline().strip() == "ready"
         subprocess.run(
@@ -64,10 +65,13 @@ def main():
     try:
         prepare(folder, options.messages)
         port = free_port()
-        rounds = []
+        rounds, formers = [], []
         for number in range(options.rounds):
             # Alternated, so that a slowing machine slows all of them.
-            rounds.append((receive(folder, port), bare(folder, 0), bare(folder, 10)))
+            former = receive(folder, port, options.former) if options.former else None
+            rounds.append((receive(folder, port, options.kalij), bare(folder, 0), bare(folder, 10)))
+            if former:
+                formers.append(former / rounds[-1][0])
             print("\rround %d of %d" % (number + 1, options.rounds), end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
         ours, floor, synced = (statistics.median(values) for values in zip(*rounds))
@@ -76,6 +80,8 @@ def main():
         count = options.messages
         result = {"messages": count, "rounds": options.rounds, "kalij": round(count / ours), "bare": round(count / floor),
                   "bare_synced": round(count / synced), "ratio": round(ratio, 2), "ratio_synced": round(ratio_synced, 2)}
+        if formers:
+            result["ratio_former"] = round(statistics.median(formers), 2)
         if options.json:
             print(json.dumps(result))
         else:
@@ -83,6 +89,8 @@ def main():
             print("  kalij run, over TLS, every <r/> answered behind a sync  %7d" % result["kalij"])
             print("  the same rows by bare SQLite in C, no sync              %7d   ratio %.2f" % (result["bare"], ratio))
             print("  the same with as many syncs                             %7d   ratio %.2f" % (result["bare_synced"], ratio_synced))
+            if formers:
+                print("  the rate against that of the former kalij                       ratio %.2f" % result["ratio_former"])
         return 0 if ratio >= 0.5 else 1
     finally:
         shutil.rmtree(folder, ignore_errors=True)
