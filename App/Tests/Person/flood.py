@@ -40,8 +40,7 @@ class Flood(tour.Stage):
                  f"{gaps[len(gaps) // 2]:.0f} ms, 99 % within {gaps[int(len(gaps) * 0.99)]:.0f} ms, at most {gaps[-1]:.0f} ms")
         me.wait_row("Messages", rf".*: message {RATE * SECONDS - 1}\b.*", 60)
         self.say(f"{self.cpu() - cpu} ms of CPU for {RATE * SECONDS} messages; own memory {memory} MB before, {self.memory()} MB after")
-        told = self.kalij("history", "juliet@localhost", "--limit", str(RATE * SECONDS + 10), "--json")
-        found = [int(n) for n in re.findall(r'"body":"message (\d+)', told)]
+        found = self.history(RATE * SECONDS)
         if found != list(range(RATE * SECONDS)):
             raise person.Lost(f"{len(found)} of {RATE * SECONDS} messages, or not in order")
         me.end()
@@ -56,5 +55,44 @@ class Flood(tour.Stage):
                 sent = due
             time.sleep(0.01)
 
+    def history(self, count):
+        told = self.kalij("history", "juliet@localhost", "--limit", str(count + 10), "--json")
+        return [int(n) for n in re.findall(r'"body":"message (\d+)', told)]
+
     def memory(self):
         return int(re.search(r"RssAnon:\s+(\d+)", open(f"/proc/{self.person.program.pid}/status").read())[1]) // 1024
+
+
+class Arrivals(Flood):
+    """An hour of messages into the open conversation: the app's own memory each minute. LIMIT=4000 ARRIVALS_SECONDS=3600 stage PROGRAM arrivals"""
+
+    PACE, FOR = 3, int(os.environ.get("ARRIVALS_SECONDS", "120"))
+
+    def run(self):
+        juliet, = self.begin("juliet")
+        self.log_in()
+        self.kalij("send", "juliet@localhost", "Good morrow")
+        me = self.person
+        self.start()
+        me.select("Conversations", r"juliet@localhost, .*")
+        me.key("Return")
+        me.wait_row("Messages", r"You, .*Good morrow.*")
+        cpu, begun, sent, told = self.cpu(), time.monotonic(), 0, []
+        while sent < self.PACE * self.FOR:
+            time.sleep(max(0, begun + sent / self.PACE - time.monotonic()))
+            juliet.say("romeo@localhost", f"message {sent} of many, with some words that take a line or two of the window's width")
+            sent += 1
+            if sent % (60 * self.PACE) == 0:
+                told.append(self.memory())
+                print(f"    {sent} messages: {told[-1]} MB", flush=True)
+        me.wait_row("Messages", rf".*: message {sent - 1}\b.*", 60)
+        used = self.cpu() - cpu
+        if self.history(sent) != list(range(sent)):
+            raise person.Lost("messages are missing, or not in order")
+        early = told[min(4, len(told) - 1)]
+        self.say(f"{sent} messages in {self.FOR / 60:.0f} minutes: own memory {early} MB after {min(5, len(told))} minutes, "
+                 f"{told[-1]} MB at the end, {max(told)} MB at most; {used / sent:.1f} ms of CPU a message")
+        if told[-1] > 1.1 * early + 2:
+            raise person.Lost("the memory grows")
+        me.end()
+        self.warnings()

@@ -25,7 +25,7 @@ extension Reason {
         case .closed, .silent: self.init(.connectionLost, error.description)
         case .stream(let reason): self.init(.streamError, reason.condition.rawValue, error.description)
         case .tlsNotOffered, .tlsRefused: self.init(.tls, error.description)
-        case .authentication, .sasl: self.init(.loginRefused, error.description)
+        case _ where error.isRefusal: self.init(.loginRefused, error.description)
         default: self.init(other: error.description)
         }
     }
