@@ -65,7 +65,7 @@ public final class Backend: Sendable {
                 } else {
                     // A process that has the right to drive and does not listen: yet, any more, or as a former version.
                     try? await Task.sleep(for: pause)
-                    pause = min(2 * pause, Self.longest)
+                    pause = min(pause * 2, Self.longest)
                 }
                 looks.yield(.everything)
             } catch DirectoryError.noAccount, DirectoryError.allLoggedOut {
