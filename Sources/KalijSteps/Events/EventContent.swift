@@ -51,7 +51,8 @@ extension EventKey {
     public static let reason = EventKey("reason", "why, in words")
     /// The code of the reason.
     public static let reasonCode = EventKey(
-        "reason_code", "why, as a code for programs; without it the words are all that is known")
+        "reason_code",
+        "why, as a code; without it the words are all that is known")
     /// Seconds until the next attempt.
     public static let retryIn = EventKey("retry_in", "seconds until the next attempt")
 }

@@ -17,8 +17,14 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
     /// A reason without a code of its own.
     package init(other words: String) { self.init(.other, words) }
 
-    /// The code for programs; nil if there is none.
-    public var name: String? { code == .other ? nil : code.rawValue }
+    /// The code for programs, in JSON: for an error of a server's, or of somebody else's, its condition in RFC 6120; nil if there is none.
+    public var name: String? {
+        switch code {
+        case .other: nil
+        case .stanzaError, .streamError: values.first ?? code.rawValue
+        default: code.rawValue
+        }
+    }
 
     /// The words in English.
     public var description: String {

@@ -72,7 +72,9 @@ extension EventKey {
     public static let error = EventKey("error", "why the message has failed, in words")
     /// The code of the error.
     public static let errorCode = EventKey(
-        "error_code", "why the message has failed, as a code for programs; without it the words are all that is known")
+        "error_code",
+        "why the message has failed, as a code; without it the words are all that is known"
+    )
     /// False if nobody knows whether the message arrived.
     public static let settled = EventKey("settled", "false if nobody knows whether the message arrived")
 }

@@ -18,6 +18,9 @@ struct EventsDocumentTests {
             "| `\(event.name)` | \(event.meaning) | \(event.keys.map { "`\($0.name)`" }.joined(separator: ", ")) |"
         }
         let keys = Set(events.flatMap { $0.keys }).sorted { $0.name < $1.name }
+        let withCondition: Set<Reason.Code> = [.stanzaError, .streamError, .other]
+        let codes = Reason.Code.allCases.filter { !withCondition.contains($0) }
+            .map { "| `\($0.rawValue)` | \($0.english == "{0}" ? "the words say more" : $0.english) |" }
         return """
             # Events
 
@@ -35,6 +38,14 @@ struct EventsDocumentTests {
             | key | |
             |---|---|
             \(keys.map { "| `\($0.name)` | \($0.meaning) |" }.joined(separator: "\n"))
+
+            `error_code` and `reason_code` are the condition of an error that a server or the other side has sent (RFC 6120 sections 4.9.3 and
+            8.3.3), such as `remote-server-not-found`, or one of these; `error` and `reason` have the words, in which a value stands at each
+            place in braces:
+
+            | code | words |
+            |---|---|
+            \(codes.joined(separator: "\n"))
 
             """
     }

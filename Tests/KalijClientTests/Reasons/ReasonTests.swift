@@ -35,7 +35,7 @@ struct ReasonTests {
     func values() {
         let error = StanzaError(.forbidden, kind: .auth, text: "{0}{1}\u{1F}x")
         let reason = Reason(error)
-        #expect(reason.description == "\(error)" && reason.values[0] == "forbidden")
+        #expect(reason.description == "\(error)" && reason.name == "forbidden")
         let stored = Reason(stored: reason.stored)
         #expect((stored.code, stored.values.count) == (.stanzaError, 2))
         #expect(stored.description == "\(error)".replacing("\u{1F}", with: " "))
