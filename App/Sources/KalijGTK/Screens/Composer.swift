@@ -89,6 +89,17 @@ final class Composer {
         kept = draft
     }
 
+    /// Another conversation is shown: what was written before is kept, and what is written from now on belongs to the other one.
+    func leave() {
+        keep()
+        fill("")
+    }
+
+    /// Shows the kept draft of a conversation, before what was written while the draft was read.
+    func begin(with draft: String) {
+        if written.isEmpty { fill(draft) } else if !draft.isEmpty { giveBack(draft) }
+    }
+
     /// Shows a text again that was not accepted, before what was written since.
     func giveBack(_ text: String) {
         let since = written

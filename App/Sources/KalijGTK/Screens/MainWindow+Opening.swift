@@ -19,7 +19,7 @@ extension MainWindow {
     }
 
     private func open(_ row: ConversationRow, at message: Int64?) async {
-        screen.composer.keep()
+        screen.composer.leave()
         var thread = Thread(row.key, isGroup: row.isGroup)
         self.thread = thread
         (markedRead, isPaging) = (0, true)
@@ -36,7 +36,7 @@ extension MainWindow {
         guard self.thread?.key == row.key else { return }
         _ = thread.read(page)
         self.thread = thread
-        screen.composer.fill(draft)
+        screen.composer.begin(with: draft)
         show(thread)
         screen.list.scroll(to: message.flatMap(thread.place(of:)) ?? thread.opening, atTop: true)
         screen.composer.text.focus()
