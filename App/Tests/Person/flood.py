@@ -66,7 +66,7 @@ class Flood(tour.Stage):
 class Arrivals(Flood):
     """An hour of messages into the open conversation: the app's own memory each minute. LIMIT=4000 ARRIVALS_SECONDS=3600 stage PROGRAM arrivals"""
 
-    PACE, FOR = 3, int(os.environ.get("ARRIVALS_SECONDS", "120"))
+    PACE, FOR = int(os.environ.get("ARRIVALS_PACE", "3")), int(os.environ.get("ARRIVALS_SECONDS", "120"))
 
     def run(self):
         juliet, = self.begin("juliet")

@@ -74,7 +74,9 @@ final class Announcer {
             let (place, name) = (String(cString: path), String(cString: method))
             MainActor.assumeIsolated {
                 let announcer = Unmanaged<Announcer>.fromOpaque(me).takeUnretainedValue()
-                g_dbus_method_invocation_return_value(call, announcer.answer(name, place))
+                let value = announcer.answer(name, place)
+                g_dbus_method_invocation_return_value(call, value)
+                if let value { g_variant_unref(value) }
             }
         }
         table.get_property = { _, _, path, _, property, _, data in
@@ -95,6 +97,7 @@ final class Announcer {
 
     private var name: String { g_dbus_connection_get_unique_name(bus).map { String(cString: $0) } ?? "" }
     private func reference(_ path: String) -> String { "('\(name)', objectpath '\(path)')" }
+    /// GLib gives a reference that no call takes over.
     private func parsed(_ words: String) -> OpaquePointer? { g_variant_parse(nil, words, nil, nil, nil) }
 
     private func pair(_ value: OpaquePointer?) -> (String, String) {
@@ -154,9 +157,10 @@ final class Announcer {
     private func sayNow() {
         text = waiting.joined(separator: "\n")
         (waiting, saidAt) = ([], steadyNow())
+        let state = parsed("('showing', 1, 0, <'0'>, @a{sv} {})")
         g_dbus_connection_emit_signal(
-            bus, nil, Self.child, "org.a11y.atspi.Event.Object", "StateChanged",
-            parsed("('showing', 1, 0, <'0'>, @a{sv} {})"), nil)
+            bus, nil, Self.child, "org.a11y.atspi.Event.Object", "StateChanged", state, nil)
+        if let state { g_variant_unref(state) }
     }
 
     private static let interfaces = """

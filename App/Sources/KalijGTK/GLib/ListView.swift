@@ -156,7 +156,7 @@ final class ListView<Row: RowView> {
         if isOutside || isScrolling && !isSelecting {
             scroll(to: place)
         } else {
-            gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(place)))
+            scrollToItem(place)
         }
         if isOutside { after(0) { [weak self] in self?.focusRow(or: place) } }
     }
@@ -186,7 +186,7 @@ final class ListView<Row: RowView> {
             return
         }
         select(place)
-        gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(place)))
+        scrollToItem(place)
         if focusBound(place) { return }
         // The row has no widgets before the list is laid out.
         var frames = 10
@@ -206,6 +206,13 @@ final class ListView<Row: RowView> {
         return gtk_widget_grab_focus(parent) != 0
     }
 
+    private func scrollToItem(_ place: Int) {
+        // The action takes over no reference.
+        guard let item = kalij_uint_variant(UInt32(place)).map({ g_variant_ref_sink($0) }) else { return }
+        gtk_widget_activate_action_variant(view, "list.scroll-to-item", item)
+        g_variant_unref(item)
+    }
+
     /// Scrolls to a row, in the next frames: a list is never scrolled while it lays out.
     /// - Parameter atTop: whether the row is to be the first in sight. GTK shows a row at the side from which it scrolls, so it first scrolls to
     ///   the end.
@@ -219,7 +226,7 @@ final class ListView<Row: RowView> {
             scrolling = frames > 1 ? (place, frames - 1, above) : nil
             guard place < rows.count else { return scrolling != nil }
             let next = frames > above ? rows.count - 1 : max(0, place)
-            gtk_widget_activate_action_variant(view, "list.scroll-to-item", kalij_uint_variant(UInt32(next)))
+            scrollToItem(next)
             if scrolling == nil { after(0) { [weak self] in self?.onSettled() } }
             return scrolling != nil
         }

@@ -118,7 +118,7 @@ final class ConversationScreen {
     private var following = Following()
 
     private func follow(_ event: Following.Event) {
-        if following.handle(event, at: Int64(g_get_monotonic_time()) / 1000) { list.scroll(to: list.rows.count - 1) }
+        if following.handle(event, at: steadyNow()) { list.scroll(to: list.rows.count - 1) }
     }
 
     /// Whatever may scroll the list by hand.
