@@ -31,6 +31,13 @@ class Clocks:
         self.set_clock(shift)
         self.person.start("--data", self.data, environment=self.false_clock | {"SSL_CERT_FILE": str(self.server.certificate)})
 
+    def writes(self, text):
+        """Writes a message, which arrives."""
+        self.type(text)
+        self.keys.press("Return")
+        self.arrives(text)
+        self.person.wait_row("Messages", rf".*: {text}\. (Sent|Delivered).*")
+
     def wrong_clock(self):
         """A day behind, and a day ahead."""
         me, said = self.person, []
@@ -40,10 +47,7 @@ class Clocks:
             for n in range(2):
                 self.juliet.say("romeo@localhost", f"theirs {name} {n}")
                 me.wait_row("Messages", f".*: theirs {name} {n}")
-                self.type(f"mine {name} {n}")
-                self.keys.press("Return")
-                self.arrives(f"mine {name} {n}")
-                me.wait_row("Messages", rf".*: mine {name} {n}\. (Sent|Delivered).*")
+                self.writes(f"mine {name} {n}")
                 said += [f"theirs {name} {n}", f"mine {name} {n}"]
             self.say(f"a day {name}: {self.days_of(me.rows('Messages'))}")
             self.in_order(said)
@@ -89,10 +93,7 @@ class Clocks:
             self.juliet.say("romeo@localhost", f"theirs jump {n}")
             self.nurse.say("romeo@localhost", f"nurse jump {n}")
             me.wait_row("Messages", f".*: theirs jump {n}")
-            self.type(f"mine jump {n}")
-            self.keys.press("Return")
-            self.arrives(f"mine jump {n}")
-            me.wait_row("Messages", rf".*: mine jump {n}\. (Sent|Delivered).*")
+            self.writes(f"mine jump {n}")
             me.wait_row("Conversations", rf"nurse@localhost, {n + 1} unread, nurse jump {n}, .*")
             said += [f"theirs jump {n}", f"mine jump {n}"]
             if self.line():

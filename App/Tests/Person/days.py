@@ -27,9 +27,12 @@ class Days(versions.Versions, clocks.Clocks, tour.Stage):
         self.open()
         self.person.end()
         chosen = os.environ.get("DAYS", "").split()
-        for day in (self.no_space, self.terminated, self.two_starts, self.no_session_bus, self.no_accessibility_bus, self.driver_that_hangs,
-                    self.older_tables, self.migrated_by_two, self.held_for_writing, self.older_driver, self.newer_tables, self.wrong_clock,
-                    self.jumping_clock, self.expired, self.hostile, self.no_display):
+        days = (self.no_space, self.terminated, self.two_starts, self.no_session_bus, self.no_accessibility_bus, self.driver_that_hangs,
+                self.older_tables, self.migrated_by_two, self.held_for_writing, self.older_driver, self.newer_tables, self.wrong_clock,
+                self.jumping_clock, self.expired, self.hostile, self.no_display)
+        if unknown := set(chosen) - {day.__name__ for day in days}:
+            raise person.Lost("there are no such days: " + ", ".join(sorted(unknown)))
+        for day in days:
             if chosen and day.__name__ not in chosen:
                 continue
             self.say(f"- {day.__name__}")

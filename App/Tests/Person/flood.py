@@ -13,14 +13,7 @@ RATE, SECONDS = 300, int(os.environ.get("FLOOD_SECONDS", "10"))
 
 class Flood(tour.Stage):
     def run(self):
-        juliet, = self.begin("juliet")
-        self.log_in()
-        self.kalij("send", "juliet@localhost", "Good morrow")
-        me = self.person
-        self.start()
-        me.select("Conversations", r"juliet@localhost, .*")
-        me.key("Return")
-        me.wait_row("Messages", r"You, .*Good morrow.*")
+        juliet, me = self.open(), self.person
         me.wait_focus("text", "Message")
         time.sleep(1)
         screen = targets.Screen(os.environ["SCREEN_FOLDER"])
@@ -46,6 +39,17 @@ class Flood(tour.Stage):
         me.end()
         self.warnings()
 
+    def open(self):
+        """The app shows the conversation with juliet, who is returned."""
+        juliet, = self.begin("juliet")
+        self.log_in()
+        self.kalij("send", "juliet@localhost", "Good morrow")
+        self.start()
+        self.person.select("Conversations", r"juliet@localhost, .*")
+        self.person.key("Return")
+        self.person.wait_row("Messages", r"You, .*Good morrow.*")
+        return juliet
+
     def pour(self, juliet):
         begun, sent = time.monotonic(), 0
         while sent < RATE * SECONDS:
@@ -69,14 +73,7 @@ class Arrivals(Flood):
     PACE, FOR = int(os.environ.get("ARRIVALS_PACE", "3")), int(os.environ.get("ARRIVALS_SECONDS", "120"))
 
     def run(self):
-        juliet, = self.begin("juliet")
-        self.log_in()
-        self.kalij("send", "juliet@localhost", "Good morrow")
-        me = self.person
-        self.start()
-        me.select("Conversations", r"juliet@localhost, .*")
-        me.key("Return")
-        me.wait_row("Messages", r"You, .*Good morrow.*")
+        juliet, me = self.open(), self.person
         cpu, begun, sent, told = self.cpu(), time.monotonic(), 0, []
         while sent < self.PACE * self.FOR:
             time.sleep(max(0, begun + sent / self.PACE - time.monotonic()))

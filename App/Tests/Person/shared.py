@@ -158,20 +158,20 @@ class Shared(tour.Stage):
 
     def open_short(self):
         """A conversation of few rows: the tree is read quickly."""
-        me = self.person
-        me.select("Conversations", r"juliet@localhost, account mercutio@localhost, .*")
-        me.wait_focus("list item", ".*")
-        me.key("Return")
-        me.see("label", "You write as mercutio@localhost")
-        me.wait_focus("text", "Message")
+        self.open_as("mercutio")
 
     def open_first(self):
+        self.open_as("romeo", "Good morrow from romeo")
+
+    def open_as(self, account, text=""):
+        """The conversation of `account` with juliet, and in it a message with `text`."""
         me = self.person
-        me.select("Conversations", r"juliet@localhost, account romeo@localhost, .*")
+        me.select("Conversations", rf"juliet@localhost, account {account}@localhost, .*")
         me.wait_focus("list item", ".*")
         me.key("Return")
-        me.see("label", "You write as romeo@localhost")
-        me.wait_row("Messages", ".*Good morrow from romeo.*")
+        me.see("label", f"You write as {account}@localhost")
+        if text:
+            me.wait_row("Messages", f".*{text}.*")
         me.wait_focus("text", "Message")
 
     # Changes

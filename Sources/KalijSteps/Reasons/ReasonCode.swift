@@ -35,7 +35,7 @@ extension Reason {
 
         /// The server takes no file of this size. 0: the most bytes that it takes.
         case fileTooLarge = "file-too-large"
-        /// The server takes no file of this size, and does not say what it takes.
+        /// The upload service rejects the size of the file without stating its limit (HTTP status 413).
         case fileNotTaken = "file-not-taken"
         /// The server does not take the file. 0: what the server has said.
         case uploadRefused = "upload-refused"

@@ -192,7 +192,7 @@ struct QuotedMessageTests {
         #expect(first != nil && second != nil && first != second)
     }
 
-    @Test("an answer in a room tells nobody an address")
+    @Test("a reply in a room does not disclose the address of an account")
     func disclosure() throws {
         let room = try RoomHarness.joined()
         try room.say("one", id: "m1", stamp: "r1")

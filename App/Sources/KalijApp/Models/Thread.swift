@@ -87,7 +87,7 @@ public struct Thread: Sendable {
         rows = Self.rows(page, firstUnread: firstUnread, isGroup: isGroup)
         guard wasRead, let last else { return [] }
         let isNew = { (message: MessageRow) in !message.isOwn && !known.contains(message.id) && message.id > last.id }
-        // What stands behind the last message has come after it, whatever the clock said.
+        // The order of rows decides, not the timestamps: the clock may have been set back.
         if let place = page.messages.lastIndex(where: { $0.id == last.id }) {
             return page.messages[(place + 1)...].filter(isNew)
         }

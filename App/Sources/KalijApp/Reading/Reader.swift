@@ -21,6 +21,10 @@ public actor Reader {
         try AccountTable(database()).all().filter { $0.state == .active }
     }
 
+    private func account(of key: ConversationKey) throws -> Account? {
+        try accounts().first { $0.jid.description == key.account }
+    }
+
     private func conversations(_ account: Account) throws -> Conversations {
         Conversations(reading: try database(), of: account)
     }
@@ -75,13 +79,13 @@ public actor Reader {
 
     /// What was begun to be written to a conversation, whole.
     public func draft(_ key: ConversationKey) throws -> String {
-        guard let account = try accounts().first(where: { $0.jid.description == key.account }) else { return "" }
+        guard let account = try account(of: key) else { return "" }
         return try conversations(account).conversation(with: .received(key.jid)).draft?.body ?? ""
     }
 
     /// The first unread message.
     public func firstUnread(_ key: ConversationKey) throws -> Int64? {
-        guard let account = try accounts().first(where: { $0.jid.description == key.account }) else { return nil }
+        guard let account = try account(of: key) else { return nil }
         let conversations = try conversations(account)
         guard try conversations.conversation(with: .received(key.jid)).unread > 0 else { return nil }
         return try conversations.unread(with: .received(key.jid)).first?.id
@@ -89,7 +93,7 @@ public actor Reader {
 
     /// A window of `before` messages before the message `id`, and what follows; nil if the message is gone.
     public func window(_ key: ConversationKey, before: Int, _ id: Int64) throws -> Window? {
-        guard let account = try accounts().first(where: { $0.jid.description == key.account }),
+        guard let account = try account(of: key),
             let older = try conversations(account).page(with: .received(key.jid), at: .before(id), limit: before)
         else { return nil }
         return Window(first: older.messages.first?.id ?? id, count: Window.most)
@@ -98,7 +102,7 @@ public actor Reader {
     /// A part of a conversation; the newest one if the window's message is gone.
     /// - Parameter waiting: whether messages in the mailbox are read, too: while another process drives.
     public func page(_ key: ConversationKey, _ window: Window, waiting: Bool) throws -> Page {
-        guard let account = try accounts().first(where: { $0.jid.description == key.account }) else { return Page() }
+        guard let account = try account(of: key) else { return Page() }
         let (conversations, jid) = (try conversations(account), JID.received(key.jid))
         let name = try conversations.name(of: jid)?.shownName ?? key.jid.shownName
         func read(_ place: ConversationPage.Place) throws -> ConversationPage? {

@@ -97,7 +97,7 @@ final class Announcer {
 
     private var name: String { g_dbus_connection_get_unique_name(bus).map { String(cString: $0) } ?? "" }
     private func reference(_ path: String) -> String { "('\(name)', objectpath '\(path)')" }
-    /// GLib gives a reference that no call takes over.
+    /// Returns a full reference, not a floating one: the caller releases it.
     private func parsed(_ words: String) -> OpaquePointer? { g_variant_parse(nil, words, nil, nil, nil) }
 
     private func pair(_ value: OpaquePointer?) -> (String, String) {

@@ -207,7 +207,7 @@ final class ListView<Row: RowView> {
     }
 
     private func scrollToItem(_ place: Int) {
-        // The action takes over no reference.
+        // The action does not sink a floating reference.
         guard let item = kalij_uint_variant(UInt32(place)).map({ g_variant_ref_sink($0) }) else { return }
         gtk_widget_activate_action_variant(view, "list.scroll-to-item", item)
         g_variant_unref(item)
