@@ -50,11 +50,8 @@ enum CurlCallbacks {
 
     static let write: curl_write_callback = { bytes, size, count, user in
         let lent = UnsafeRawBufferPointer(start: bytes, count: size * count)
-        switch CurlCallbacks.object(user, CurlTransfer.self)?.exchange.take(lent) {
-        case .goOn: return size * count
-        case .wait: return Int(CURL_WRITEFUNC_PAUSE)
+        if CurlCallbacks.object(user, CurlTransfer.self)?.take(lent) == true { return size * count }
         // Any other number than that of the bytes stops libcurl; bytes without a number are none.
-        case .stop, nil: return size * count == 0 ? 1 : 0
-        }
+        return size * count == 0 ? 1 : 0
     }
 }

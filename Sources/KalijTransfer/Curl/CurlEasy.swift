@@ -26,8 +26,8 @@ final class CurlEasy {
         errorText.deallocate()
     }
 
-    /// Stops reading and writing, or goes on with both.
-    func pause(_ isPaused: Bool) { _ = curl.functions.easy_pause(handle, isPaused ? CURLPAUSE_ALL : CURLPAUSE_CONT) }
+    /// Asks for bytes again after ``SealedUpload/Portion/held``.
+    func goOn() { _ = curl.functions.easy_pause(handle, CURLPAUSE_CONT) }
 
     /// Whether TLS stands.
     var isConnected: Bool { offset(CURLINFO_APPCONNECT_TIME_T) > 0 }

@@ -11,7 +11,7 @@ final class CurlTransfer: Transfer {
     private var easy: CurlEasy?
     private var sockets: TransferSockets?
     private var sendBuffer: Int?
-    private var isChangePlanned = false
+    private var isGoingOnPlanned = false
 
     init(
         loop: any TransferLoop, request: TransferRequest, body: (any UploadBody)?,
@@ -51,7 +51,7 @@ final class CurlTransfer: Transfer {
 
     func releaseLastBlock() {
         guard !exchange.isOver, exchange.upload?.release() == true else { return }
-        planChange()
+        planGoingOn()
     }
 
     func limitSendBuffer(to bytes: Int) {
@@ -66,18 +66,25 @@ final class CurlTransfer: Transfer {
     private func setPaused(_ paused: Bool) {
         guard exchange.isPaused != paused else { return }
         exchange.isPaused = paused
-        planChange()
+        if exchange.request.method == .put {
+            if !paused { planGoingOn() }
+        } else if paused {
+            // A connection that is being made goes on, and stands still with the first line of the response.
+            if exchange.hasHead { sockets?.standStill() }
+        } else {
+            sockets?.goOn()
+        }
     }
 
     /// Lets libcurl know in the loop's next turn: libcurl calls back at once, and the caller is not to get events within
     /// a call of its own.
-    private func planChange() {
-        guard multi != nil, !isChangePlanned else { return }
-        isChangePlanned = true
+    private func planGoingOn() {
+        guard multi != nil, !isGoingOnPlanned else { return }
+        isGoingOnPlanned = true
         loop.enqueue { [self] in
-            isChangePlanned = false
+            isGoingOnPlanned = false
             guard !exchange.isOver, let multi, let easy else { return }
-            multi.call { easy.pause(exchange.isPaused) }
+            multi.call { easy.goOn() }
         }
     }
 
@@ -151,6 +158,18 @@ final class CurlTransfer: Transfer {
     }
 
     func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        exchange.takeLine(line) { easy?.retryAfter } == .goOn
+        defer { keepPaused() }
+        return exchange.takeLine(line) { easy?.retryAfter }
+    }
+
+    func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        defer { keepPaused() }
+        return exchange.take(bytes)
+    }
+
+    /// What libcurl has read already arrives though the transfer is paused, and libcurl reads no more. libcurl's own pause is not
+    /// used for reading: 7.88 hands over the lines of a head that comes meanwhile as one, and ends the process now and then.
+    private func keepPaused() {
+        if exchange.isPaused, !exchange.isOver, exchange.request.method != .put { sockets?.standStill() }
     }
 }

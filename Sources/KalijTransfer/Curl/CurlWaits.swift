@@ -8,6 +8,10 @@ import KalijTransport
 final class CurlWaits {
     private let loop: any TransferLoop
     private var watches: [Int32: Watch] = [:]
+    /// What libcurl waits for.
+    private var interests: [Int32: Interest] = [:]
+    /// The sockets that libcurl is not told of.
+    private var held: Set<Int32> = []
     private var timer: Timer?
     /// The sockets of connections under way, and their transfers.
     private var owners: [Int32: ObjectIdentifier] = [:]
@@ -22,8 +26,17 @@ final class CurlWaits {
 
     func closeSocket(_ socket: Int32) {
         owners[socket] = nil
-        watches.removeValue(forKey: socket)?.cancel()
+        held.remove(socket)
+        unwatch(socket)
         close(socket)
+    }
+
+    /// While its sockets are held, a transfer reads and writes no more than what libcurl has begun with.
+    func setHeld(_ isHeld: Bool, of owner: TransferSockets) {
+        for socket in sockets(of: owner) where held.contains(socket) != isHeld {
+            if isHeld { held.insert(socket) } else { held.remove(socket) }
+            if let interest = interests[socket] { watch(socket, for: interest) }
+        }
     }
 
     func sockets(of owner: TransferSockets) -> [Int32] {
@@ -39,11 +52,20 @@ final class CurlWaits {
         case CURL_POLL_IN: interest = .read
         case CURL_POLL_OUT: interest = .write
         case CURL_POLL_INOUT: interest = [.read, .write]
-        case CURL_POLL_REMOVE:
-            watches.removeValue(forKey: socket)?.cancel()
-            return
+        case CURL_POLL_REMOVE: return unwatch(socket)
         default: interest = []
         }
+        interests[socket] = interest
+        watch(socket, for: interest)
+    }
+
+    private func unwatch(_ socket: Int32) {
+        interests[socket] = nil
+        watches.removeValue(forKey: socket)?.cancel()
+    }
+
+    private func watch(_ socket: Int32, for interest: Interest) {
+        let interest = held.contains(socket) ? [] : interest
         if let watch = watches[socket] {
             watch.interest = interest
             return
@@ -79,6 +101,6 @@ final class CurlWaits {
         act = nil
         timer?.cancel()
         for watch in watches.values { watch.cancel() }
-        watches = [:]
+        (watches, interests, held) = ([:], [:], [])
     }
 }

@@ -44,6 +44,10 @@ final class TransferSockets {
     /// Whether the connection has been reset.
     var isDead: Bool { waits.sockets(of: self).contains { kalij_is_dead($0) != 0 } }
 
+    /// Nothing is read or written until ``goOn()``.
+    func standStill() { waits.setHeld(true, of: self) }
+    func goOn() { waits.setHeld(false, of: self) }
+
     func limitSendBuffer(to bytes: Int) {
         sendBuffer = bytes
         for socket in waits.sockets(of: self) { kalij_set_send_buffer(socket, Int32(clamping: bytes)) }

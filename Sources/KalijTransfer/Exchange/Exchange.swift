@@ -25,6 +25,8 @@ final class Exchange {
 
     /// Nothing more is to be sent or taken.
     var isOver: Bool { isCancelled || end != nil }
+    /// Whether the head of the response has come.
+    var hasHead: Bool { response.isHeadComplete }
     /// Bytes handed over and taken.
     var moved: Int64 { (upload?.handed ?? 0) + response.received }
 
@@ -60,36 +62,30 @@ final class Exchange {
 
     // MARK: Taking
 
-    enum Taking {
-        case goOn
-        /// Bring the same bytes again later.
-        case wait
-        case stop
-    }
-
     /// Takes a line of a head, with its ending.
     /// - Parameter retryAfter: seconds, asked for if the head has the field.
-    func takeLine(_ line: UnsafeRawBufferPointer, retryAfter: () -> Int64?) -> Taking {
-        guard !isOver else { return .stop }
+    /// - Returns: whether to go on.
+    func takeLine(_ line: UnsafeRawBufferPointer, retryAfter: () -> Int64?) -> Bool {
+        guard !isOver else { return false }
         do throws(TransferFailure) {
             let head = try response.take(line, isSent: upload?.isComplete == true, retryAfter: retryAfter)
-            guard let head else { return .goOn }
+            guard let head else { return true }
             event(.head(head))
             // Nothing of the rest counts, and a server that refuses may close while we write.
             if !response.hasBody { finish(isOrderly: response.isSuccess || request.method == .head) }
         } catch {
             fail(error)
         }
-        return isOver ? .stop : .goOn
+        return !isOver
     }
 
     /// Takes bytes of the response's body.
-    func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
-        guard !isOver else { return .stop }
-        if isPaused { return .wait }
+    /// - Returns: whether to go on.
+    func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard !isOver else { return false }
         response.received += Int64(bytes.count)
         event(.bytes(bytes))
-        return isOver ? .stop : .goOn
+        return !isOver
     }
 
     // MARK: Ends

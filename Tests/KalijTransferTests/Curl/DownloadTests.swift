@@ -114,9 +114,24 @@ struct DownloadTests {
         #expect(server.request()?.end != "answered")
     }
 
-    @Test(
-        "A paused download stands still and loses nothing",
-        .enabled(if: LongForm.runs("paused-download"), "libcurl 7.88.1 ends the process now and then, see Testing.md"))
+    @Test("A download that is paused at any moment goes on, and is whole")
+    func pausingAtAnyMoment() throws {
+        let begin = trial.loop.now
+        #expect(trial.run(request("/file/100"))?.status == 200)
+        let duration = trial.loop.now - begin
+        for step in 0...40 {
+            let trial = try Trial()
+            trial.start(request("/file/100"))
+            trial.loop.schedule(after: duration * Double(step) / 40) { trial.transfer?.pause() }
+            trial.turn(for: duration + 0.02)
+            trial.transfer?.resume()
+            trial.wait { !trial.ends.isEmpty }
+            #expect(trial.ends == [.finished(status: 200, sent: 0, received: 100)], "step \(step)")
+            #expect(trial.heads.map(\.contentLength) == [100] && trial.bytes == pattern(100), "step \(step)")
+        }
+    }
+
+    @Test("A paused download stands still and loses nothing")
     func pausing() throws {
         let size = 8_000_000
         trial.onEvent = { trial, event in
