@@ -1,7 +1,7 @@
 import CCurl
 import KalijTransport
 
-/// libcurl's transfers of a loop.
+/// libcurl for a single transfer: a paused transfer is paused by calling its libcurl no more.
 ///
 /// libcurl must not be called from within its own callbacks, and these call our callers, who do as they like. So
 /// everything that needs libcurl waits until libcurl has returned.
@@ -9,11 +9,10 @@ final class CurlMulti {
     let curl: CurlLibrary
     let waits: CurlWaits
     private let handle: UnsafeMutableRawPointer
-    private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
-    /// Transfers that have ended, and still have their handles.
-    private var settled: [CurlTransfer] = []
-    private(set) var isInside = false
-    private var isTidying = false
+    private var transfer: CurlTransfer?
+    /// The transfer has ended, and still has its handle.
+    private var isSettled = false
+    private var isInside = false
 
     /// - Throws: ``TransferFailure``: `libraryMissing`, `system`.
     init(loop: any TransferLoop) throws(TransferFailure) {
@@ -35,7 +34,7 @@ final class CurlMulti {
     }
 
     func add(_ transfer: CurlTransfer, _ easy: UnsafeMutableRawPointer) {
-        transfers[easy] = transfer
+        self.transfer = transfer
         call {
             guard curl.functions.multi_add_handle(handle, easy) != CURLM_OK else { return }
             transfer.exchange.fail(TransferFailure(.system, "libcurl takes no further transfer"))
@@ -43,20 +42,15 @@ final class CurlMulti {
     }
 
     /// The transfer has an end, or was cancelled: gives its handle up as soon as libcurl has returned.
-    func settle(_ transfer: CurlTransfer) {
-        settled.append(transfer)
+    func settle() {
+        isSettled = true
         if !isInside { tidy() }
-    }
-
-    func cancelAll() {
-        for transfer in Array(transfers.values) { transfer.cancel() }
     }
 
     /// Calls libcurl.
     func call(_ body: () -> Void) {
         isInside = true
         body()
-        isInside = false
         tidy()
     }
 
@@ -65,34 +59,22 @@ final class CurlMulti {
         call { _ = curl.functions.multi_socket_action(handle, socket, events, &running) }
     }
 
-    /// Takes the ends from libcurl, gives handles up and tells the callers, who may settle further transfers.
+    /// Takes the end from libcurl, gives the handle up and tells the caller.
     private func tidy() {
-        guard !isTidying else { return }
-        isTidying = true
-        defer { isTidying = false }
-        while true {
-            collect()
-            guard !settled.isEmpty else { return }
-            let transfer = settled.removeFirst()
-            drop(transfer)
-            transfer.tellEnd()
-        }
+        isInside = true
+        defer { isInside = false }
+        collect()
+        guard isSettled, let transfer else { return }
+        self.transfer = nil
+        if let easy = transfer.takeHandle() { _ = curl.functions.multi_remove_handle(handle, easy) }
+        transfer.tellEnd()
     }
 
     private func collect() {
         var left: Int32 = 0
         while let message = curl.functions.multi_info_read(handle, &left) {
-            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
-            let result = message.pointee.data.result
-            transfers[easy]?.curlEnded(result)
+            guard message.pointee.msg == CURLMSG_DONE else { continue }
+            transfer?.curlEnded(message.pointee.data.result)
         }
-    }
-
-    private func drop(_ transfer: CurlTransfer) {
-        guard let easy = transfer.takeHandle() else { return }
-        isInside = true
-        _ = curl.functions.multi_remove_handle(handle, easy)
-        isInside = false
-        transfers[easy] = nil
     }
 }

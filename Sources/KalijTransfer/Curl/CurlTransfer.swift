@@ -70,9 +70,9 @@ final class CurlTransfer: Transfer {
             if !paused { planGoingOn() }
         } else if paused {
             // A connection that is being made goes on, and stands still with the first line of the response.
-            if exchange.hasHead { sockets?.standStill() }
+            multi?.waits.isHeld = exchange.hasHead
         } else {
-            sockets?.goOn()
+            multi?.waits.isHeld = false
         }
     }
 
@@ -110,7 +110,7 @@ final class CurlTransfer: Transfer {
     private func settled(isOrderly: Bool) {
         speed.cancel()
         if isOrderly { sockets?.keepEndOrderly() } else { sockets?.reset() }
-        multi?.settle(self)
+        multi?.settle()
     }
 
     /// The handle, to be taken off the multi, which the transfer forgets.
@@ -170,6 +170,6 @@ final class CurlTransfer: Transfer {
     /// What libcurl has read already arrives though the transfer is paused, and libcurl reads no more. libcurl's own pause is not
     /// used for reading: 7.88 hands over the lines of a head that comes meanwhile as one, and ends the process now and then.
     private func keepPaused() {
-        if exchange.isPaused, !exchange.isOver, exchange.request.method != .put { sockets?.standStill() }
+        if exchange.isPaused, !exchange.isOver, exchange.request.method != .put { multi?.waits.isHeld = true }
     }
 }

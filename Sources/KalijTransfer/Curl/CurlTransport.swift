@@ -7,7 +7,8 @@ import KalijTransport
 /// A transport that goes cancels its transfers.
 public final class CurlTransport: FileTransport {
     private let loop: any TransferLoop
-    private var multi: CurlMulti?
+    /// Those that have begun.
+    private var transfers: [Started] = []
     private let addresses: [String]
 
     public convenience init(loop: any TransferLoop) {
@@ -20,7 +21,13 @@ public final class CurlTransport: FileTransport {
         self.addresses = addresses
     }
 
-    deinit { multi?.cancelAll() }
+    private struct Started {
+        weak var transfer: CurlTransfer?
+    }
+
+    deinit {
+        for started in transfers { started.transfer?.cancel() }
+    }
 
     /// Whether a transfer of this process has loaded libcurl.
     public static var isLoaded: Bool { CurlLibrary.isLoaded }
@@ -35,16 +42,11 @@ public final class CurlTransport: FileTransport {
 
     private func begin(_ transfer: CurlTransfer) {
         do throws(TransferFailure) {
-            try transfer.begin(in: loadedMulti(), addresses: addresses)
+            transfers.removeAll { $0.transfer == nil }
+            try transfer.begin(in: CurlMulti(loop: loop), addresses: addresses)
+            transfers.append(Started(transfer: transfer))
         } catch {
             transfer.refuse(error)
         }
-    }
-
-    private func loadedMulti() throws(TransferFailure) -> CurlMulti {
-        if let multi { return multi }
-        let made = try CurlMulti(loop: loop)
-        multi = made
-        return made
     }
 }

@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 import KalijTransport
 
-/// What libcurl waits for: descriptors and a time, in the loop; and the open sockets with their transfers.
+/// What libcurl waits for: descriptors and a time, in the loop; and the open sockets.
 ///
 /// An object of its own, because libcurl still calls back while it is being cleaned up.
 final class CurlWaits {
@@ -10,11 +10,10 @@ final class CurlWaits {
     private var watches: [Int32: Watch] = [:]
     /// What libcurl waits for.
     private var interests: [Int32: Interest] = [:]
-    /// The sockets that libcurl is not told of.
-    private var held: Set<Int32> = []
     private var timer: Timer?
-    /// The sockets of connections under way, and their transfers.
-    private var owners: [Int32: ObjectIdentifier] = [:]
+    private var isTimeOver = false
+    /// The sockets of connections under way.
+    private(set) var sockets: Set<Int32> = []
     /// Called when something has happened: a descriptor and what it is ready for, or a time.
     var act: ((Int32, Int32) -> Void)?
 
@@ -22,29 +21,24 @@ final class CurlWaits {
 
     // MARK: Sockets
 
-    func opened(_ socket: Int32, by owner: TransferSockets) { owners[socket] = ObjectIdentifier(owner) }
+    func opened(_ socket: Int32) { sockets.insert(socket) }
 
     func closeSocket(_ socket: Int32) {
-        owners[socket] = nil
-        held.remove(socket)
+        sockets.remove(socket)
         unwatch(socket)
         close(socket)
     }
 
-    /// While its sockets are held, a transfer reads and writes no more than what libcurl has begun with.
-    func setHeld(_ isHeld: Bool, of owner: TransferSockets) {
-        for socket in sockets(of: owner) where held.contains(socket) != isHeld {
-            if isHeld { held.insert(socket) } else { held.remove(socket) }
-            if let interest = interests[socket] { watch(socket, for: interest) }
+    // MARK: Waiting
+
+    /// While held, nothing happens: libcurl is told of no socket and of no time.
+    var isHeld = false {
+        didSet {
+            guard isHeld != oldValue else { return }
+            for (socket, interest) in interests { watch(socket, for: interest) }
+            if isTimeOver, !isHeld { wait(milliseconds: 0) }
         }
     }
-
-    func sockets(of owner: TransferSockets) -> [Int32] {
-        let owner = ObjectIdentifier(owner)
-        return owners.filter { $0.value == owner }.map(\.key)
-    }
-
-    // MARK: Waiting
 
     func wait(for socket: Int32, _ events: Int32) {
         let interest: Interest
@@ -65,7 +59,7 @@ final class CurlWaits {
     }
 
     private func watch(_ socket: Int32, for interest: Interest) {
-        let interest = held.contains(socket) ? [] : interest
+        let interest = isHeld ? [] : interest
         if let watch = watches[socket] {
             watch.interest = interest
             return
@@ -81,12 +75,17 @@ final class CurlWaits {
     /// - Parameter milliseconds: -1 for no time.
     func wait(milliseconds: Int) {
         timer?.cancel()
-        timer = nil
+        (timer, isTimeOver) = (nil, false)
         guard milliseconds >= 0 else { return }
         timer = loop.schedule(after: Double(milliseconds) / 1000) { [weak self] in
-            self?.timer = nil
-            self?.act?(CURL_SOCKET_TIMEOUT, 0)
+            self?.timeIsOver()
         }
+    }
+
+    private func timeIsOver() {
+        timer = nil
+        isTimeOver = isHeld
+        if !isHeld { act?(CURL_SOCKET_TIMEOUT, 0) }
     }
 
     private func ready(_ socket: Int32, _ readiness: Readiness) {
@@ -101,6 +100,6 @@ final class CurlWaits {
         act = nil
         timer?.cancel()
         for watch in watches.values { watch.cancel() }
-        (watches, interests, held) = ([:], [:], [])
+        (watches, interests) = ([:], [:])
     }
 }

@@ -34,7 +34,7 @@ final class TransferSockets {
         refused = nil
         let socket = kalij_open_socket(address)
         guard socket >= 0 else { return nil }
-        waits.opened(socket, by: self)
+        waits.opened(socket)
         if let sendBuffer { kalij_set_send_buffer(socket, Int32(clamping: sendBuffer)) }
         // A process that is killed gives a PUT up like a process that cancels.
         if isPut { kalij_set_reset_at_end(socket, 1) }
@@ -42,26 +42,22 @@ final class TransferSockets {
     }
 
     /// Whether the connection has been reset.
-    var isDead: Bool { waits.sockets(of: self).contains { kalij_is_dead($0) != 0 } }
-
-    /// Nothing is read or written until ``goOn()``.
-    func standStill() { waits.setHeld(true, of: self) }
-    func goOn() { waits.setHeld(false, of: self) }
+    var isDead: Bool { waits.sockets.contains { kalij_is_dead($0) != 0 } }
 
     func limitSendBuffer(to bytes: Int) {
         sendBuffer = bytes
-        for socket in waits.sockets(of: self) { kalij_set_send_buffer(socket, Int32(clamping: bytes)) }
+        for socket in waits.sockets { kalij_set_send_buffer(socket, Int32(clamping: bytes)) }
     }
 
     /// Nothing more leaves, and the other side does not see a proper end.
     func reset() {
-        for socket in waits.sockets(of: self) { kalij_reset(socket) }
+        for socket in waits.sockets { kalij_reset(socket) }
     }
 
     func keepEndOrderly() {
-        for socket in waits.sockets(of: self) { kalij_set_reset_at_end(socket, 0) }
+        for socket in waits.sockets { kalij_set_reset_at_end(socket, 0) }
     }
 
     /// Bytes that the system holds, and the other side has not acknowledged.
-    var unacknowledged: Int64 { waits.sockets(of: self).reduce(0) { $0 + Int64(kalij_unacknowledged($1)) } }
+    var unacknowledged: Int64 { waits.sockets.reduce(0) { $0 + Int64(kalij_unacknowledged($1)) } }
 }
