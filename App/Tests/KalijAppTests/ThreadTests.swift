@@ -95,6 +95,29 @@ import Testing
         #expect(arrived.map(\.id) == [6])
     }
 
+    @Test func `Of a burst the first messages come in this frame, and the rest in the next ones`() {
+        let gap = GapRow(kind: .missing, before: nil, room: nil)
+        let before = page([message(1, at: noon), message(2, at: noon)])
+        var now = page((2...30).map { message($0, at: noon) }, gaps: [0: [gap], 5: [gap], 29: [gap]])
+        var isLimited = now.limitArrivals(since: before)
+        #expect(isLimited)
+        #expect(now.messages.map(\.id) == Array(2...12) && Set(now.gaps.keys) == [0, 5])
+        let next = now
+        now = page((5...13).map { message($0, at: noon) }, gaps: [9: [gap]])
+        isLimited = now.limitArrivals(since: next)
+        #expect(!isLimited)
+        #expect(now.messages.map(\.id) == Array(5...13) && Set(now.gaps.keys) == [9])
+    }
+
+    @Test func `Of messages that are all new the last are shown, with the gaps between them`() {
+        let gap = GapRow(kind: .missing, before: nil, room: nil)
+        var now = page((101...180).map { message($0, at: noon) }, gaps: [50: [gap], 60: [gap], 80: [gap]])
+        let isLimited = now.limitArrivals(since: page([message(1, at: noon)]))
+        #expect(!isLimited)
+        #expect(now.messages.map(\.id) == Array(151...180) && Set(now.gaps.keys) == [10, 30] && now.hasOlder)
+        #expect(!now.hasNewer)
+    }
+
     @Test func `Reading on goes by steps, and ends at the newest`() {
         var thread = Thread(key, isGroup: false)
         var held = page((1...300).map { message($0, at: noon + $0) })

@@ -1,6 +1,9 @@
-"""300 messages a second into the open conversation: how long the picture stands still meanwhile, and whether all of them came, once."""
+"""300 messages a second into the open conversation: for how long the app answers no key meanwhile, how often the picture changes, and whether
+all messages came, once."""
 import os
+import pathlib
 import re
+import subprocess
 import threading
 import time
 
@@ -18,6 +21,7 @@ class Flood(tour.Stage):
         time.sleep(1)
         screen = targets.Screen(os.environ["SCREEN_FOLDER"])
         cpu, memory = self.cpu(), self.memory()
+        before = len(self.stretches())
         thread = threading.Thread(target=self.pour, args=(juliet,), daemon=True)
         thread.start()
         changes, last = [], None
@@ -31,8 +35,14 @@ class Flood(tour.Stage):
         gaps = sorted(1000 * (b - a) for a, b in zip(changes[1:], changes[2:]))
         self.say(f"{RATE} messages a second for {time.monotonic() - begun:.0f} s: {len(gaps)} pictures; between two: median "
                  f"{gaps[len(gaps) // 2]:.0f} ms, 99 % within {gaps[int(len(gaps) * 0.99)]:.0f} ms, at most {gaps[-1]:.0f} ms")
+        time.sleep(1)
+        self.say(f"{self.cpu() - cpu} ms of CPU for {RATE * SECONDS} messages")
+        for words, busy in zip(("busy", "on a processor"), zip(*self.stretches()[before:])):
+            busy = sorted(busy)
+            self.say(f"the main loop is {words} for {sum(busy):.0f} ms; at a time: 90 % {busy[int(len(busy) * 0.9)]:.0f} ms, 99 % "
+                     f"{busy[int(len(busy) * 0.99)]:.0f} ms, at most {busy[-1]:.0f} ms of {len(busy)}")
         me.wait_row("Messages", rf".*: message {RATE * SECONDS - 1}\b.*", 60)
-        self.say(f"{self.cpu() - cpu} ms of CPU for {RATE * SECONDS} messages; own memory {memory} MB before, {self.memory()} MB after")
+        self.say(f"own memory {memory} MB before, {self.memory()} MB after")
         found = self.history(RATE * SECONDS)
         if found != list(range(RATE * SECONDS)):
             raise person.Lost(f"{len(found)} of {RATE * SECONDS} messages, or not in order")
@@ -44,11 +54,17 @@ class Flood(tour.Stage):
         juliet, = self.begin("juliet")
         self.log_in()
         self.kalij("send", "juliet@localhost", "Good morrow")
-        self.start()
+        source, library = pathlib.Path(__file__).with_name("stretches.c"), self.stage + "/stretches.so"
+        subprocess.run(["cc", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
+        self.start(LD_PRELOAD=library, STRETCHES=self.stage + "/stretches")
         self.person.select("Conversations", r"juliet@localhost, .*")
         self.person.key("Return")
         self.person.wait_row("Messages", r"You, .*Good morrow.*")
         return juliet
+
+    def stretches(self):
+        """How long the main loop was busy each time, and on a processor meanwhile, in milliseconds."""
+        return [[int(word) / 1000 for word in line.split()] for line in open(self.stage + "/stretches").read().split("\n")[:-1]]
 
     def pour(self, juliet):
         begun, sent = time.monotonic(), 0

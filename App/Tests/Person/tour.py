@@ -27,9 +27,9 @@ class Stage:
     def say(self, words):
         print(f"{time.monotonic() - self.began:6.2f} s  {words}", flush=True)
 
-    def start(self):
+    def start(self, **environment):
         trust = {"SSL_CERT_FILE": str(self.server.certificate)}
-        self.person.start("--data", self.data, environment=trust)
+        self.person.start("--data", self.data, environment=trust | environment)
 
     def begin(self, *users):
         self.server.start()

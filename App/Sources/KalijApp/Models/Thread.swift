@@ -15,7 +15,9 @@ public struct Window: Sendable, Equatable {
     /// The most messages held.
     public static let most = 300
     /// The most messages held while the newest are in sight.
-    public static let mostFollowed = 120
+    public static let mostFollowed = 90
+    /// The most messages that come at the end in one frame: each costs half a millisecond, and a key is answered between frames.
+    public static let mostArriving = 10
 }
 
 /// A part of a conversation, as it was read.
@@ -27,6 +29,26 @@ public struct Page: Sendable, Equatable {
     public var hasNewer = false
 
     public init() {}
+
+    /// Leaves out what has come since `page` was read but the first messages, for the next frame; of messages that are all new, all but
+    /// the last.
+    /// - Returns: whether newer messages were left out.
+    public mutating func limitArrivals(since page: Page) -> Bool {
+        let known = Set(page.messages.map(\.id))
+        guard let last = messages.lastIndex(where: { known.contains($0.id) }) else {
+            let more = messages.count - Window.begin
+            guard more > 0 else { return false }
+            messages.removeFirst(more)  // traps: never, more than zero and less than all
+            gaps = Dictionary(uniqueKeysWithValues: gaps.compactMap { $0.key > more ? ($0.key - more, $0.value) : nil })
+            hasOlder = true
+            return false
+        }
+        let end = last + 1 + Window.mostArriving
+        guard end < messages.count else { return false }
+        messages.removeSubrange(end...)  // traps: never, `end` is a place of the messages
+        gaps = gaps.filter { $0.key < end }
+        return true
+    }
 }
 
 /// A place where messages are missing.

@@ -6,12 +6,13 @@ final class ThreadRowView: RowView {
     let root = Make.box(GTK_ORIENTATION_VERTICAL)
     /// The button of a gap was pressed.
     var onLoad: (GapRow) -> Void = { _ in }
-    private let line = Make.silentLabel(classes: "thread-line", "caption-heading")
     private let bubble = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 2)
-    private let author = Make.silentLabel(classes: "author", "caption-heading")
-    private let answered = Make.silentLabel(classes: "answered")
     private let text = Make.silentLabel(classes: "message-text")
     private let foot = Make.silentLabel(classes: "foot", "caption")
+    // Made when a row needs them: each widget costs 50 µs, and most rows are a text with a line under it.
+    private var line: Widget?
+    private var author: Widget?
+    private var answered: Widget?
     private var load: Widget?
     private var gap: GapRow?
     private var color = 0
@@ -19,21 +20,15 @@ final class ThreadRowView: RowView {
     private static let colors = 8
 
     init() {
-        gtk_widget_set_halign(line, GTK_ALIGN_CENTER)
         gtk_label_set_wrap(opaque(text), 1)
         gtk_label_set_wrap_mode(opaque(text), PANGO_WRAP_WORD_CHAR)
         gtk_label_set_max_width_chars(opaque(text), 56)
         gtk_label_set_xalign(opaque(foot), 1)
         gtk_label_set_wrap(opaque(foot), 1)
         gtk_label_set_max_width_chars(opaque(foot), 56)
-        gtk_label_set_ellipsize(opaque(author), PANGO_ELLIPSIZE_END)
-        gtk_label_set_max_width_chars(opaque(author), 40)
-        gtk_label_set_ellipsize(opaque(answered), PANGO_ELLIPSIZE_END)
-        gtk_label_set_max_width_chars(opaque(answered), 56)
-        for label in [author, answered, text, foot] { bubble.append(label) }
+        for label in [text, foot] { bubble.append(label) }
         bubble.addClass("bubble")
         root.addClass("thread-row")
-        root.append(line)
         root.append(bubble)
     }
 
@@ -49,6 +44,7 @@ final class ThreadRowView: RowView {
 
     private func show(line words: String, _ kind: String) {
         bubble.show(false)
+        let line = self.line ?? makeLine()
         line.show(true)
         line.setText(words)
         root.setClass("continues", false)
@@ -56,15 +52,10 @@ final class ThreadRowView: RowView {
     }
 
     private func show(_ message: MessageRow, _ showsAuthor: Bool, _ continues: Bool) {
-        line.show(false)
+        line?.show(false)
         bubble.show(true)
-        author.show(showsAuthor)
-        author.setText(message.author)
-        author.setClass("author-\(color)", false)
-        color = message.authorKey.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % Self.colors
-        author.setClass("author-\(color)", true)
-        answered.show(message.answered != nil)
-        answered.setText(message.answered ?? "")
+        show(author: showsAuthor ? message : nil)
+        show(answered: message.answered)
         text.setText(message.text)
         text.setClass("notice", message.isNotice)
         foot.setText((message.isCut ? Words.cut + "\n" : "") + message.foot(Times.clock(message.at)))
@@ -73,6 +64,55 @@ final class ThreadRowView: RowView {
         bubble.setClass("other", !message.isOwn)
         root.setClass("continues", continues)
         gtk_widget_set_halign(bubble, message.isOwn ? GTK_ALIGN_END : GTK_ALIGN_START)
+    }
+
+    private func show(author message: MessageRow?) {
+        guard let message else {
+            author?.show(false)
+            return
+        }
+        let author = self.author ?? makeAuthor()
+        author.show(true)
+        author.setText(message.author)
+        author.setClass("author-\(color)", false)
+        color = message.authorKey.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % Self.colors
+        author.setClass("author-\(color)", true)
+    }
+
+    private func show(answered words: String?) {
+        guard let words else {
+            answered?.show(false)
+            return
+        }
+        let answered = self.answered ?? makeAnswered()
+        answered.show(true)
+        answered.setText(words)
+    }
+
+    private func makeLine() -> Widget {
+        let made = Make.silentLabel(classes: "thread-line", "caption-heading")
+        gtk_widget_set_halign(made, GTK_ALIGN_CENTER)
+        gtk_box_prepend(cast(raw(root)), made)
+        line = made
+        return made
+    }
+
+    private func makeAuthor() -> Widget {
+        let made = Make.silentLabel(classes: "author", "caption-heading")
+        gtk_label_set_ellipsize(opaque(made), PANGO_ELLIPSIZE_END)
+        gtk_label_set_max_width_chars(opaque(made), 40)
+        gtk_box_prepend(cast(raw(bubble)), made)
+        author = made
+        return made
+    }
+
+    private func makeAnswered() -> Widget {
+        let made = Make.silentLabel(classes: "answered")
+        gtk_label_set_ellipsize(opaque(made), PANGO_ELLIPSIZE_END)
+        gtk_label_set_max_width_chars(opaque(made), 56)
+        gtk_box_insert_child_after(cast(raw(bubble)), made, author)
+        answered = made
+        return made
     }
 
     private func show(_ gap: GapRow) {

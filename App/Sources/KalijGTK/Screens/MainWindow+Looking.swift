@@ -85,11 +85,13 @@ extension MainWindow {
         if isAtEnd { window.count = Window.mostFollowed }
         guard var page = await page(before.key, window) else { return }
         if isAtEnd, page.hasNewer {
-            // Who follows the newest messages loses some at the other end: each row that is held costs time in each frame.
-            window = Window(count: Window.step)
+            // Who follows the newest messages loses some at the other end: each row that is held costs time in each frame, and so does
+            // each that goes.
+            window = Window(count: Window.mostFollowed - Window.mostArriving)
             guard let newest = await self.page(before.key, window) else { return }
             page = newest
         }
+        if isAtEnd, page.limitArrivals(since: before.page) { dirty.insert(before.key) }
         guard var now = thread, now.key == before.key, now.window == before.window else { return }
         let arrived = now.read(page)
         now.window = window
