@@ -50,13 +50,13 @@ import Testing
     @Test func `A long list grows at its end, and to what is open`() {
         var list = ConversationList()
         list.read(heads: (0..<200).map { head("Person\($0)", at: Int64(1000 - $0)) })
-        #expect(list.shown.count == Window.begin)
-        #expect(list.grow() && list.shown.count == Window.begin + ConversationList.step)
+        #expect(list.shown.count == ConversationList.begin)
+        #expect(list.grow() && list.shown.count == ConversationList.begin + ConversationList.step)
         list.include(list.found[150].key)
         #expect(list.shown.count == 151)
         #expect(list.grow() && !list.grow() && list.shown.count == 200)
         list.search = "person1"
-        #expect(list.shown.count == Window.begin && list.found.count > 100)
+        #expect(list.shown.count == ConversationList.begin && list.found.count > 100)
     }
 
     @Test func `A search leaves what has all words`() {

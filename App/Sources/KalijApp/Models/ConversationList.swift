@@ -8,15 +8,17 @@ public struct ConversationList: Sendable {
     /// The words that are searched for; empty for none.
     public var search = "" {
         didSet {
-            length = Window.begin
+            length = Self.begin
             filter()
         }
     }
     /// How many rows the list has at most.
-    private var length = Window.begin
+    private var length = Self.begin
     /// The rows whose content is not read, or may be old.
     private var stale: Set<ConversationKey> = []
 
+    /// How many rows the first picture has.
+    public static let begin = 20
     /// By how many rows the list grows.
     public static let step = 60
 

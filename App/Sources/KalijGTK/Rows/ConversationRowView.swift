@@ -8,28 +8,29 @@ final class ConversationRowView: RowView {
     private let name = Make.silentLabel(classes: "conversation-name")
     private let time = Make.silentLabel(classes: "dim-label", "caption")
     private let line = Make.silentLabel(classes: "dim-label", "conversation-line")
-    private let account = Make.silentLabel(classes: "dim-label", "caption")
     private let badge = Make.silentLabel(classes: "badge", "numeric")
-    private let failed = Make.silentImage("dialog-warning-symbolic")
-    private let muted = Make.silentImage("audio-volume-muted-symbolic")
+    private let texts: Widget
+    // Made when a row needs them: each widget costs 50 µs.
+    private var account: Widget?
+    private var failed: Widget?
+    private var muted: Widget?
     private var picture: String?
 
     init() {
-        for label in [name, line, account] {
-            gtk_label_set_ellipsize(opaque(label), PANGO_ELLIPSIZE_END)
-            gtk_label_set_max_width_chars(opaque(label), 8)
-            gtk_widget_set_hexpand(label, 1)
-        }
-        for image in [failed, muted] { image.addClass("row-sign") }
-        failed.addClass("error")
-        muted.addClass("dim-label")
+        for label in [name, line] { Self.fit(label) }
         gtk_widget_set_valign(badge, GTK_ALIGN_CENTER)
-        let top = Make.horizontal(name, muted, time, spacing: 6)
-        let bottom = Make.horizontal(line, failed, badge, spacing: 6)
-        let texts = Make.vertical(top, bottom, account, spacing: 3)
+        let top = Make.horizontal(name, time, spacing: 6)
+        let bottom = Make.horizontal(line, badge, spacing: 6)
+        texts = Make.vertical(top, bottom, spacing: 3)
         gtk_widget_set_valign(texts, GTK_ALIGN_CENTER)
         root = Make.horizontal(avatar, texts, spacing: 10)
         root.addClass("conversation")
+    }
+
+    private static func fit(_ label: Widget) {
+        gtk_label_set_ellipsize(opaque(label), PANGO_ELLIPSIZE_END)
+        gtk_label_set_max_width_chars(opaque(label), 8)
+        gtk_widget_set_hexpand(label, 1)
     }
 
     func show(_ row: ConversationRow) {
@@ -42,10 +43,29 @@ final class ConversationRowView: RowView {
         badge.setText(Words.badge(row.unread))
         badge.show(row.unread > 0)
         name.setClass("unread", row.unread > 0)
-        failed.show(row.isFailed)
-        muted.show(row.isMuted)
-        account.setText(row.showsAccount ? row.key.account : "")
-        account.show(row.showsAccount)
+        show(&failed, row.isFailed) { Self.sign("dialog-warning-symbolic", "error", after: line) }
+        show(&muted, row.isMuted) { Self.sign("audio-volume-muted-symbolic", "dim-label", after: name) }
+        show(&account, row.showsAccount) { makeAccount() }
+        if row.showsAccount { account?.setText(row.key.account) }
+    }
+
+    private func show(_ part: inout Widget?, _ isShown: Bool, make: () -> Widget) {
+        if isShown, part == nil { part = make() }
+        part?.show(isShown)
+    }
+
+    private static func sign(_ icon: String, _ kind: String, after sibling: Widget) -> Widget {
+        let made = Make.silentImage(icon)
+        for name in ["row-sign", kind] { made.addClass(name) }
+        if let box = gtk_widget_get_parent(sibling) { gtk_box_insert_child_after(cast(raw(box)), made, sibling) }
+        return made
+    }
+
+    private func makeAccount() -> Widget {
+        let made = Make.silentLabel(classes: "dim-label", "caption")
+        Self.fit(made)
+        texts.append(made)
+        return made
     }
 
     private func showPicture(_ path: String?) {

@@ -81,11 +81,16 @@ final class ConversationsScreen {
 
     // MARK: Rows
 
+    func begin(_ list: ConversationList) {
+        model = list
+        show()
+    }
+
     /// All conversations were read, without what is said there.
     /// - Returns: those to be read whole before the list is shown anew.
     func read(heads: [ConversationRow]) -> [ConversationKey] {
         model.read(heads: heads)
-        return model.wanted(list.boundPlaces.isEmpty ? Set(0..<Window.begin) : list.boundPlaces)
+        return model.wanted(list.boundPlaces.isEmpty ? Set(0..<ConversationList.begin) : list.boundPlaces)
     }
 
     /// Some conversations were read.

@@ -1,4 +1,5 @@
 import CAdwaita
+import Dispatch
 import KalijApp
 import KalijClient
 
@@ -38,11 +39,12 @@ final class MainWindow {
     /// The day of which the names of days are.
     private var today = 0
 
-    init(_ application: OpaquePointer, _ directory: AccountDirectory, opening address: String?) {
+    init(_ application: OpaquePointer, _ reader: Reader, _ first: FirstLook, opening address: String?) {
         self.application = application
         wanted = address
+        self.reader = reader
+        let directory = reader.directory
         backend = Backend(directory)
-        reader = Reader(directory)
         places = PlaceFile(directory: directory.path)
         firstStart = FirstStartScreen(directory)
         window = widget(OpaquePointer(adw_application_window_new(cast(raw(application)))))
@@ -52,7 +54,9 @@ final class MainWindow {
         addActions()
         addKeys()
         followDay()
-        Task { await begin() }
+        let known = first.contents(within: Self.firstLook)
+        if let known { show(known) }
+        Task { await begin(hasLooked: known != nil) }
     }
 
     /// Looks once a minute whether a day has begun, or the clock was set: then all days have other names.
@@ -135,11 +139,21 @@ final class MainWindow {
 
     // MARK: Pages
 
-    private func begin() async {
-        // Accounts that cannot be read are no first start: the line above the list says why.
-        let known = try? await reader.addresses()
-        accounts = known ?? []
-        if known?.isEmpty ?? false { showFirstStart() } else { await lookAtAll() }
+    /// For so long the window waits for what it shows first.
+    private static let firstLook = DispatchTimeInterval.milliseconds(100)
+
+    private func show(_ first: FirstLook.Contents) {
+        accounts = first.accounts
+        if accounts.isEmpty { showFirstStart() } else { conversations.begin(first.list) }
+    }
+
+    private func begin(hasLooked: Bool) async {
+        if !hasLooked {
+            // Accounts that cannot be read are no first start: the line above the list says why.
+            let known = try? await reader.addresses()
+            accounts = known ?? []
+            if known?.isEmpty ?? false { showFirstStart() } else { await lookAtAll() }
+        }
         if let place = places.load(), !accounts.isEmpty, accounts.contains(place.key.account) {
             await open(place)
         } else if !accounts.isEmpty {

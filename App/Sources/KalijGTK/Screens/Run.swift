@@ -50,12 +50,16 @@ private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: S
     let isAlone = g_bus_get_sync(G_BUS_TYPE_SESSION, nil, nil) == nil
     // GTK 4.8 finds the accessibility bus by the display, and then has no path for its objects.
     if isAlone { setenv("GTK_A11Y", "none", 1) }
+    // From here on another thread runs: the locale and the environment stay as they are.
+    gtk_disable_setlocale()
+    let reader = Reader(directory)
+    let first = FirstLook(reader)
     guard let application = kalij_application(id, isAlone ? 1 : 0) else { return 70 }
     defer { g_object_unref(raw(application)) }
     var window: MainWindow?
     connect(raw(application), "activate") { _ in
         if let window { return window.present() }
-        let made = MainWindow(OpaquePointer(application), directory, opening: words.open)
+        let made = MainWindow(OpaquePointer(application), reader, first, opening: words.open)
         window = made
         made.present()
         after(0) { Announcer.begin() }
