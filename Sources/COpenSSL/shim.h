@@ -15,6 +15,8 @@
 #include <openssl/ecdsa.h>
 #include <openssl/core_names.h>
 #include <openssl/params.h>
+#include <openssl/param_build.h>
+#include <openssl/ec.h>
 #include <openssl/rsa.h>
 #include <openssl/cryptoerr_legacy.h>
 #include <openssl/sslerr_legacy.h>
@@ -77,4 +79,44 @@ static inline int kalij_hmac_sha256_init(EVP_MAC_CTX *c, const unsigned char *ke
 __attribute__((noinline)) static void kalij_overwrite_stack(void) {
     unsigned char bytes[16384];
     OPENSSL_cleanse(bytes, sizeof bytes);
+}
+/* A new key on P-256: the function behind this macro has any number of arguments. */
+static inline EVP_PKEY *kalij_p256_generate(void) { return EVP_EC_gen("P-256"); }
+/* A key on P-256 of its public point, and of a private number if there is one; NULL if the point is not on the curve. OpenSSL copies. */
+static inline EVP_PKEY *kalij_p256_pair(const unsigned char *number, size_t n, const unsigned char *point, size_t size) {
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+    OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
+    BIGNUM *secret = n ? BN_secure_new() : NULL;
+    OSSL_PARAM *params = NULL;
+    if (context && build && (!n || (secret && BN_bin2bn(number, (int)n, secret)))
+        && OSSL_PARAM_BLD_push_utf8_string(build, OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0)
+        && OSSL_PARAM_BLD_push_octet_string(build, OSSL_PKEY_PARAM_PUB_KEY, point, size)
+        && (!secret || OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_PRIV_KEY, secret))
+        && (params = OSSL_PARAM_BLD_to_param(build)) && EVP_PKEY_fromdata_init(context) == 1)
+        EVP_PKEY_fromdata(context, &key, n ? EVP_PKEY_KEYPAIR : EVP_PKEY_PUBLIC_KEY, params);
+    OSSL_PARAM_free(params);
+    OSSL_PARAM_BLD_free(build);
+    BN_clear_free(secret);
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+static inline EVP_PKEY *kalij_p256_point(const unsigned char *point, size_t size) { return kalij_p256_pair(NULL, 0, point, size); }
+/* HKDF with SHA-256 (RFC 5869). OpenSSL keeps pointers into the OSSL_PARAMs for the call alone, and changes nothing there. */
+static inline int kalij_hkdf_sha256(unsigned char *out, size_t count, const unsigned char *key, size_t keys,
+    const unsigned char *salt, size_t salts, const unsigned char *info, size_t infos) {
+    char digest[] = "SHA256";
+    OSSL_PARAM p[5] = { OSSL_PARAM_construct_utf8_string("digest", digest, 0),
+        // lives: the context that reads the bytes is freed within the call
+        OSSL_PARAM_construct_octet_string("key", (void *)key, keys),
+        // lives: the context that reads the bytes is freed within the call
+        OSSL_PARAM_construct_octet_string("salt", (void *)salt, salts),
+        // lives: the context that reads the bytes is freed within the call
+        OSSL_PARAM_construct_octet_string("info", (void *)info, infos), OSSL_PARAM_construct_end() };
+    EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+    EVP_KDF_CTX *context = EVP_KDF_CTX_new(kdf);
+    int done = context ? EVP_KDF_derive(context, out, count, p) : 0;
+    EVP_KDF_CTX_free(context);
+    EVP_KDF_free(kdf);
+    return done;
 }
