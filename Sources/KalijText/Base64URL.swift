@@ -2,25 +2,35 @@ import FoundationEssentials
 
 /// Base64 for URLs and file names, without padding (RFC 4648, 5).
 public enum Base64URL {
-    public static func encode(_ bytes: [UInt8]) -> String {
-        let encoded = Data(bytes).base64EncodedString().utf8.filter { $0 != UInt8(ascii: "=") }
-        return String(decoding: encoded.map(forURL), as: UTF8.self)
-    }
+    public static func encode(_ bytes: [UInt8]) -> String { String(decoding: encoded(bytes), as: UTF8.self) }
 
     /// Nil for any other text: with padding, with a character of plain Base64, or with bits that belong to no byte.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        guard !text.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
-        let plain = String(decoding: text.utf8.map(fromURL), as: UTF8.self)
-        let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
-        guard let bytes = Data(base64Encoded: plain + padding).map(Array.init) else { return nil }
-        return encode(bytes).utf8.elementsEqual(text.utf8) ? bytes : nil
+        let given = Array(text.utf8)
+        var plain = given
+        for index in plain.indices {
+            switch plain[index] {
+            case UInt8(ascii: "-"): plain[index] = UInt8(ascii: "+")
+            case UInt8(ascii: "_"): plain[index] = UInt8(ascii: "/")
+            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+            default: break
+            }
+        }
+        while plain.count % 4 != 0 { plain.append(UInt8(ascii: "=")) }
+        guard let bytes = Data(base64Encoded: Data(plain)).map(Array.init) else { return nil }
+        return encoded(bytes) == given ? bytes : nil
     }
 
-    private static func forURL(_ byte: UInt8) -> UInt8 {
-        byte == UInt8(ascii: "+") ? UInt8(ascii: "-") : byte == UInt8(ascii: "/") ? UInt8(ascii: "_") : byte
-    }
-
-    private static func fromURL(_ byte: UInt8) -> UInt8 {
-        byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? UInt8(ascii: "/") : byte
+    private static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+        var encoded = Array(Data(bytes).base64EncodedData())
+        while encoded.last == UInt8(ascii: "=") { encoded.removeLast() }
+        for index in encoded.indices {
+            switch encoded[index] {
+            case UInt8(ascii: "+"): encoded[index] = UInt8(ascii: "-")
+            case UInt8(ascii: "/"): encoded[index] = UInt8(ascii: "_")
+            default: break
+            }
+        }
+        return encoded
     }
 }

@@ -265,13 +265,15 @@ def inside():
     stream.answers(len(turning))
     rebinding = [one for one in seen if one not in connects]
     good = {name: 100000 + at for at, name in enumerate(["good.services.example/p/1", "six.services.example/p/1", "good.services.example/redirect"])}
+    reached, began = {}, time.time()
     for name, number in good.items():
         stream.publish(number, node("https://" + name))
-    reached = stream.answers(len(good))
+        reached |= stream.answers(1)
+    seconds = time.time() - began
     stream.server.terminate()
     stream.server.wait()
     print(json.dumps({
-        "forbidden": len(bad), "connects": connects, "rebinding": rebinding, "turned": len(turning), "watched": watched,
+        "forbidden": len(bad), "connects": connects, "rebinding": rebinding, "turned": len(turning), "seconds": seconds, "watched": watched,
         "allowed": {name: reached[number] for name, number in good.items()}, "all": sorted(set(seen)),
         "answers": {kind: list(answers.values()).count(kind) for kind in sorted(set(answers.values()))}}), flush=True)
     os._exit(0)

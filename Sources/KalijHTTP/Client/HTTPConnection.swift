@@ -116,6 +116,8 @@ final class HTTPConnection {
         planHealth()
         flush()
         event(self, .connected(notAfter: info?.notAfter))
+        // Of HTTP/2 the SETTINGS say so.
+        if !isOver, session.hasSettings { event(self, .hasRoom) }
     }
 
     private func receive(_ bytes: UnsafeRawBufferPointer) {

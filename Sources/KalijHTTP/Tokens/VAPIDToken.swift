@@ -23,7 +23,7 @@ public enum VAPIDToken {
         guard let point = key.publicPoint else { throw SigningKey.Problem.unsuitable }
         let token = try JSONWebToken.compact(
             header, claims(audience: audience, expires: expires, contact: contact), key)
-        return "vapid t=\(token), k=\(Base64URL.encode(point))"
+        return "vapid t=\(token),k=\(Base64URL.encode(point))"
     }
 
     /// The header in the bytes of RFC 8292's example.

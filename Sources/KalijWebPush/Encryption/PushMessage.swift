@@ -65,6 +65,9 @@ private struct ContentKey {
     private let key: [UInt8]
     private let nonce: [UInt8]
 
+    // Fetched once and never freed: OpenSSL counts its uses atomically.
+    nonisolated(unsafe) private static let function = EVP_KDF_fetch(nil, "HKDF", nil)
+
     /// RFC 8291, 3.4.
     init(
         own: P256Key, other: [UInt8], device: [UInt8], sender: [UInt8], secret: [UInt8], salt: [UInt8]
@@ -79,7 +82,8 @@ private struct ContentKey {
         _ key: [UInt8], salt: [UInt8], info: [UInt8], _ count: Int
     ) throws(PushMessage.Problem) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: count)
-        guard kalij_hkdf_sha256(&output, count, key, key.count, salt, salt.count, info, info.count) == 1 else {
+        guard kalij_hkdf_sha256(function, &output, count, key, key.count, salt, salt.count, info, info.count) == 1
+        else {
             throw PushMessage.Problem()
         }
         return output

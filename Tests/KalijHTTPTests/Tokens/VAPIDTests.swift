@@ -29,7 +29,7 @@ struct VAPIDTests {
         let value = try VAPIDToken.authorization(
             audience: "https://push.example.net", expires: 1_453_523_768, contact: nil, key: key)
         let point = Base64URL.encode(try #require(key.publicPoint))
-        #expect(value.hasSuffix(", k=" + point))
+        #expect(value.hasSuffix(",k=" + point))
         let parts = value.dropFirst("vapid t=".count).prefix { $0 != "," }.split(separator: ".")
         #expect(parts.count == 3)
         let name = "vapid-\(UUID().uuidString)"

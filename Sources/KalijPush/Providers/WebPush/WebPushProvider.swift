@@ -19,6 +19,7 @@ public final class WebPushProvider: PushProvider {
     private let hasher: KeyHasher
     private let resolver: Resolver
     private let notice: (String) -> Void
+    private let ownServices: [String: WebPushSettings.OwnService]  // characters: by origins, which are ASCII.
     private var table: PushServiceTable
     private var told = RareNotices()
     private var isClosed = false
@@ -44,6 +45,8 @@ public final class WebPushProvider: PushProvider {
             throw SettingsError(path, "OpenSSL cannot hash")
         }
         resolver = Resolver(loop: loop)
+        let origins = settings.ownServices.map { ("https://\($0.host)" + ($0.port == 443 ? "" : ":\($0.port)"), $0) }
+        ownServices = Dictionary(origins) { first, _ in first }
         table = PushServiceTable(limit: settings.services, connecting: Self.connecting)
     }
 
@@ -115,7 +118,7 @@ public final class WebPushProvider: PushProvider {
     // MARK: Services
 
     private func own(_ endpoint: PushEndpoint) -> WebPushSettings.OwnService? {
-        settings.ownServices.first { $0.host.utf8.elementsEqual(endpoint.host.utf8) && $0.port == endpoint.port }
+        ownServices[endpoint.origin]
     }
 
     private func isAllowed(_ endpoint: PushEndpoint) -> Bool {
