@@ -16,7 +16,7 @@ let package = Package(
         .library(name: "KalijClient", targets: ["KalijClient", "KalijFeatures", "KalijSteps"]),
         .library(name: "KalijTestSupport", targets: ["KalijTestSupport"]),
         .executable(name: "kalij", targets: ["kalij"]),
-        .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijTransport"]),
+        .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijWebPush", "KalijTransport"]),
         .library(name: "KalijPushLab", targets: ["KalijPushLab"]),
         .executable(name: "kalij-push", targets: ["kalij-push"]),
     ],
@@ -29,6 +29,7 @@ let package = Package(
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CHTTPParser", providers: [.apt(["libhttp-parser-dev"])]),
         .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
         .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
@@ -54,7 +55,10 @@ let package = Package(
         .target(name: "KalijTransport", dependencies: ["KalijText", "COpenSSL", "CCares", "CLinux"]),
         // Moves files over HTTP; knows neither XMPP nor the database.
         .target(name: "KalijTransfer", dependencies: ["KalijText", "CCurl", "COpenSSL", "KalijTransport"]),
-        .target(name: "KalijHTTP", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport"]),
+        .target(
+            name: "KalijHTTP", dependencies: ["CNghttp2", "CHTTPParser", "COpenSSL", "KalijText", "KalijTransport"]),
+        // Values of Web Push; knows neither XMPP nor a socket.
+        .target(name: "KalijWebPush", dependencies: ["KalijText", "COpenSSL"]),
         .target(
             name: "KalijSteps",
             dependencies: [
@@ -87,14 +91,19 @@ let package = Package(
             name: "KalijPush",
             dependencies: [
                 "KalijText", "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijTransport", "KalijHTTP",
-                "COpenSSL", "CPSL", "CHiredis",
+                "KalijWebPush", "COpenSSL", "CPSL", "CHiredis",
             ]),
         .executableTarget(
             name: "kalij-push",
-            dependencies: ["KalijPush", "KalijTransport", "KalijText", "KalijCommandLine", "CMicroHTTPD"],
+            dependencies: [
+                "KalijPush", "KalijHTTP", "KalijWebPush", "KalijTransport", "KalijText", "KalijCommandLine",
+                "CMicroHTTPD",
+            ],
             resources: [.embedInCode("Resources/operator.html")]),
         // Stand-ins for push services, for tests and measurements alone.
-        .target(name: "KalijPushLab", dependencies: ["CNghttp2", "COpenSSL", "KalijTransport", "KalijXML"]),
+        .target(
+            name: "KalijPushLab",
+            dependencies: ["CNghttp2", "COpenSSL", "KalijText", "KalijTransport", "KalijWebPush", "KalijXML"]),
         // Several kalij-push and a real Redis.
         .target(name: "KalijNodesLab", dependencies: ["KalijLab", "KalijPushLab"]),
         .executableTarget(
@@ -104,6 +113,7 @@ let package = Package(
             dependencies: [
                 "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
                 "KalijClient", "KalijFiles", "KalijHandlers", "KalijText", "KalijCommandLine", "KalijLab",
+                "KalijWebPush",
                 "CLinux",
             ]),
 
@@ -130,10 +140,12 @@ let package = Package(
         .testTarget(
             name: "KalijHTTPTests",
             dependencies: ["KalijHTTP", "KalijPushLab", "KalijTransport", "COpenSSL", "TestSupport"]),
+        .testTarget(name: "KalijWebPushTests", dependencies: ["KalijWebPush", "KalijText", "TestSupport"]),
         .testTarget(
             name: "KalijPushTests",
             dependencies: [
-                "KalijPush", "KalijHTTP", "KalijXML", "KalijStore", "KalijPushLab", "KalijTransport", "TestSupport",
+                "KalijPush", "KalijHTTP", "KalijWebPush", "KalijText", "KalijXML", "KalijStore", "KalijPushLab",
+                "KalijTransport", "TestSupport",
             ]),
         .testTarget(
             name: "KalijClientTests",

@@ -15,6 +15,8 @@
 #include <openssl/ecdsa.h>
 #include <openssl/core_names.h>
 #include <openssl/params.h>
+#include <openssl/param_build.h>
+#include <openssl/ec.h>
 #include <openssl/rsa.h>
 #include <openssl/cryptoerr_legacy.h>
 #include <openssl/sslerr_legacy.h>
@@ -77,4 +79,56 @@ static inline int kalij_hmac_sha256_init(EVP_MAC_CTX *c, const unsigned char *ke
 __attribute__((noinline)) static void kalij_overwrite_stack(void) {
     unsigned char bytes[16384];
     OPENSSL_cleanse(bytes, sizeof bytes);
+}
+/* A new key on P-256: the function behind this macro has any number of arguments. */
+static inline EVP_PKEY *kalij_p256_generate(void) { return EVP_EC_gen("P-256"); }
+/* Arithmetic on P-256 with a group that is made once: OpenSSL's keys make the group anew each time, which takes longer than the
+   arithmetic. Numbers have 32 bytes, points 65 (uncompressed). 1 for success; a point that is not on the curve is none. */
+static inline int kalij_p256_is_point(const EC_GROUP *group, const unsigned char *bytes) {
+    EC_POINT *point = EC_POINT_new(group);
+    int done = point && EC_POINT_oct2point(group, point, bytes, 65, NULL) == 1;
+    EC_POINT_free(point);
+    return done;
+}
+/* A random number and its point. */
+static inline int kalij_p256_make(const EC_GROUP *group, unsigned char *number, unsigned char *bytes) {
+    BIGNUM *secret = BN_secure_new();
+    EC_POINT *point = EC_POINT_new(group);
+    int done = secret && point && BN_priv_rand_range(secret, EC_GROUP_get0_order(group)) == 1 && !BN_is_zero(secret)
+        && EC_POINT_mul(group, point, secret, NULL, NULL, NULL) == 1
+        && EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, bytes, 65, NULL) == 65
+        && BN_bn2binpad(secret, number, 32) == 32;
+    BN_clear_free(secret);
+    EC_POINT_free(point);
+    return done;
+}
+/* The x coordinate of a number times a point (SEC 1, 3.3.1). The order of P-256 is prime, so a point on the curve needs no further check. */
+static inline int kalij_p256_derive(const EC_GROUP *group, const unsigned char *number, const unsigned char *bytes, unsigned char *shared) {
+    BIGNUM *secret = BN_secure_new(), *x = BN_secure_new();
+    EC_POINT *point = EC_POINT_new(group);
+    int done = secret && x && point && BN_bin2bn(number, 32, secret);
+    if (done) BN_set_flags(secret, BN_FLG_CONSTTIME);
+    done = done && EC_POINT_oct2point(group, point, bytes, 65, NULL) == 1
+        && EC_POINT_mul(group, point, NULL, point, secret, NULL) == 1 && !EC_POINT_is_at_infinity(group, point)
+        && EC_POINT_get_affine_coordinates(group, point, x, NULL, NULL) == 1 && BN_bn2binpad(x, shared, 32) == 32;
+    BN_clear_free(secret);
+    BN_clear_free(x);
+    EC_POINT_clear_free(point);
+    return done;
+}
+/* HKDF with SHA-256 (RFC 5869). OpenSSL keeps pointers into the OSSL_PARAMs for the call alone, and changes nothing there. */
+static inline int kalij_hkdf_sha256(EVP_KDF *kdf, unsigned char *out, size_t count, const unsigned char *key, size_t keys,
+    const unsigned char *salt, size_t salts, const unsigned char *info, size_t infos) {
+    char digest[] = "SHA256";
+    OSSL_PARAM p[5] = { OSSL_PARAM_construct_utf8_string("digest", digest, 0),
+        // lives: the context that reads the bytes is freed within the call
+        OSSL_PARAM_construct_octet_string("key", (void *)key, keys),
+        // lives: the context that reads the bytes is freed within the call
+        OSSL_PARAM_construct_octet_string("salt", (void *)salt, salts),
+        // lives: the context that reads the bytes is freed within the call
+        OSSL_PARAM_construct_octet_string("info", (void *)info, infos), OSSL_PARAM_construct_end() };
+    EVP_KDF_CTX *context = EVP_KDF_CTX_new(kdf);
+    int done = context ? EVP_KDF_derive(context, out, count, p) : 0;
+    EVP_KDF_CTX_free(context);
+    return done;
 }

@@ -23,10 +23,15 @@ enum KalijPushCommand {
         case ("help", _): exit(help(words.dropFirst().map(\.self)))
         case ("completion", 2...): exit(complete(words.dropFirst().map(\.self)))
         case ("--version", 1): write("kalij-push \(kalijVersion)", to: STDOUT_FILENO)
-        case (let name?, 2) where ["serve", "check"].contains(name) && ["--help", "-h"].contains(words[2]):
+        case (let name?, 2)
+        where ["serve", "check", "webpush-key"].contains(name) && ["--help", "-h"].contains(words[2]):
             exit(help([name]))
         case ("serve", 2): exit(serve(words[2]))
         case ("check", 2): exit(check(words[2]))
+        case ("check", 4) where words[3] == "--push": exit(check(words[2], pushing: words[4]))
+        case ("check", 6) where words[3] == "--push" && words[5] == "--module":
+            exit(check(words[2], pushing: words[4], module: words[6]))
+        case ("webpush-key", 2): exit(webPushKey(words[2]))
         case (let path?, 1) where path.hasSuffix(".json"): exit(serve(path))
         default:
             note(fault(of: words.map(\.self)))
@@ -80,17 +85,39 @@ enum KalijPushCommand {
         return 0
     }
 
-    private static func check(_ path: String) -> Int32 {
+    private static func check(_ path: String, pushing node: String? = nil, module: String? = nil) -> Int32 {
         do {
             for warning in try PushServer.check(path, loop: try EventLoop()) { note("warning: \(warning)") }
             write("\(path) can be used.", to: STDOUT_FILENO)
-            return 0
+            guard let node else { return 0 }
+            let trial = try PushTrial.run(path, token: node, module: module, loop: try EventLoop())
+            write("\(PrintedText(field: trial.text)).", to: STDOUT_FILENO)
+            return trial.isTaken ? 0 : tryAgain
         } catch {
             return failure(error, path)
         }
     }
 
+    private static func webPushKey(_ path: String) -> Int32 {
+        do throws(WebPushKey.Problem) {
+            write(PrintedText(field: try WebPushKey.publicKey(at: path)), to: STDOUT_FILENO)
+            return 0
+        } catch {
+            note("kalij-push: \(PrintedText(field: error.text))")
+            return badConfiguration
+        }
+    }
+
+    /// Each push service of a module of type `webpush` has connections of its own: the usual limit of open files is for smaller programs.
+    private static func raiseFileLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
     private static func serve(_ path: String) -> Int32 {
+        raiseFileLimit()
         do {
             let loop = try EventLoop()
             var log = LogOutput()

@@ -7,10 +7,10 @@ enum PushManual {
         Manual(
             program: "kalij-push", section: 8, summary: "push app server for XMPP",
             description: """
-                Answers the push requests (XEP-0357) of XMPP servers, and passes the pushes on to Apple and Google.
+                Answers the push requests (XEP-0357) of XMPP servers, and passes the pushes on to Apple, Google, and the push services that devices name.
                 """,
             options: [.flag("--version", "print the version"), .flag("--help", "print this help; so does -h")],
-            entries: [serve, check, help, completion],
+            entries: [serve, check, webPushKey, help, completion],
             closing: """
                 `kalij-push help COMMAND` says more. `kalij-push CONFIG.json` is the same as `kalij-push serve CONFIG.json`, as \
                 fpush is started. CONFIG is a settings.json in fpush's format; /usr/share/doc/kalij-push/Operating.md \
@@ -51,10 +51,29 @@ enum PushManual {
             """)
 
     private static let check = Manual.Entry(
-        name: "check", usage: "CONFIG", summary: "check a configuration",
+        name: "check", usage: "CONFIG [--push NODE [--module MODULE]]", summary: "check a configuration",
         details: """
             Checks CONFIG and the files named there. The exit status is that of `serve`. Warnings go to standard error. Run the
             check as the server's user: root can read files that the server cannot.
+
+            With --push sends one push to the device of NODE, as a server's publish would, and prints the answer of the push
+            service; exit status 75 if the push was not taken. The running server is not asked, and its state stays as it is.
+            """,
+        options: [
+            .value("--push", "NODE", "send one push to NODE, a device of your own"),
+            .value("--module", "MODULE", "send with MODULE (default: the default module)"),
+        ])
+
+    private static let webPushKey = Manual.Entry(
+        name: "webpush-key", usage: "FILE",
+        summary: "make the key of a module of type webpush, and print its public key",
+        details: """
+            Makes the key in FILE unless there is one, readable for its owner alone, and prints the public key in base64url.
+            Applications give the public key to their push service (`applicationServerKey` in browsers, `vapid` in UnifiedPush),
+            which then takes pushes from this server alone. With another key in its place, devices have to register again.
+
+            example:
+              runuser -u kalij-push -- kalij-push webpush-key /etc/kalij-push/webpush.pem
             """)
 
     private static let help = Manual.Entry(

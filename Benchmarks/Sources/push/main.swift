@@ -2,6 +2,7 @@ import Foundation
 
 // push all COMMAND FOLDER                 everything that is promised but the soak, with a table at the end
 // push nodes COMMAND FOLDER               with Redis and without, by turns; then a million records for a new node
+// push web COMMAND FOLDER                 push services of strangers: their rate beside Apple's, memory, and bad services
 // push soak COMMAND FOLDER MINUTES RATE   so many minutes with so many publishes a second and all that can go wrong
 //
 // COMMAND is kalij-push. FOLDER holds certificate.pem and key.pem for localhost, ec.p8 and its public key ec.pub.
@@ -36,8 +37,14 @@ case ("nodes", 3):
     let figures = try Nodes(arguments[1], arguments[2]).measure()
     print("\n" + Figure.table(figures))
     exit(figures.allSatisfy(\.isKept) ? 0 : 1)
+case ("web", 3):
+    let figures = try WebPush(arguments[1], arguments[2]).measure()
+    print("\n" + Figure.table(figures))
+    exit(figures.allSatisfy(\.isKept) ? 0 : 1)
 case ("soak", 5): exit(try soak(Array(arguments.dropFirst())) ? 0 : 1)
 default:
-    print("usage: push all COMMAND FOLDER | push nodes COMMAND FOLDER | push soak COMMAND FOLDER MINUTES RATE")
+    print(
+        "usage: push all COMMAND FOLDER | push nodes COMMAND FOLDER | push web COMMAND FOLDER | push soak COMMAND FOLDER MINUTES RATE"
+    )
     exit(64)
 }

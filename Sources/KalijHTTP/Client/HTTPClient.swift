@@ -4,10 +4,13 @@ import KalijTransport
 public struct HTTPOrigin: Sendable, Hashable {
     public var host: String
     public var port: UInt16
+    /// Where the host is, instead of the DNS's answer.
+    public var address: String?
 
-    public init(host: String, port: UInt16 = 443) {
+    public init(host: String, port: UInt16 = 443, address: String? = nil) {
         self.host = host
         self.port = port
+        self.address = address
     }
 
     var authority: String { port == 443 ? host : "\(host):\(port)" }
@@ -23,7 +26,7 @@ public enum HTTPNotice: Sendable {
     case failed(String)
 }
 
-/// Sends requests to an origin over a few long-lived HTTP/2 connections.
+/// Sends requests to an origin over a few long-lived connections: HTTP/2, and HTTP/1.1 where the limits allow that.
 ///
 /// Belongs to the thread of its loop. Connections are made when requests need them. A request that the peer has
 /// certainly not looked at (GOAWAY, REFUSED_STREAM) goes out again by itself, three times at most; all other failures
@@ -59,7 +62,7 @@ public final class HTTPClient {
     private var isDispatchPlanned = false
 
     /// - Parameters:
-    ///   - tls: certificates; the server name is the origin's unless given, and ALPN is always `h2`.
+    ///   - tls: certificates; the server name is the origin's unless given, and ALPN follows from `limits`.
     ///   - notice: called from the loop.
     public init(
         loop: EventLoop, origin: HTTPOrigin, tls: TLSSettings? = nil, limits: HTTPLimits = HTTPLimits(),
@@ -68,7 +71,7 @@ public final class HTTPClient {
         self.loop = loop
         self.origin = origin
         var tls = tls ?? TLSSettings(serverName: origin.host)
-        tls.alpn = ["h2"]
+        tls.alpn = limits.version1 ? ["h2", "http/1.1"] : ["h2"]
         self.tls = tls
         self.limits = limits
         self.resolver = resolver ?? Resolver(loop: loop)
@@ -153,7 +156,8 @@ public final class HTTPClient {
             return
         }
         let target = ConnectionTarget(
-            domain: origin.host, override: (host: origin.host, port: origin.port), directTLS: .only)
+            domain: origin.host, override: (host: origin.address ?? origin.host, port: origin.port), directTLS: .only,
+            addresses: limits.addresses)
         let connection = HTTPConnection(loop: loop, limits: limits) { [weak self] in self?.happened($1, on: $0) }
         connections.append(connection)
         connection.open(target: target, tls: tls, resolver: resolver)

@@ -17,7 +17,8 @@ final class HTTPConnection {
 
     private let loop: EventLoop
     private let limits: HTTPLimits
-    private let session: HTTP2Session
+    /// HTTP/2 until the handshake says otherwise.
+    private var session: any HTTPSession
     private let event: (HTTPConnection, Event) -> Void
     private var connection: Connection?
     private(set) var tickets: [Int32: Ticket] = [:]
@@ -46,9 +47,9 @@ final class HTTPConnection {
     var isGoingAway: Bool { session.isGoingAway }
 
     func open(target: ConnectionTarget, tls: TLSSettings, resolver: Resolver) {
-        let connection = Connection(loop: loop, target: target, tls: tls, resolver: resolver) { [weak self] in
-            self?.happened($0)
-        }
+        let connection = Connection(
+            loop: loop, target: target, tls: tls, limits: limits.connecting, resolver: resolver
+        ) { [weak self] in self?.happened($0) }
         self.connection = connection
         connection.open()
     }
@@ -81,6 +82,7 @@ final class HTTPConnection {
             ticket.done(.failure(HTTPFailure(.timedOut, "no answer in time")))
         }
         guard !isOver, isOpen else { return }
+        guard session.canPing else { return end(HTTPFailure(.connectionLost, "the server does not answer")) }
         ping(now)
         planFlush()
         event(self, .hasRoom)
@@ -95,6 +97,8 @@ final class HTTPConnection {
         case .drained: flush()
         case .failed(let failure): end(HTTPFailure(.unreachable, failure.description))
         case .closed(let error):
+            session.finish()
+            handleEvents()
             let isInOrder = error == nil && session.isGoingAway
             end(isInOrder ? nil : HTTPFailure(.connectionLost, error?.description ?? "the server has closed it"))
         case .secured, .ticket: break
@@ -102,13 +106,18 @@ final class HTTPConnection {
     }
 
     private func begin(_ info: TLSInfo?) {
-        guard info?.alpn == "h2" else { return end(HTTPFailure(.unreachable, "the server does not speak HTTP/2")) }
+        if info?.alpn != "h2" {
+            guard limits.version1 else { return end(HTTPFailure(.unreachable, "the server does not speak HTTP/2")) }
+            session = HTTP1Session(limits: limits)
+        }
         isOpen = true
         heard = loop.now
         used = loop.now
         planHealth()
         flush()
         event(self, .connected(notAfter: info?.notAfter))
+        // Of HTTP/2 the SETTINGS say so.
+        if !isOver, session.hasSettings { event(self, .hasRoom) }
     }
 
     private func receive(_ bytes: UnsafeRawBufferPointer) {
@@ -189,7 +198,8 @@ final class HTTPConnection {
 
     private func planHealth() {
         let now = loop.now
-        let next = pinged.map { $0 + limits.pingLimit } ?? min(heard + limits.pingAfter, used + limits.idle)
+        let sign = session.canPing ? heard + limits.pingAfter : .infinity
+        let next = pinged.map { $0 + limits.pingLimit } ?? min(sign, used + limits.idle)
         health = loop.schedule(after: max(0.05, next - now)) { [weak self] in self?.checkHealth() }
     }
 
@@ -204,7 +214,7 @@ final class HTTPConnection {
             flush()
             return end(nil)
         }
-        if now >= heard + limits.pingAfter { ping(now) }
+        if session.canPing, now >= heard + limits.pingAfter { ping(now) }
         if !tickets.isEmpty { used = now }
         planHealth()
     }

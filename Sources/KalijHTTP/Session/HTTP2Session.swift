@@ -4,20 +4,8 @@ import CNghttp2
 ///
 /// nghttp2 does the framing, the header compression and the flow control; this type decides the outcome of each
 /// request.
-final class HTTP2Session {
-    /// News from the peer.
-    enum Event {
-        /// The outcome of the request on a stream.
-        case ended(stream: Int32, HTTPOutcome)
-        /// The peer's SETTINGS have come, for the first time or anew.
-        case settings
-        /// The peer takes more bytes on the connection.
-        case window
-        /// The peer takes no new streams.
-        case goAway(lastStream: Int32, code: UInt32, reason: String)
-        /// Our PING was answered.
-        case pong
-    }
+final class HTTP2Session: HTTPSession {
+    typealias Event = HTTPSessionEvent
 
     /// The part of a response received so far.
     struct Exchange {
@@ -110,6 +98,7 @@ final class HTTP2Session {
         reset(stream, NGHTTP2_CANCEL)
     }
 
+    let canPing = true
     func ping() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
 
     /// Says goodbye; for a connection that is no longer needed.
@@ -132,6 +121,8 @@ final class HTTP2Session {
             throw HTTPFailure(.connectionLost, "HTTP/2: " + String(cString: nghttp2_strerror(Int32(result))))
         }
     }
+
+    func finish() {}
 
     /// The bytes to send now. A stream reset by us ends here, with an event.
     func takeOutput() throws(HTTPFailure) -> [UInt8] {

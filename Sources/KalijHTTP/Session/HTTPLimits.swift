@@ -1,3 +1,5 @@
+import KalijTransport
+
 /// The limits of a client for itself and its peer.
 public struct HTTPLimits: Sendable {
     /// Connections to the origin at the same time.
@@ -20,6 +22,12 @@ public struct HTTPLimits: Sendable {
     public var idle = 600.0
     /// The longest wait before the next attempt to connect, in seconds; the first is at most a second.
     public var backoff = 30.0
+    /// Whether a server may choose HTTP/1.1.
+    public var version1 = false
+    /// Which addresses the origin's name may lead to.
+    public var addresses = AllowedAddresses.all
+    /// How long connecting may take.
+    public var connecting = ConnectionLimits()
 
     public init() {}
 }

@@ -1,3 +1,5 @@
+import KalijText
+
 import FoundationEssentials
 
 /// A signed JSON Web Token (RFC 7519) in its compact form.
@@ -12,20 +14,18 @@ public enum JSONWebToken {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let header = try encoder.encode(Header(alg: key.algorithm.rawValue, kid: keyID))
-        let signed = base64URL(header) + "." + base64URL(try encoder.encode(claims))
-        return signed + "." + base64URL(Data(try key.signature(of: Array(signed.utf8))))
+        return try compact(Array(header), Array(try encoder.encode(claims)), key)
+    }
+
+    /// Header, claims and signature of bytes of JSON.
+    static func compact(_ header: [UInt8], _ claims: [UInt8], _ key: SigningKey) throws(SigningKey.Problem) -> String {
+        let signed = Base64URL.encode(header) + "." + Base64URL.encode(claims)
+        return signed + "." + Base64URL.encode(try key.signature(of: Array(signed.utf8)))
     }
 
     private struct Header: Encodable {
         var alg: String
         var kid: String?
         var typ = "JWT"
-    }
-
-    private static func base64URL(_ data: Data) -> String {
-        String(
-            data.base64EncodedString().prefix { $0 != "=" }.map { character in
-                character == "+" ? "-" : character == "/" ? "_" : character
-            })
     }
 }

@@ -48,6 +48,35 @@ public final class SigningKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(key) }
 
+    /// A new private key on P-256 in PEM form (PKCS #8).
+    /// - Throws: ``Problem/failed``.
+    public static func makeES256() throws(Problem) -> [UInt8] {
+        defer { ERR_clear_error() }
+        let key = kalij_p256_generate()
+        defer { EVP_PKEY_free(key) }
+        let bio = BIO_new(BIO_s_mem())
+        defer { BIO_free(bio) }
+        var text = [UInt8](repeating: 0, count: 1_024)
+        guard key != nil, PEM_write_bio_PKCS8PrivateKey(bio, key, nil, nil, 0, nil, nil) == 1,
+            case let count = BIO_read(bio, &text, Int32(clamping: text.count)), count > 0
+        else { throw .failed }
+        return Array(text.prefix(Int(count)))
+    }
+
+    /// The public key of a P-256 key: a point in uncompressed form, 65 bytes. Nil for an RSA key.
+    public var publicPoint: [UInt8]? {
+        guard algorithm == .es256 else { return nil }
+        defer { ERR_clear_error() }
+        // A file may hold its key in compressed form.
+        EVP_PKEY_set_utf8_string_param(key, OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT, "uncompressed")
+        var bytes: UnsafeMutablePointer<UInt8>?
+        let count = EVP_PKEY_get1_encoded_public_key(key, &bytes)
+        // Allocated by OpenSSL with `count` bytes, copied and freed here.
+        defer { CRYPTO_free(bytes, "", 0) }
+        guard count == 65, let bytes else { return nil }
+        return Array(UnsafeBufferPointer(start: bytes, count: count))
+    }
+
     private static func read(_ pem: [UInt8]) -> OpaquePointer? {
         guard let size = Int32(exactly: pem.count) else { return nil }
         return pem.withUnsafeBytes { bytes in

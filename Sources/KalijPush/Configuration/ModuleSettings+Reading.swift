@@ -3,12 +3,13 @@ extension ModuleSettings {
         switch entry.text("type") ?? entry.missing("type") {
         case "apple": provider = .apns(APNsSettings(&entry))
         case "google": provider = .fcm(FCMSettings(&entry))
+        case "webpush": provider = .webPush(WebPushSettings(&entry))
         case "demo", "log": provider = .log
         case let type:
-            if !type.isEmpty { entry.note("type", "must be apple, google or log") }
+            if !type.isEmpty { entry.note("type", "must be apple, google, webpush or log") }
             provider = .log
-            // Without a valid type neither section is an unknown key.
-            (_, _) = (entry.value("apns"), entry.value("fcm"))
+            // Without a valid type no section is an unknown key.
+            (_, _, _) = (entry.value("apns"), entry.value("fcm"), entry.value("webpush"))
         }
         rate = RateSettings(&entry)
         blocking = BlockingSettings(&entry)

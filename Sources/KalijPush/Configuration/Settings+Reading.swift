@@ -140,12 +140,16 @@ extension HTTPSettings {
     init?(_ reader: inout SettingsReader) {
         guard var object = reader.object("http") else { return nil }
         address = object.text("address") ?? "127.0.0.1"
-        var bytes = in6_addr()
-        if inet_pton(AF_INET, address, &bytes) != 1, inet_pton(AF_INET6, address, &bytes) != 1 {
+        if !Self.isAddress(address) {
             object.note("address", "an IPv4 or IPv6 address is wanted, not a name")
         }
         port = object.port("port", 9_820)
         hosts = Set(object.texts("hosts").map { $0.lowercased() })
         object.finish()
+    }
+
+    static func isAddress(_ text: String) -> Bool {
+        var bytes = in6_addr()
+        return inet_pton(AF_INET, text, &bytes) == 1 || inet_pton(AF_INET6, text, &bytes) == 1
     }
 }

@@ -38,6 +38,7 @@ public struct ModuleSettings: Sendable, Equatable {
     public enum Provider: Sendable, Equatable {
         case apns(APNsSettings)
         case fcm(FCMSettings)
+        case webPush(WebPushSettings)
         /// Sends nothing and writes a line for each push: for trying the server out.
         case log
     }

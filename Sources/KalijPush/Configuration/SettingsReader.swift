@@ -107,6 +107,22 @@ struct SettingsReader {
         }
     }
 
+    /// A list of whole numbers; empty if the key is missing.
+    mutating func integers(_ key: String, in range: ClosedRange<Int>) -> [Int] {
+        let elements = array(key)
+        let numbers = elements.compactMap { element -> Int? in
+            if case .integer(let number) = element {
+                Int(exactly: number).flatMap { range.contains($0) ? $0 : nil }
+            } else {
+                nil
+            }
+        }
+        if numbers.count < elements.count {
+            note(key, "a list of whole numbers from \(range.lowerBound) to \(range.upperBound) is wanted")
+        }
+        return numbers
+    }
+
     private mutating func array(_ key: String) -> [JSONValue] {
         guard let value = value(key) else { return [] }
         if case .array(let elements) = value { return elements }

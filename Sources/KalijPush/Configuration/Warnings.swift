@@ -42,6 +42,7 @@ extension Settings {
                 case .key(let file, _, _): files.append(("pushModules.\(name).apns.keyFilePath", file))
                 }
             case .fcm(let settings): files.append(("pushModules.\(name).fcm.fcmSecretPath", settings.secretPath))
+            case .webPush(let settings): files.append(("pushModules.\(name).webpush.keyFilePath", settings.keyPath))
             case .log: break
             }
         }

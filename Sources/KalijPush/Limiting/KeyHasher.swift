@@ -42,7 +42,7 @@ public final class KeyHasher {
     deinit { EVP_MAC_CTX_free(context) }
 
     /// The key of a token of a module.
-    public func key(token: String, module: String) -> HashedKey { key(.token, module, token.utf8) }
+    public func key(token: some StringProtocol, module: String) -> HashedKey { key(.token, module, token.utf8) }
 
     /// The key of a domain.
     public func key(domain: String) -> HashedKey { key(.domain, "", domain.utf8) }

@@ -13,6 +13,6 @@ public struct Keyring {
 
     /// All keys of a push's token.
     func keys(of flight: Flight) -> [HashedKey] {
-        [flight.key] + others.map { $0.key(token: flight.token, module: flight.module) }
+        [flight.key] + others.map { $0.key(token: flight.subject, module: flight.module) }
     }
 }

@@ -12,6 +12,8 @@ struct Shares: Sendable {
     /// Whether an owner may have another place.
     func hasRoom(for owner: HashedKey) -> Bool { used[owner, default: 0] < limit - count }
 
+    func isUnused(by owner: HashedKey) -> Bool { used[owner] == nil }
+
     mutating func take(_ owner: HashedKey) {
         count += 1
         used[owner, default: 0] += 1

@@ -15,6 +15,9 @@ extension ModuleSettings {
             case .key(let file, let keyID, let teamID):
                 return Self.join(words + [keyID, teamID], try File.read(file, key: path + ".apns.keyFilePath"))
             }
+        case .webPush(let settings):
+            // Another key is another sender: endpoints are bound to the key.
+            return Self.join(["webpush"], try File.read(settings.keyPath, key: path + ".webpush.keyFilePath"))
         case .fcm(let settings):
             var words = ["fcm"]
             if let endpoint = settings.endpoint { words += [endpoint.host, "\(endpoint.port)"] }

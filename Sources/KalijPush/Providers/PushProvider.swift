@@ -12,8 +12,14 @@ public protocol PushProvider: AnyObject {
     var serviceEnd: Int64? { get }
     /// Standing connections.
     var connections: Int { get }
+    /// The push services; nil for a provider with one service.
+    var services: ServiceFigures? { get }
     /// Ends all connections; pushes on their way fail.
     func close()
+}
+
+extension PushProvider {
+    public var services: ServiceFigures? { nil }
 }
 
 /// Shared by the providers' connections.

@@ -1,16 +1,27 @@
+import KalijWebPush
+
 /// The form of a provider's tokens; other tokens are malformed.
 public enum TokenFormat: Sendable, Equatable {
     /// Apple: hexadecimal, so a token cannot be another path.
     case hexadecimal
     /// Google, and for trying out: printable ASCII, as in every publish's node.
     case printable
+    /// A push service's endpoint with the device's keys (`PushSubscription`).
+    case subscription
 
     /// The one form of a token: a device must not have several names here. Nil for what is no token.
     func form(of token: String) -> String? {
         switch self {
         case .printable: token
+        case .subscription: try? PushSubscription(token).text
         case .hexadecimal: isHexadecimal(token) ? token.lowercased() : nil
         }
+    }
+
+    /// What names the device: the endpoint without the keys, for whoever names other keys has the same device pushed.
+    func subject(of token: String) -> Substring {
+        guard self == .subscription, let hash = token.utf8.firstIndex(of: UInt8(ascii: "#")) else { return token[...] }
+        return token[..<hash]
     }
 
     private func isHexadecimal(_ token: String) -> Bool {
@@ -23,7 +34,10 @@ public enum TokenFormat: Sendable, Equatable {
 
 extension ModuleSettings {
     var tokenFormat: TokenFormat {
-        if case .apns = provider { return .hexadecimal }
-        return .printable
+        switch provider {
+        case .apns: .hexadecimal
+        case .webPush: .subscription
+        case .fcm, .log: .printable
+        }
     }
 }

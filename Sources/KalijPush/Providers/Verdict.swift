@@ -10,6 +10,8 @@ public enum Verdict: Sendable, Equatable {
     case staleCredentials
     /// Our own fault; repeating does not help; in the provider's words.
     case fault(String)
+    /// The service does not accept the push, which proves nothing about the device, and nothing about other services; in words.
+    case unaccepted(String)
     /// Too many pushes to the token, or by the module; how long to wait, if the provider says.
     case tooMany(Scope, retryAfter: Milliseconds?)
     /// The provider is not able to at the moment; in words.

@@ -66,6 +66,7 @@ extension PushServer {
         for name in names {
             text.sample("kalij_push_provider_connections", [("module", name)], providers[name]?.connections ?? 0)
         }
+        text.services(names.compactMap { name in providers[name]?.services.map { (name, $0) } })
         text.family("kalij_push_certificate_end_seconds", "gauge", "When a certificate runs out, since 1970.")
         for name in names {
             for (whose, end) in [("ours", providers[name]?.credentialsEnd), ("provider", providers[name]?.serviceEnd)] {
@@ -99,5 +100,17 @@ extension PushServer {
 
     private var databaseProblem: String? {
         keeper?.failure.map { "cannot be written: \($0)" } ?? loadFailure.map { "cannot be read: \($0)" }
+    }
+}
+
+extension MetricsText {
+    fileprivate mutating func services(_ modules: [(name: String, services: ServiceFigures)]) {
+        guard !modules.isEmpty else { return }
+        family("kalij_push_services", "gauge", "Push services that devices have named, by state.")
+        for (name, services) in modules {
+            for (state, count) in [("known", services.known), ("resting", services.resting), ("held", services.held)] {
+                sample("kalij_push_services", [("module", name), ("state", state)], count)
+            }
+        }
     }
 }

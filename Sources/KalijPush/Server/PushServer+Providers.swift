@@ -36,6 +36,11 @@ extension PushServer {
         case .log: return LogProvider(loop: loop) { notice(.debug, $0) }
         case .apns(let settings):
             return try APNsProvider(loop: loop, settings: settings, key: path + ".apns") { notice(.notice, $0) }
+        case .webPush(let settings):
+            for (index, service) in settings.ownServices.enumerated() {
+                try check(service.caFile, path + ".webpush.ownServices[\(index)].caFile")
+            }
+            return try WebPushProvider(loop: loop, settings: settings, key: path + ".webpush") { notice(.alarm, $0) }
         case .fcm(let settings):
             return try FCMProvider(loop: loop, settings: settings, key: path + ".fcm") { notice(.notice, $0) }
         }
@@ -52,6 +57,7 @@ extension ModuleSettings.Provider {
         switch self {
         case .apns: "apns"
         case .fcm: "fcm"
+        case .webPush: "webpush"
         case .log: "log"
         }
     }
@@ -60,7 +66,7 @@ extension ModuleSettings.Provider {
         switch self {
         case .apns(let settings): settings.endpoint
         case .fcm(let settings): settings.endpoint
-        case .log: nil
+        case .webPush, .log: nil
         }
     }
 }

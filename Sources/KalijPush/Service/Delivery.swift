@@ -94,6 +94,7 @@ public struct ModuleSuccess: Sendable, Equatable {
 struct Flight: Sendable {
     var module: String
     var token: String
+    var format: TokenFormat
     var key: HashedKey
     /// Unknown for pushes from an earlier process.
     var domain: HashedKey?
@@ -115,6 +116,12 @@ struct Flight: Sendable {
 }
 
 extension Flight {
+    /// What names the device.
+    var subject: Substring { format.subject(of: token) }
+
+    /// Whether the answer of one of many services is too late to be an example for the others.
+    func isLateOfMany(_ now: Milliseconds) -> Bool { format == .subscription && now - since > 1_000 }
+
     var mayTryAgain: Bool { attempts < (isKept ? 2 : 5) }
 
     /// Ten minutes of failing are enough; the next message will wake the device.

@@ -17,12 +17,16 @@ extension PushCore {
         advance(time)
         guard let flight = flights[id] else { return [] }
         // Of a first attempt with somebody waiting: the time that an answer takes.
-        if flight.attempts == 1, flight.requester != nil { modules[flight.module]?.pace.add(now - flight.since) }
+        if flight.attempts == 1, flight.requester != nil, !flight.isLateOfMany(now) {
+            modules[flight.module]?.pace.add(now - flight.since)
+        }
         return reach(flight.module, verdict) + act(on: verdict, id, flight)
     }
 
     /// An alarm when a provider goes out of reach or comes back.
     private mutating func reach(_ module: String, _ verdict: Verdict) -> [CoreAction] {
+        // Services of strangers have their own health.
+        if modules[module]?.settings.tokenFormat == .subscription { return [] }
         let text = "the provider is out of reach"
         if case .transient(let words) = verdict {
             let isNews = modules[module]?.health.reach.cameToNothing(words, now: now) ?? false
@@ -41,6 +45,9 @@ extension PushCore {
         case .bad: return bad(id, flight)
         case .staleCredentials: return stale(id, flight)
         case .fault(let words): return fault(id, flight, words)
+        case .unaccepted:
+            count(flight.module, \.fault)
+            return fail(id, flight, .fault)
         case .tooMany(let scope, let retryAfter): return tooMany(id, flight, scope, retryAfter)
         case .transient: return transient(id, flight)
         }

@@ -10,11 +10,11 @@ extension PushCore {
         if let refusal = admit(sender, publish.requester) { return refusal }
         let actions = countPublish(of: sender, malformed: false)
         guard let name = settings.moduleName(publish.module), let module = modules[name],
-            let token = module.settings.tokenFormat.form(of: publish.token)
+            case let format = module.settings.tokenFormat, let token = format.form(of: publish.token)
         else { return actions + refuseUnusable(publish.requester) }
-        let key = keyring.present.key(token: token, module: name)
+        let key = keyring.present.key(token: format.subject(of: token), module: name)
         var flight = Flight(
-            module: name, token: token, key: key, domain: sender.domain, owner: sender.owner,
+            module: name, token: token, format: format, key: key, domain: sender.domain, owner: sender.owner,
             requester: publish.requester, isImportant: publish.isImportant, deadline: now + settings.limits.answer,
             since: now)
         return actions + (blocked(&flight) ?? take(flight))
@@ -112,7 +112,7 @@ extension PushCore {
         switch modules[flight.module]?.limiter.decide(flight.key, important: flight.isImportant, now: now) ?? .send {
         case .covered(let isUpgrade):
             count(flight.module, \.covered)
-            return (isUpgrade ? upgrade(flight.key) : []) + answerLate(flight, .done)
+            return refresh(flight, isUpgrade: isUpgrade) + answerLate(flight, .done)
         case .queue(let until): return enqueue(flight, until: until)
         case .send: return admitAndSend(flight)
         }
@@ -147,7 +147,7 @@ extension PushCore {
     /// A push waits already.
     private mutating func cover(_ flight: Flight) -> [CoreAction] {
         count(flight.module, \.covered)
-        return (flight.isImportant ? upgrade(flight.key) : []) + answerLate(flight, .done)
+        return refresh(flight, isUpgrade: flight.isImportant) + answerLate(flight, .done)
     }
 
     /// Queues a push, and answers that the push is in good hands; the limiter has counted the push already.
@@ -170,9 +170,13 @@ extension PushCore {
         return [.keep(waitingFlight.row(id, due: until))] + answerLate(flight, .done, for: id)
     }
 
-    private mutating func upgrade(_ key: HashedKey) -> [CoreAction] {
-        guard let id = waiting[key], var flight = queued[id], !flight.isImportant else { return [] }
-        flight.isImportant = true
+    /// A publish is covered by a waiting push, which becomes as important, and is sent with the latest keys of the device.
+    private mutating func refresh(_ publish: Flight, isUpgrade: Bool) -> [CoreAction] {
+        guard let id = waiting[publish.key], var flight = queued[id] else { return [] }
+        let isUpgrade = isUpgrade && !flight.isImportant
+        guard isUpgrade || !flight.token.utf8.elementsEqual(publish.token.utf8) else { return [] }
+        flight.isImportant = flight.isImportant || isUpgrade
+        flight.token = publish.token
         queued[id] = flight
         return [.keep(flight.row(id, due: flight.deadline))]
     }

@@ -47,7 +47,8 @@ extension PushCore {
         blocks.restore(stored, hits, now: now)
         for row in rows.sorted(by: { $0.id < $1.id }) {
             lastID = max(lastID, row.id)
-            let key = keyring.present.key(token: row.token, module: row.module)
+            let format = modules[row.module]?.settings.tokenFormat ?? .printable
+            let key = keyring.present.key(token: format.subject(of: row.token), module: row.module)
             guard row.attempts < 2, modules[row.module] != nil, waiting[key] == nil else {
                 actions.append(.drop(row.id))
                 continue
@@ -55,7 +56,8 @@ extension PushCore {
             // A clock that was wrong at the time of writing must not delay the push for ever.
             let due = min(max(row.due, now), now + 3_600_000)
             queued[row.id] = Flight(
-                module: row.module, token: row.token, key: key, isImportant: row.isImportant, isKept: true,
+                module: row.module, token: row.token, format: format, key: key, isImportant: row.isImportant,
+                isKept: true,
                 attempts: row.attempts, deadline: due, since: now)
             waiting[key] = row.id
             modules[row.module]?.limiter.wait(key, important: row.isImportant, until: due, now: now)

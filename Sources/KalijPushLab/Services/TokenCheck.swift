@@ -44,6 +44,7 @@ final class TokenCheck: @unchecked Sendable {
         struct Anything: Decodable {
             var iss: String?
             var aud: String?
+            var sub: String?
             var iat: Int64?
             var exp: Int64?
             var alg: String?
@@ -54,7 +55,9 @@ final class TokenCheck: @unchecked Sendable {
             return nil
         }
         var all: [String: Any] = [:]
-        let texts = ["iss": read.iss, "aud": read.aud, "alg": read.alg, "kid": read.kid, "scope": read.scope]
+        let texts = [
+            "iss": read.iss, "aud": read.aud, "sub": read.sub, "alg": read.alg, "kid": read.kid, "scope": read.scope,
+        ]
         for (name, value) in texts { all[name] = value }
         all["iat"] = read.iat
         all["exp"] = read.exp

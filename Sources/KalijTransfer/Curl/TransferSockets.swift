@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import KalijTransport
 
 /// The sockets of a transfer: which addresses they may lead to, and how they end.
 final class TransferSockets {

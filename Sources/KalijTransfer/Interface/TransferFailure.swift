@@ -5,7 +5,7 @@ public struct TransferFailure: Error, Equatable, Sendable, CustomStringConvertib
         public let description: String
         private init(_ name: String) { description = name }
 
-        /// All addresses of the host are private, or otherwise not for the public (``AddressRule``); nothing was
+        /// All addresses of the host are private, or otherwise not for the public (`AddressRule`); nothing was
         /// connected to.
         public static let refusedAddress = Code("refusedAddress")
         /// The name has no address, or the DNS does not answer.

@@ -10,6 +10,14 @@ public enum DirectTLS: Sendable, Hashable {
     case preferred
 }
 
+/// The addresses that are connected to: the judged address is the one that the socket connects to, so that a name whose addresses change
+/// between two look-ups leads nowhere else.
+public enum AllowedAddresses: Sendable, Equatable {
+    case all
+    /// Of the public Internet (``AddressRule``), for a name that a stranger has chosen.
+    case publicOnes
+}
+
 /// Where a connection is to go.
 public struct ConnectionTarget: Sendable {
     /// The XMPP domain in ASCII, or an address.
@@ -21,15 +29,18 @@ public struct ConnectionTarget: Sendable {
     /// address has failed, or has not answered within the stagger. Not used where `override` or `directTLS` do not
     /// allow the address any more.
     public var remembered: Endpoint?
+    /// Which addresses are connected to, whatever the DNS says.
+    public var addresses: AllowedAddresses
 
     public init(
         domain: String, override: (host: String, port: UInt16)? = nil, directTLS: DirectTLS = .preferred,
-        remembered: Endpoint? = nil
+        remembered: Endpoint? = nil, addresses: AllowedAddresses = .all
     ) {
         self.domain = domain
         self.override = override
         self.directTLS = directTLS
         self.remembered = remembered
+        self.addresses = addresses
     }
 }
 

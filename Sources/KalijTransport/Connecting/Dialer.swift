@@ -134,9 +134,9 @@ final class Dialer {
     }
 
     private func beginRace() -> Race {
-        let race = Race(loop: loop, limits: limits, awaited: [AF_INET6, AF_INET]) { [weak self] winner in
-            self?.raceEnded(winner)
-        }
+        let race = Race(
+            loop: loop, limits: limits, allowed: target.addresses, awaited: [AF_INET6, AF_INET]
+        ) { [weak self] in self?.raceEnded($0) }
         self.race = race
         return race
     }

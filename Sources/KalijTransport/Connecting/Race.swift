@@ -48,6 +48,7 @@ final class Race {
 
     private let loop: EventLoop
     private let limits: ConnectionLimits
+    private let allowed: AllowedAddresses
     private var finish: ((Winner?) -> Void)?
     private var six: [SocketAddress] = []
     private var four: [SocketAddress] = []
@@ -62,10 +63,12 @@ final class Race {
     /// Waits for the addresses of the `awaited` families to be told with ``add(_:of:)``. `finish` is called once: with
     /// the winner, or nil when there is nothing left to try.
     init(
-        loop: EventLoop, limits: ConnectionLimits, awaited: Set<Int32>, _ finish: @escaping (Winner?) -> Void
+        loop: EventLoop, limits: ConnectionLimits, allowed: AllowedAddresses = .all, awaited: Set<Int32>,
+        _ finish: @escaping (Winner?) -> Void
     ) {
         self.loop = loop
         self.limits = limits
+        self.allowed = allowed
         self.awaited = awaited
         self.finish = finish
     }
@@ -139,6 +142,7 @@ final class Race {
 
     private func start(_ address: SocketAddress, isRemembered: Bool = false) {
         started += 1
+        guard address.isAllowed(allowed) else { return lose(address, "the address is not public", isRemembered) }
         let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.family, type, Int32(IPPROTO_TCP))
         guard descriptor >= 0 else { return lose(address, SystemError("socket").reason, isRemembered) }

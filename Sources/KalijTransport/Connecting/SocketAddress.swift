@@ -71,6 +71,11 @@ struct SocketAddress: Equatable {
         }
     }
 
+    func isAllowed(_ addresses: AllowedAddresses) -> Bool {
+        addresses == .all
+            || withUnsafeBytes(of: storage) { AddressRule.bytes(of: $0).map(AddressRule.isPublic) ?? false }
+    }
+
     static func == (one: Self, other: Self) -> Bool {
         withUnsafeBytes(of: one.storage) { one in withUnsafeBytes(of: other.storage) { one.elementsEqual($0) } }
     }

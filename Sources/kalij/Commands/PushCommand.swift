@@ -1,10 +1,14 @@
 import KalijAddress
 import KalijClient
 import KalijText
+import KalijWebPush
 
 enum PushCommand: Command {
     static let name = "push"
-    static let usage = "[status | enable SERVICE NODE [--module M] [--secret-file F] | disable] [--account JID]"
+    static let usage = """
+        [status | enable SERVICE NODE [--module M] [--secret-file F] | enable SERVICE --endpoint URL --p256dh KEY --auth SECRET \
+        [--module M] | disable] [--account JID]
+        """
     static let summary = "have your server wake this device when something comes"
     static let details = """
         With push your server tells the push service SERVICE when something comes and no connection is there; the service starts
@@ -13,6 +17,9 @@ enum PushCommand: Command {
           status                prints whether the server pushes; exit status 1 if it does not
           enable SERVICE NODE   enables push to the node NODE, for most services the device's token. Another node replaces the
                                 former. Your server does not check that the service exists, or knows the node
+          enable SERVICE --endpoint URL --p256dh KEY --auth SECRET
+                                enables push to a Web Push subscription: the endpoint that a push service such as ntfy or a UnifiedPush
+                                distributor has given, with the device's public key and secret in base64url
           disable               ends pushes; `kalij logout` does, too
 
         \(Acting.details)
@@ -26,6 +33,9 @@ enum PushCommand: Command {
     static let options: [Arguments.Option] =
         [
             .value("--module", "M", "the service's module for this application (publish-option `pushModule`)"),
+            .value("--endpoint", "URL", "the endpoint of a Web Push subscription, in place of NODE"),
+            .value("--p256dh", "KEY", "the public key of the subscription"),
+            .value("--auth", "SECRET", "the secret of the subscription"),
             .value("--secret-file", "F", "read the service's secret from the file F; - is standard input"),
         ] + Acting.options
 
@@ -34,8 +44,10 @@ enum PushCommand: Command {
         let words = arguments.words
         switch (words.first ?? "status", words.count) {
         case ("status", 0...1): return try status(arguments, shared)
-        case ("enable", 3): return try enable(arguments, shared)
-        case ("enable", _): throw Failure(.usage, "`push enable` needs a service and a node")
+        case ("enable", 3) where !arguments.has("--endpoint"): return try enable(words[2], arguments, shared)
+        case ("enable", 2) where arguments.has("--endpoint"):
+            return try enable(subscription(arguments), arguments, shared)
+        case ("enable", _): throw Failure(.usage, "`push enable` needs a service, and a node or --endpoint")
         case ("disable", 1): return try Acting(arguments, shared).run(DisablePush(), waiting: waits(arguments))
         default: throw Failure(.usage, "`push` takes status, enable SERVICE NODE, or disable")
         }
@@ -43,11 +55,23 @@ enum PushCommand: Command {
 
     private static func waits(_ arguments: Arguments) -> Bool { !arguments.has("--queue-only") }
 
-    private static func enable(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+    /// The node for a Web Push subscription, as `kalij-push` reads it.
+    private static func subscription(_ arguments: Arguments) throws -> String {
+        guard let endpoint = arguments.value("--endpoint"), let key = arguments.value("--p256dh"),
+            let secret = arguments.value("--auth")
+        else { throw Failure(.usage, "--endpoint needs --p256dh and --auth beside it") }
+        do throws(PushSubscription.Fault) {
+            return try PushSubscription("\(endpoint)#p256dh=\(key);auth=\(secret)").text
+        } catch {
+            throw Failure(.badInput, "\(error)")
+        }
+    }
+
+    private static func enable(_ node: String, _ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         let secret = try arguments.value("--secret-file").map { try Password.firstLine(of: $0) }
         return try Acting(arguments, shared).run(
             EnablePush(
-                try JID(arguments.words[1]), node: arguments.words[2], module: arguments.value("--module"),
+                try JID(arguments.words[1]), node: node, module: arguments.value("--module"),
                 secret: secret), waiting: waits(arguments))
     }
 

@@ -120,7 +120,7 @@ struct SettingsTests {
             ("{", "no valid JSON"),
             ("[]", "is an array, an object is wanted"),
             ("{}", "component: is missing"),
-            (minimal(module: #""type": "windows""#), "pushModules.m.type: must be apple, google or log"),
+            (minimal(module: #""type": "windows""#), "pushModules.m.type: must be apple, google, webpush or log"),
             (
                 minimal(module: #""type": "log", "isDefaultModule": true"#),
                 "pushModules.m.isDefaultModule: is no key known here; \"is_default_module\" is"
@@ -186,7 +186,7 @@ struct SettingsTests {
                 #"component.componentKye: is no key known here; "componentKey" is"#,
                 "pushModules.m.apns.keyId: is missing", "pushModules.m.apns.teamId: is missing",
                 #"pushModules.m.apns.key_id: is no key known here; "keyId" is"#,
-                "pushModules.n.type: must be apple, google or log",
+                "pushModules.n.type: must be apple, google, webpush or log",
                 "limits.inFlight: a whole number from 1 to 100000000 is wanted",
                 "http: is a number, an object is wanted", #"stat: is no key known here; "state" is"#,
             ])

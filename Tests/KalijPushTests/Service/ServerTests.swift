@@ -23,11 +23,11 @@ struct ServerTests {
         #expect(scene.xmpp.repeated == 0)
     }
 
-    static func setWindow(_ settings: inout [String: Any], _ window: String) {
-        guard var modules = settings["pushModules"] as? [String: Any], var apple = modules["apple"] as? [String: Any]
+    static func setWindow(_ settings: inout [String: Any], _ window: String, of name: String = "apple") {
+        guard var modules = settings["pushModules"] as? [String: Any], var module = modules[name] as? [String: Any]
         else { return }
-        apple["ratelimit"] = ["ratelimitTime": window]
-        modules["apple"] = apple
+        module["ratelimit"] = ["ratelimitTime": window]
+        modules[name] = module
         settings["pushModules"] = modules
     }
 

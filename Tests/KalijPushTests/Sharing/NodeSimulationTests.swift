@@ -55,7 +55,9 @@ struct NodeRun {
     init(nodes: Int, seed: UInt64) throws {
         var random = Generator(seed: seed)
         hasOldDisks = .random(using: &random)
-        world = try NodeWorld(nodes: nodes, servers: .random(in: 1...3, using: &random), seed: seed)
+        // Every second seed has endpoints of push services in place of tokens.
+        world = try NodeWorld(
+            nodes: nodes, servers: .random(in: 1...3, using: &random), seed: seed, endpoints: seed % 2 == 0)
     }
 
     /// Lets other tests run in between: Swift has a thread for each processor.

@@ -24,6 +24,23 @@ struct NodeTests {
         #expect(world.records(0).count == 1)
     }
 
+    @Test("an endpoint that is gone is gone for all nodes, with whatever keys it is named")
+    func endpoints() throws {
+        let world = try NodeWorld(nodes: 2, servers: 1, seed: 1, endpoints: true)
+        world.run(for: 10_000)
+        world.dead = ["gone"]
+        for _ in 0..<4 { world.publish("gone", at: 0) }
+        #expect(world.nodes[0].core.counters.modules["m"]?.dead == 1)
+        #expect(world.nodes[0].core.counters.modules["m"]?.blocked == 3)
+        world.run(for: 5_000)
+        #expect(world.nodes[1].core.blocks.tokens.reason(world.key("gone"), now: world.now) == .dead)
+        for _ in 0..<4 { world.publish("gone", at: 1) }
+        #expect(world.nodes[1].proven.isEmpty)
+        #expect(world.nodes[1].core.counters.modules["m"]?.hearsay == 4)
+        #expect(world.violations.isEmpty && world.areEqual)
+        #expect(world.records(0).count == 1)
+    }
+
     @Test(
         "hearsay about a token with a success here stops nothing: the push is the question, and its success an unblock")
     func question() throws {

@@ -1,3 +1,5 @@
+import KalijText
+import KalijWebPush
 import Testing
 
 @testable import KalijPush
@@ -61,17 +63,22 @@ final class NodeWorld {
     private var order = 0
     private var requests: [String: (node: Int, token: String)] = [:]
     private let settings: Settings
+    /// Whether tokens are push services' endpoints, named with the keys of two devices in turn.
+    private let hasEndpoints: Bool
+    private static let deviceKeys = (0..<2).compactMap { _ in try? P256Key() }
     let secret: ClusterSecret
     /// Of nodes that have others than ``secret`` alone; the first one writes.
     var secrets: [String: [ClusterSecret]] = [:]
     static let step: Milliseconds = 100
 
-    init(nodes count: Int, servers: Int, seed: UInt64, tokens limit: Int = 100_000) throws {
+    init(nodes count: Int, servers: Int, seed: UInt64, tokens limit: Int = 100_000, endpoints: Bool = false) throws {
+        hasEndpoints = endpoints
         random = Generator(seed: seed)
         self.servers = Array(repeating: SimulatedRedis(), count: servers)
         secret = try ClusterSecret([UInt8](repeating: 3, count: 32))
         var settings = try Drill().core.settings
         settings.modules["m"]?.rate.isEnabled = false
+        if endpoints { settings.modules["m"]?.provider = .webPush(WebPushSettings(keyPath: "", contact: "")) }
         settings.limits.newTokenFailures = 10_000
         settings.limits.deadTokens = 10_000
         settings.limits.breakerTokens = 10_000
@@ -232,8 +239,9 @@ final class NodeWorld {
     }
 
     private func ask(_ delivery: Delivery, _ index: Int) {
-        let isDead = dead.contains(delivery.token)
-        if isDead { nodes[index].proven.insert(delivery.token) }
+        let token = name(of: delivery.token)
+        let isDead = dead.contains(token)
+        if isDead { nodes[index].proven.insert(token) }
         take(nodes[index].core.deliver(isDead ? .dead : .delivered, of: delivery.id, now: now), index)
     }
 
@@ -254,7 +262,8 @@ final class NodeWorld {
         nodes[index].core.wallClock(isAhead: nodes[index].skew)
         take(
             nodes[index].core.publish(
-                Publish(requester: requester, domain: "example.org", token: token), now: now), index)
+                Publish(requester: requester, domain: "example.org", token: node(of: token, publish: order)), now: now),
+            index)
     }
 
     func kill(_ index: Int) { nodes[index].isUp = false }
@@ -309,5 +318,25 @@ final class NodeWorld {
             key: key(token), version: BlockChange.version(at: now - age), expires: now - age + time, reason: .dead)
     }
 
-    func key(_ token: String) -> HashedKey { nodes[0].core.keyring.present.key(token: token, module: "m") }
+    func key(_ token: String) -> HashedKey {
+        let subject = hasEndpoints ? endpoint(of: token) : token
+        return nodes[0].core.keyring.present.key(token: subject, module: "m")
+    }
+
+    // MARK: Endpoints
+
+    private func endpoint(of token: String) -> String { "https://push.example.net/\(token)" }
+
+    /// The node of a publish.
+    private func node(of token: String, publish number: Int) -> String {
+        guard hasEndpoints else { return token }
+        let key = Self.deviceKeys[number % Self.deviceKeys.count]
+        let secret = Base64URL.encode([UInt8](repeating: UInt8(number % 2), count: 16))
+        return endpoint(of: token) + "#p256dh=\(Base64URL.encode(key.publicKey));auth=\(secret)"
+    }
+
+    private func name(of token: String) -> String {
+        guard hasEndpoints else { return token }
+        return String(token.split(separator: "#")[0].split(separator: "/").last ?? "")
+    }
 }

@@ -205,7 +205,7 @@ final class Scene {
         try shell(
             """
             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -keyout server.key \
-            -out server.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1
+            -out server.pem -subj /CN=localhost -addext subjectAltName=DNS:localhost,DNS:push.localhost,DNS:*.push.localhost,IP:127.0.0.1
             openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ec.p8
             openssl pkey -in ec.p8 -pubout -out ec.pub
             openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa.pem

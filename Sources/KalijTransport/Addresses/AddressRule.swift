@@ -1,7 +1,7 @@
 import Glibc
 
-/// The addresses that a transfer may connect to: those of the public Internet (IANA's special-purpose registries, RFC
-/// 6890). Otherwise somebody who sends us a link would reach the devices around us.
+/// The addresses to which an address from a stranger may lead: those of the public Internet (IANA's special-purpose registries, RFC
+/// 6890). Otherwise whoever sends us a link, or a push endpoint, would reach the devices around us.
 ///
 /// Judged are addresses, after a name has been resolved and before connecting, because a name may lead anywhere.
 public enum AddressRule {
@@ -66,7 +66,7 @@ public enum AddressRule {
     ///
     /// A server at home may have its files on another machine of the network, and a server on this machine, too; only a server on
     /// this machine may have its files on this machine.
-    static func isBeside(_ address: some Collection<UInt8>, server: some Collection<UInt8>) -> Bool {
+    package static func isBeside(_ address: some Collection<UInt8>, server: some Collection<UInt8>) -> Bool {
         let (address, server) = (plain(address), plain(server))
         if address == server { return !address.isEmpty }
         if isLoopback(server) { return isLoopback(address) || isLocal(address) }
@@ -90,7 +90,7 @@ public enum AddressRule {
     }
 
     /// The bytes of an address in words; empty if there are no such words.
-    static func bytes(of text: String) -> [UInt8] {
+    package static func bytes(of text: String) -> [UInt8] {
         // A link-local address has the name of its network behind a percent sign.
         let words = String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "%") }, as: UTF8.self)
         // fits: the longer of both has 16 bytes
@@ -100,7 +100,7 @@ public enum AddressRule {
     }
 
     /// The address in a socket address, 4 or 16 bytes in network order; nil for another family, or if too short.
-    static func bytes(of address: UnsafeRawBufferPointer) -> [UInt8]? {
+    package static func bytes(of address: UnsafeRawBufferPointer) -> [UInt8]? {
         guard address.count >= MemoryLayout<sa_family_t>.size else { return nil }
         switch Int32(address.loadUnaligned(as: sa_family_t.self)) {  // fits: 16 bits
         case AF_INET where address.count >= MemoryLayout<sockaddr_in>.size: return Array(address[4..<8])
@@ -110,7 +110,7 @@ public enum AddressRule {
     }
 
     /// An address in words: "127.0.0.1", "::1".
-    static func text(of bytes: [UInt8]) -> String {
+    package static func text(of bytes: [UInt8]) -> String {
         guard bytes.count == 4 || bytes.count == 16 else { return "of an unknown kind" }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         // fits: INET6_ADDRSTRLEN bytes

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import KalijTransfer
+@testable import KalijTransport
 
 @Suite("Addresses")
 struct AddressRuleTests {
