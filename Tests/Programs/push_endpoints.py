@@ -6,14 +6,18 @@
 The network is a namespace whose only device has public and private addresses. A DNS server answers for `*.services.example`: names that lead
 to loopback, private, metadata and other special addresses, and names whose answers change with every question. KALIJ-PUSH runs there as the
 component of a stand-in for an XMPP server, and gets a publish for each endpoint: those of FORBIDDEN, and in between ALLOWED ones, which have to
-be reached. A packet socket sees every SYN and every datagram.
+be reached. A packet socket sees every SYN and every datagram. Then somebody has bought a domain: each of thousands of its names is a push service
+that hangs, or whose name has no answer, and other pushes go on beside.
 """
-import base64, hashlib, json, os, re, socket, ssl, struct, subprocess, sys, threading, time
+import base64, glob, hashlib, json, os, re, socket, ssl, struct, subprocess, sys, threading, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PUSH, FOLDER = sys.argv[1], sys.argv[2]
 COMPONENT, KEY = 5347, "component-key"
 PUBLIC = ["20.0.0.1", "20.0.0.2", "2606:aaaa::1"]
+# Takes connections and never answers.
+HANGING = "20.0.0.3"
+BOUGHT, HONEST, NAMES_BOUGHT = "bought.example", "honest.example", 5000
 SPECIAL = ["127.0.0.1", "127.8.8.8", "0.0.0.0", "10.0.0.1", "10.255.255.255", "100.64.0.1", "169.254.169.254", "169.254.0.1", "172.16.0.1",
            "172.31.255.254", "192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.19.255.255", "198.51.100.1",
            "203.0.113.1", "224.0.0.1", "239.255.255.250", "240.0.0.1", "255.255.255.255",
@@ -47,6 +51,12 @@ def resolve(name, kind):
     asked[(label, kind)] = asked.get((label, kind), 0) + 1
     if label in TURNING:
         addresses = [TURNING[label][(asked[(label, kind)] + 1) % 2]]
+    elif name.endswith("." + BOUGHT):
+        if int(label[1:].split(".")[0]) % 2:
+            return "silence"
+        addresses = [HANGING]
+    elif name.endswith("." + HONEST):
+        addresses = ["20.0.0.1"]
     elif label in NAMES:
         addresses = NAMES[label][0]
     elif name.lower() in ("localhost", "router.local"):
@@ -74,6 +84,8 @@ def serve_names():
             at += 1 + query[at]
         kind = struct.unpack(">H", query[at + 1:at + 3])[0]
         records = resolve(".".join(labels), kind) if kind in (1, 28) else []
+        if records == "silence":
+            continue
         code = 0x8183 if records is None else 0x8180
         head = query[:2] + struct.pack(">HHHHH", code, 1, len(records or []), 0, 0)
         server.sendto(head + query[12:at + 5] + b"".join(records or []), peer)
@@ -96,7 +108,7 @@ class Service(BaseHTTPRequestHandler):
 
 
 def serve_pushes():
-    names = ",".join([f"DNS:*.{ZONE}", "DNS:localhost"] + [f"IP:{a}" for a in PUBLIC + SPECIAL])
+    names = ",".join([f"DNS:*.{ZONE}", f"DNS:*.{HONEST}", "DNS:localhost"] + [f"IP:{a}" for a in PUBLIC + SPECIAL])
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30", "-subj",
                     "/CN=services", "-addext", "subjectAltName=" + names, "-keyout", f"{FOLDER}/key.pem", "-out", f"{FOLDER}/ca.pem"],
                    check=True, stderr=subprocess.DEVNULL)
@@ -104,11 +116,13 @@ def serve_pushes():
     context.load_cert_chain(f"{FOLDER}/ca.pem", f"{FOLDER}/key.pem")
 
     class Server(ThreadingHTTPServer):
-        address_family = socket.AF_INET6
         request_queue_size = 64
 
-    for port in (443, 8443):
-        server = Server(("::", port), Service)
+    global hanging
+    hanging = socket.create_server((HANGING, 443), backlog=4096)
+    for address, port in [(address, port) for address in PUBLIC for port in (443, 8443)]:
+        Server.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        server = Server((address, port), Service)
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
@@ -195,9 +209,9 @@ class Stream:
         self.text = self.text[found.end():]
         return found
 
-    def publish(self, number, text):
+    def publish(self, number, text, domain="example.org"):
         self.send(
-            f"<iq type='set' id='{number}' from='example.org' to='push.example'><pubsub xmlns='http://jabber.org/protocol/pubsub'>"
+            f"<iq type='set' id='{number}' from='{domain}' to='push.example'><pubsub xmlns='http://jabber.org/protocol/pubsub'>"
             f"<publish node='{escaped(text)}'><item><notification xmlns='urn:xmpp:push:0'/></item></publish></pubsub></iq>")
 
     def answers(self, count):
@@ -208,6 +222,28 @@ class Stream:
             condition = re.search(r"<error[^>]*type=['\"](\w+)['\"].*?<([a-z-]+)", iq[iq.find("<error"):]) if "<error" in iq else None
             found[int(number)] = f"{condition.group(1)}/{condition.group(2)}" if condition else kind
         return found
+
+
+def megabytes(pid):
+    return int(open(f"/proc/{pid}/statm").read().split()[1]) * 4096 / 1e6
+
+
+def flood(stream):
+    """Thousands of names of one owner, and honest pushes beside: the longest time of these, and what the server has needed."""
+    pid, before = stream.server.pid, megabytes(stream.server.pid)
+    most, longest, results, number = 0, 0, [], 200000
+    for start in range(0, NAMES_BOUGHT, 100):
+        for index in range(start, start + 100):
+            stream.publish(number + index, node(f"https://n{index}.{BOUGHT}/p/1"), "bought.example")
+        began = time.time()
+        stream.publish(number + NAMES_BOUGHT + start, node(f"https://a.{HONEST}/p/{start}"), "honest.example")
+        while number + NAMES_BOUGHT + start not in (answer := stream.answers(1)):
+            pass
+        longest = max(longest, time.time() - began)
+        results += answer.values()
+        most = max(most, len(glob.glob(f"/proc/{pid}/fd/*")))
+        time.sleep(0.05)
+    return {"descriptors": most, "growth": megabytes(pid) - before, "longest": longest, "honest": sorted(set(results)), "names": NAMES_BOUGHT}
 
 
 def prove_watch():
@@ -233,7 +269,7 @@ def inside():
     for command in (["mount", "--bind", f"{FOLDER}/resolv.conf", "/etc/resolv.conf"], ["mount", "--bind", f"{FOLDER}/hosts", "/etc/hosts"],
                     ["ip", "link", "set", "lo", "up"]):
         subprocess.run(command, check=True)
-    for address in PUBLIC + SPECIAL:
+    for address in PUBLIC + [HANGING] + SPECIAL:
         # Some are no addresses of a device; packets to them are seen all the same.
         bits = 128 if ":" in address else 32
         subprocess.run(["ip", "addr", "add", f"{address}/{bits}", "dev", "lo"] + ["nodad"] * (bits == 128), stderr=subprocess.DEVNULL)
@@ -270,10 +306,11 @@ def inside():
         stream.publish(number, node("https://" + name))
         reached |= stream.answers(1)
     seconds = time.time() - began
+    bought = flood(stream)
     stream.server.terminate()
     stream.server.wait()
     print(json.dumps({
-        "forbidden": len(bad), "connects": connects, "rebinding": rebinding, "turned": len(turning), "seconds": seconds, "watched": watched,
+        "forbidden": len(bad), "connects": connects, "rebinding": rebinding, "turned": len(turning), "seconds": seconds, "bought": bought, "watched": watched,
         "allowed": {name: reached[number] for name, number in good.items()}, "all": sorted(set(seen)),
         "answers": {kind: list(answers.values()).count(kind) for kind in sorted(set(answers.values()))}}), flush=True)
     os._exit(0)

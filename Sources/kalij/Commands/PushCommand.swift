@@ -44,8 +44,8 @@ enum PushCommand: Command {
         let words = arguments.words
         switch (words.first ?? "status", words.count) {
         case ("status", 0...1): return try status(arguments, shared)
-        case ("enable", 3) where !arguments.has("--endpoint"): return try enable(words[2], arguments, shared)
-        case ("enable", 2) where arguments.has("--endpoint"):
+        case ("enable", 3) where arguments.value("--endpoint") == nil: return try enable(words[2], arguments, shared)
+        case ("enable", 2) where arguments.value("--endpoint") != nil:
             return try enable(subscription(arguments), arguments, shared)
         case ("enable", _): throw Failure(.usage, "`push enable` needs a service, and a node or --endpoint")
         case ("disable", 1): return try Acting(arguments, shared).run(DisablePush(), waiting: waits(arguments))

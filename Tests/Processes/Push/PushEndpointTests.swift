@@ -5,7 +5,18 @@ import Testing
 
 @Suite("Push endpoints of strangers, in a network where every connect is seen")
 struct PushEndpointTests {
+    private struct Bought: Decodable {
+        let names: Int
+        let descriptors: Int
+        /// Megabytes.
+        let growth: Double
+        /// Seconds of the slowest honest push.
+        let longest: Double
+        let honest: [String]
+    }
+
     private struct Report: Decodable {
+        let bought: Bought
         let forbidden: Int
         let connects: [String]
         let rebinding: [String]
@@ -20,7 +31,7 @@ struct PushEndpointTests {
     }
 
     /// Where the names of the network may lead to.
-    private static let open: Set = ["20.0.0.1 443", "20.0.0.2 443", "2606:aaaa::1 443"]
+    private static let open: Set = ["20.0.0.1 443", "20.0.0.2 443", "20.0.0.3 443", "2606:aaaa::1 443"]
 
     @Test("at least 150 forbidden endpoints: none is connected to; names that change between two look-ups neither")
     func endpoints() async throws {
@@ -48,6 +59,12 @@ struct PushEndpointTests {
         // No device is cancelled, and no push counts as taken.
         #expect(report.answers.keys.allSatisfy { $0.hasPrefix("wait/") }, "\(report.answers)")
         #expect(report.rebinding.allSatisfy { Self.open.contains($0) }, "\(report.rebinding)")
+        // Somebody has bought a domain with thousands of names: nobody else waits, and there are bounds.
+        print("\(report.bought)")
+        #expect(report.bought.honest == ["result"])
+        #expect(report.bought.longest < 2)
+        #expect(report.bought.descriptors < 2_000)
+        #expect(report.bought.growth < 100)
         // The watcher sees connects, and the server makes them where they are allowed: by both versions of IP.
         #expect(report.allowed["good.services.example/p/1"] == "result")
         #expect(report.allowed["six.services.example/p/1"] == "result")
