@@ -102,8 +102,8 @@ release: deps-build
 
 # A package of its own, so that the commands need no GTK. The same folder and flags as the commands: the engine is compiled once. SwiftPM takes
 # the plan that is there for its own.
-app: deps-build
-	@Scripts/install-packages app
+app:
+	@Scripts/install-packages build app
 	@rm -f .build/release.yaml
 	swift build --package-path App --scratch-path $(CURDIR)/.build -c release --static-swift-stdlib --product kalij-app $(LINK)
 	@rm -f .build/release.yaml

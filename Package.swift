@@ -13,7 +13,7 @@ let package = Package(
         .library(name: "KalijTransfer", targets: ["KalijTransfer", "KalijTransport"]),
         .library(name: "KalijStore", targets: ["KalijStore"]),
         .library(name: "KalijRoles", targets: ["KalijRoles"]),
-        .library(name: "KalijClient", targets: ["KalijClient", "KalijFeatures", "KalijSteps"]),
+        .library(name: "KalijClient", targets: ["KalijClient", "KalijFeatures", "KalijSteps", "KalijText"]),
         .library(name: "KalijTestSupport", targets: ["KalijTestSupport"]),
         .executable(name: "kalij", targets: ["kalij"]),
         .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijWebPush", "KalijTransport"]),

@@ -112,7 +112,7 @@ import Testing
         #expect(words(.untrusted).contains("certificate is self-signed"))
         #expect(words(.tls).contains("encrypted"))
         let refused = LoginError.refused(.authentication(.refusedByServer(reason: "unknown-user")))
-        #expect(Words.problem(refused, of: "x").contains("does not know this address with this password"))
+        #expect(Words.problem(refused, of: "x").contains("address or the password is wrong"))
         #expect(Words.problem(LoginError.refused(.tlsNotOffered), of: "x").contains("encrypted"))
     }
 }

@@ -65,7 +65,7 @@ class Stage:
         me.enter("Password", "wrong")
         me.enter("Server", f"localhost:{self.server.port}")
         me.press("Log in")
-        me.see("label", ".*does not know this address with this password.*")
+        me.see("label", ".*address or the password is wrong.*")
         self.say("a wrong password is said in words")
 
     def enter_password(self):

@@ -47,10 +47,11 @@ public enum FirstStart: Sendable, Equatable {
 
 extension Words {
     /// Why a login has failed, and what to do next.
-    public static func problem(_ error: any Error, of domain: String) -> String {
+    /// - Parameter server: if the person has named one.
+    public static func problem(_ error: any Error, of domain: String, at server: String? = nil) -> String {
         switch error {
         case LoginError.refused(let error): refusal(error, domain)
-        case LoginError.unreachable(let failure): reach(failure, domain)
+        case LoginError.unreachable(let failure): reach(failure, domain, server)
         case LoginError.failed(let reason): loginFailed(reason.shownLine)
         case LoginError.noStream: noService(domain)
         case let error as StoreError: storageFailed("\(error)".shownLine)
@@ -69,15 +70,15 @@ extension Words {
         }
     }
 
-    private static func reach(_ failure: ConnectFailure, _ domain: String) -> String {
+    private static func reach(_ failure: ConnectFailure, _ domain: String, _ server: String?) -> String {
         switch failure.kind {
         case .certificate, .untrusted:
             ([certificate(domain, failure.attempts.first { $0.kind == failure.kind }?.reason.shownLine ?? "")]
                 + [failure.certificateFingerprint.map(fingerprint)].compactMap { $0 }).joined(separator: "\n")
         case .tls: noTLS(domain)
-        case .unreachable: unreachable(domain)
+        case .unreachable: unreachable(server ?? domain)
         case .noAnswer: noNetwork
-        case .noSuchName: unknownServer(domain)
+        case .noSuchName: server.map(unknownName) ?? unknownServer(domain)
         case .noService: noService(domain)
         case .configuration: loginFailed(failure.description.shownLine)
         }

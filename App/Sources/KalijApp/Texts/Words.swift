@@ -78,13 +78,16 @@ public enum Words {
     public static var noConversationsHint: String { tr("Begin one with the button at the top, or press Ctrl+N") }
     public static var nothingFound: String { tr("Nothing found") }
     public static var nothingOpen: String { tr("No conversation is open") }
-    public static var nothingOpenHint: String { tr("Choose one from the list, or press Ctrl+K") }
+    public static var nothingOpenHint: String { tr("Choose one from the list, or begin one with Ctrl+N") }
     public static var noMessages: String { tr("No messages yet") }
     public static var toLatest: String { tr("Newest messages") }
 
     // First start
     public static var welcome: String { tr("Welcome to Kalij") }
-    public static var welcomeHint: String { tr("Enter the address of your account, such as juliet@example.org") }
+    public static var welcomeHint: String {
+        tr("Enter the address that a provider has given you, such as juliet@example.org")
+    }
+    public static var serverForm: String { tr("Optional: host:port") }
     public static var serverHint: String { tr("Only if your provider has told you one: host:port") }
     public static var loggingIn: String { tr("Logging in …") }
     public static var personHint: String { tr("The address of the person, such as romeo@example.org") }
@@ -95,21 +98,24 @@ public enum Words {
     public static var noPassword: String { tr("Enter the password") }
     public static var badServer: String { tr("The server is written as host:port, such as example.org:5222") }
     public static var wrongPassword: String {
-        tr("The server does not know this address with this password. Check both, and try again")
+        tr("The address or the password is wrong. Check both, and try again")
     }
     public static func unknownServer(_ domain: String) -> String {
         tr("There is no server {domain}. Check the part of the address after the @", ["domain": domain])
     }
+    public static func unknownName(_ server: String) -> String {
+        tr("There is no server {domain}. Check the name", ["domain": server])
+    }
     public static func noService(_ domain: String) -> String {
         tr("{domain} offers no chat. Check the part of the address after the @", ["domain": domain])
     }
-    public static var noNetwork: String { tr("No network: nobody can be asked. Check the connection, and try again") }
+    public static var noNetwork: String { tr("There is no network. Check the connection, and try again") }
     public static func unreachable(_ domain: String) -> String {
         tr("The server {domain} does not answer. Check the connection, and try again", ["domain": domain])
     }
     public static func certificate(_ domain: String, _ reason: String) -> String {
         tr(
-            "{domain} cannot show that it is the right server: {reason}. Your password was not sent. Ask your provider",
+            "The certificate of {domain} cannot be trusted: {reason}. Your password was not sent. Ask your provider",
             ["domain": domain, "reason": reason])
     }
     public static func fingerprint(_ digits: String) -> String {
@@ -155,7 +161,8 @@ public enum Words {
             ("Return", tr("Open a conversation; send a message")), ("Shift+Return", tr("New line")),
             ("Escape", tr("Back to the list")), ("F6", tr("Next region")),
             ("Alt+Up, Alt+Down", tr("Previous and next conversation")), ("Ctrl+K, Ctrl+F", tr("Search conversations")),
-            ("Ctrl+N", newConversation), ("Ctrl+C", tr("Copy the selected message")), ("Ctrl+?", shortcuts),
+            ("Ctrl+N", newConversation), ("F10", menu), ("Ctrl+C", tr("Copy the selected message")),
+            ("Ctrl+?", shortcuts),
             ("Ctrl+Q", quit),
         ]
     }

@@ -3,8 +3,8 @@ import Glibc
 
 /// libdispatch's main queue as a source of GLib's main loop: the main actor and tasks go on there.
 enum MainQueue {
-    /// Between events of the display and painting.
-    private static let priority: Int32 = 125
+    /// After the events of the display, before layout (110) and painting (120): where painting is slow, an animation leaves no time behind it.
+    static let priority: Int32 = 105
 
     static func attach() {
         g_unix_fd_add_full(
@@ -40,7 +40,7 @@ func everyFrame(of widget: Widget, _ body: @escaping () -> Bool) {
         }, data, drop)
 }
 
-/// Runs `body` once, after some milliseconds; 0: when nothing else is to be done.
+/// Runs `body` once, after some milliseconds; 0: after the present event, before the next layout.
 @discardableResult
 func after(_ milliseconds: UInt32, _ body: @escaping () -> Void) -> UInt32 {
     let data = Unmanaged.passRetained(
@@ -55,7 +55,7 @@ func after(_ milliseconds: UInt32, _ body: @escaping () -> Void) -> UInt32 {
         return MainActor.assumeIsolated { Unmanaged<Body>.fromOpaque(box).takeUnretainedValue().run() ? 1 : 0 }
     }
     return milliseconds == 0
-        ? g_idle_add_full(G_PRIORITY_DEFAULT_IDLE, call, data, drop)
+        ? g_idle_add_full(MainQueue.priority, call, data, drop)
         : g_timeout_add_full(0, milliseconds, call, data, drop)
 }
 

@@ -95,5 +95,14 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
     func setClass(_ name: String, _ isSet: Bool) {
         if isSet { gtk_widget_add_css_class(self, name) } else { gtk_widget_remove_css_class(self, name) }
     }
+    /// Lines are broken between words, and in words that are too long, without a hyphen that nobody has written.
+    func wrapText() {
+        gtk_label_set_wrap(opaque(self), 1)
+        gtk_label_set_wrap_mode(opaque(self), PANGO_WRAP_WORD_CHAR)
+        let attributes = pango_attr_list_new()
+        pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(0))
+        gtk_label_set_attributes(opaque(self), attributes)
+        pango_attr_list_unref(attributes)
+    }
     func setText(_ text: String) { gtk_label_set_text(opaque(self), text) }
 }

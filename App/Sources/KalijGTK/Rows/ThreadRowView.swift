@@ -20,11 +20,10 @@ final class ThreadRowView: RowView {
     private static let colors = 8
 
     init() {
-        gtk_label_set_wrap(opaque(text), 1)
-        gtk_label_set_wrap_mode(opaque(text), PANGO_WRAP_WORD_CHAR)
+        text.wrapText()
         gtk_label_set_max_width_chars(opaque(text), 56)
         gtk_label_set_xalign(opaque(foot), 1)
-        gtk_label_set_wrap(opaque(foot), 1)
+        foot.wrapText()
         gtk_label_set_max_width_chars(opaque(foot), 56)
         for label in [text, foot] { bubble.append(label) }
         bubble.addClass("bubble")

@@ -38,6 +38,8 @@ final class ConversationsScreen {
         let menu = widget(OpaquePointer(gtk_menu_button_new()))
         gtk_menu_button_set_icon_name(opaque(menu), "open-menu-symbolic")
         gtk_menu_button_set_menu_model(opaque(menu), cast(raw(Self.menu())))
+        // F10 opens it.
+        gtk_menu_button_set_primary(opaque(menu), 1)
         gtk_widget_set_tooltip_text(menu, Words.menu)
         kalij_name(menu, Words.menu)
         adw_header_bar_pack_end(opaque(header), menu)

@@ -1,6 +1,7 @@
 import CAdwaita
 import KalijApp
 import KalijClient
+import KalijText
 
 /// Small windows.
 enum Dialogs {
@@ -16,9 +17,11 @@ enum Dialogs {
         kalij_name(entry, Words.address)
         kalij_description(entry, Words.personHint)
         let problem = Make.label(classes: "error")
-        gtk_label_set_wrap(opaque(problem), 1)
+        problem.wrapText()
         problem.show(false)
-        adw_message_dialog_set_extra_child(cast(raw(object)), Make.vertical(entry, problem, spacing: 6))
+        let label = Make.silentLabel(classes: "caption-heading")
+        label.setText(Words.address)
+        adw_message_dialog_set_extra_child(cast(raw(object)), Make.vertical(label, entry, problem, spacing: 6))
         adw_message_dialog_add_response(cast(raw(object)), "cancel", Words.cancel)
         adw_message_dialog_add_response(cast(raw(object)), "open", Words.start)
         adw_message_dialog_set_response_appearance(cast(raw(object)), "open", ADW_RESPONSE_SUGGESTED)
@@ -32,6 +35,13 @@ enum Dialogs {
         }
         connect(entry, "changed") { _ in
             adw_message_dialog_set_response_enabled(cast(raw(object)), "open", jid() == nil ? 0 : 1)
+            problem.show(false)
+        }
+        connect(entry, "activate") { _ in
+            guard jid() == nil else { return }
+            problem.setText(Words.badAddress)
+            problem.show(true)
+            Announcer.say(Words.badAddress)
         }
         connect(object, "response::open") { _ in if let jid = jid() { open(jid.description) } }
         Names.fill(cast(raw(object)))
@@ -49,7 +59,9 @@ enum Dialogs {
         gtk_grid_set_row_spacing(cast(raw(grid)), 6)
         for (line, key) in Words.keys.enumerated() {
             gtk_grid_attach(cast(raw(grid)), Make.label(key.keys, classes: "heading"), 0, Int32(line), 1, 1)
-            gtk_grid_attach(cast(raw(grid)), Make.label(key.what), 1, Int32(line), 1, 1)
+            let what = Make.label(key.what)
+            what.wrapText()
+            gtk_grid_attach(cast(raw(grid)), what, 1, Int32(line), 1, 1)
         }
         adw_message_dialog_set_extra_child(cast(raw(object)), grid)
         adw_message_dialog_add_response(cast(raw(object)), "close", Words.close)
@@ -62,6 +74,8 @@ enum Dialogs {
         let object = OpaquePointer(window)
         adw_about_window_set_application_name(object, "Kalij")
         adw_about_window_set_application_icon(object, "user-available-symbolic")
+        adw_about_window_set_version(object, kalijVersion)
+        adw_about_window_set_license_type(object, GTK_LICENSE_APACHE_2_0)
         gtk_window_set_transient_for(cast(raw(object)), cast(raw(parent)))
         Names.fill(cast(raw(object)))
         gtk_window_present(cast(raw(object)))

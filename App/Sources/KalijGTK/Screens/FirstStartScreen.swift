@@ -15,12 +15,14 @@ final class FirstStartScreen {
     private let password = widget(OpaquePointer(gtk_password_entry_new()))
     private let server = widget(OpaquePointer(gtk_entry_new()))
     private let problem = Make.label(classes: "error")
+    private let page = Make.status(FirstStartScreen.picture, Words.welcome, Words.welcomeHint)
     private let progress = Make.label(classes: "dim-label")
     private let spinner = widget(OpaquePointer(gtk_spinner_new()))
     private let waiting = Make.box(GTK_ORIENTATION_HORIZONTAL, spacing: 8)
     private let logIn: Widget
     private let cancel: Widget
     private var attempt: Task<Void, Never>?
+    private static let picture = "user-available-symbolic"
 
     init(_ directory: AccountDirectory) {
         self.directory = directory
@@ -32,6 +34,7 @@ final class FirstStartScreen {
         connect(cancel, "clicked") { [weak self] _ in self?.giveUp() }
         for entry in [address, password, server] {
             connect(entry, "activate") { [weak self] _ in self?.begin() }
+            connect(entry, "changed") { [weak self] _ in self?.show(problem: nil) }
         }
         show(.entering(problem: nil))
     }
@@ -49,10 +52,10 @@ final class FirstStartScreen {
         }
         gtk_password_entry_set_show_peek_icon(opaque(password), 1)
         Names.nameButtons(in: password, Words.showPassword)
-        gtk_entry_set_placeholder_text(cast(raw(server)), Words.serverHint)
+        gtk_entry_set_placeholder_text(cast(raw(server)), Words.serverForm)
         kalij_description(server, Words.serverHint)
         for label in [problem, progress] {
-            gtk_label_set_wrap(opaque(label), 1)
+            label.wrapText()
             gtk_label_set_justify(opaque(label), GTK_JUSTIFY_CENTER)
             gtk_label_set_xalign(opaque(label), 0.5)
         }
@@ -64,7 +67,6 @@ final class FirstStartScreen {
         for part in [spinner, progress] { waiting.append(part) }
         gtk_widget_set_halign(waiting, GTK_ALIGN_CENTER)
         let form = Make.vertical(group, problem, waiting, logIn, cancel, spacing: 14)
-        let page = Make.status("user-available-symbolic", Words.welcome, Words.welcomeHint)
         page.addClass("compact")
         let clamp = widget(OpaquePointer(adw_clamp_new()))
         adw_clamp_set_maximum_size(opaque(clamp), 400)
@@ -82,6 +84,7 @@ final class FirstStartScreen {
     func prepare(address known: String? = nil) {
         gtk_editable_set_text(OpaquePointer(address), known ?? "")
         gtk_editable_set_text(OpaquePointer(password), "")
+        adw_status_page_set_title(opaque(page), onCancel == nil ? Words.welcome : Words.addAccount)
         show(.entering(problem: nil))
         after(0) { [weak self] in
             guard let self else { return }
@@ -98,13 +101,17 @@ final class FirstStartScreen {
         if isTrying { gtk_spinner_start(opaque(spinner)) } else { gtk_spinner_stop(opaque(spinner)) }
         progress.setText(isTrying ? Words.loggingIn : "")
         waiting.show(isTrying)
-        guard case .entering(let words) = state else {
-            problem.show(false)
-            return
-        }
+        var words: String?
+        if case .entering(let problem) = state { words = problem }
+        show(problem: words)
+        if let words { Announcer.say(words) }
+    }
+
+    /// In a small window the words take the place of the picture.
+    private func show(problem words: String?) {
         problem.setText(words ?? "")
         problem.show(words != nil)
-        if let words { Announcer.say(words) }
+        adw_status_page_set_icon_name(opaque(page), words == nil ? Self.picture : nil)
     }
 
     private func begin() {
@@ -136,9 +143,15 @@ final class FirstStartScreen {
             // The person has gone on already.
         } catch {
             attempt = nil
-            show(.entering(problem: Words.problem(error, of: form.jid.domain)))
-            password.focus()
+            show(.entering(problem: Words.problem(error, of: form.jid.domain, at: form.server.override?.description)))
+            field(of: error, isServerNamed: form.server.override != nil).focus()
         }
+    }
+
+    /// What the person is to look at.
+    private func field(of error: any Error, isServerNamed: Bool) -> Widget {
+        guard case LoginError.unreachable = error else { return password }
+        return isServerNamed ? server : address
     }
 
     private func giveUp() {

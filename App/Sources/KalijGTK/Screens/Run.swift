@@ -3,9 +3,11 @@ import Glibc
 import KalijApp
 import KalijClient
 import KalijRoles
+import KalijText
 
 /// What the command line says.
 struct CommandLineWords {
+    static let usage = "usage: kalij-app [--data DIR] [xmpp:ADDRESS]\n"
     var data: String?
     /// A bare address to open at once.
     var open: String?
@@ -33,9 +35,18 @@ struct CommandLineWords {
 public func runApp(_ arguments: [String]) -> Int32 {
     signal(SIGPIPE, SIG_IGN)
     Translations.begin(in: catalogs())
+    if arguments.contains("--help") || arguments.contains("--version") {
+        let text = arguments.contains("--help") ? CommandLineWords.usage : "kalij-app \(kalijVersion)\n"
+        write(text, to: STDOUT_FILENO)
+        return 0
+    }
     guard let words = CommandLineWords(arguments) else {
-        write("usage: kalij-app [--data DIR] [xmpp:ADDRESS]\n")
+        write(CommandLineWords.usage)
         return 64
+    }
+    guard ["WAYLAND_DISPLAY", "DISPLAY", "GDK_BACKEND"].contains(where: { getenv($0) != nil }) else {
+        write("kalij-app: no display: neither WAYLAND_DISPLAY nor DISPLAY is set\n")
+        return 69
     }
     guard let path = words.data.map(absolute) ?? UserData("kalij").path else {
         write("kalij-app: no directory for data: neither XDG_DATA_HOME nor HOME is set\n")
@@ -103,4 +114,6 @@ private func catalogs() -> String {
     return access(folder, R_OK) == 0 ? folder : "/usr/share/locale"
 }
 
-private func write(_ text: String) { _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) } }
+private func write(_ text: String, to file: Int32 = STDERR_FILENO) {
+    _ = text.withCString { Glibc.write(file, $0, strlen($0)) }
+}

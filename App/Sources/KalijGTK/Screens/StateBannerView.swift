@@ -12,7 +12,7 @@ final class StateBannerView {
 
     init() {
         button = widget(OpaquePointer(gtk_button_new_with_label("")))
-        gtk_label_set_wrap(opaque(label), 1)
+        label.wrapText()
         // The list says how wide it is, not the words above it.
         gtk_label_set_max_width_chars(opaque(label), 20)
         gtk_widget_set_hexpand(label, 1)
