@@ -107,7 +107,7 @@ import Testing
 
     @Test func `Each failure has its words`() {
         #expect(words(.noSuchName).contains("no server example.org"))
-        #expect(words(.noAnswer).contains("No network"))
+        #expect(words(.noAnswer).contains("no network"))
         #expect(words(.unreachable).contains("does not answer"))
         #expect(words(.untrusted).contains("certificate is self-signed"))
         #expect(words(.tls).contains("encrypted"))

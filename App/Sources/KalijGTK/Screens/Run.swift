@@ -44,7 +44,7 @@ public func runApp(_ arguments: [String]) -> Int32 {
         write(CommandLineWords.usage)
         return 64
     }
-    guard ["WAYLAND_DISPLAY", "DISPLAY", "GDK_BACKEND"].contains(where: { getenv($0) != nil }) else {
+    guard getenv("WAYLAND_DISPLAY") != nil || getenv("DISPLAY") != nil || getenv("GDK_BACKEND") != nil else {
         write("kalij-app: no display: neither WAYLAND_DISPLAY nor DISPLAY is set\n")
         return 69
     }
