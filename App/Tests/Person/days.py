@@ -336,10 +336,11 @@ class Days(versions.Versions, clocks.Clocks, tour.Stage):
             self.say(f"without a display it ended with {status} after {time.monotonic() - begun:.2f} s; draft {self.kept_draft()}")
             if status < 0 or self.kept_draft() != ["and a draft"]:
                 raise person.Lost("a display that goes away")
-            self.arrives("the display goes away")
         finally:
             shown.kill()
             shown.wait()
+        # What was accepted may not have left yet.
         self.start()
+        self.arrives("the display goes away")
         self.person.wait("the draft", lambda: self.composer() == "and a draft")
         self.person.end()
