@@ -120,6 +120,7 @@ final class WebPush {
                 if batch.utf8.count > 400_000 { break }
             }
             xmpp.send(batch)
+            // The load comes in portions of 2 ms.
             usleep(2_000)
         }
         xmpp.wait(seconds: 20) { xmpp.unanswered == 0 }
@@ -202,6 +203,7 @@ final class WebPush {
                 if let bad, ids.count % 50 == 0 { batch += bad(ids.count / 50) }
             }
             xmpp.send(batch)
+            // A push a millisecond: the load is 1,000 a second.
             usleep(1_000)
         }
         xmpp.wait(seconds: 12) { xmpp.unanswered == 0 }

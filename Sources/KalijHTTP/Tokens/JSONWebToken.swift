@@ -1,6 +1,5 @@
-import KalijText
-
 import FoundationEssentials
+import KalijText
 
 /// A signed JSON Web Token (RFC 7519) in its compact form.
 public enum JSONWebToken {
@@ -11,10 +10,14 @@ public enum JSONWebToken {
     /// - Returns: header, claims and signature, in base64url without padding (RFC 7515, 7.1).
     /// - Throws: `SigningKey.Problem`, or the error of encoding the claims.
     public static func sign(_ claims: some Encodable, with key: SigningKey, keyID: String?) throws -> String {
+        try compact(encoded(Header(alg: key.algorithm.rawValue, kid: keyID)), encoded(claims), key)
+    }
+
+    /// JSON with sorted keys.
+    static func encoded(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let header = try encoder.encode(Header(alg: key.algorithm.rawValue, kid: keyID))
-        return try compact(Array(header), Array(try encoder.encode(claims)), key)
+        return Array(try encoder.encode(value))
     }
 
     /// Header, claims and signature of bytes of JSON.

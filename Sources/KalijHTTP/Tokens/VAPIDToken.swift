@@ -1,7 +1,5 @@
 import KalijText
 
-import FoundationEssentials
-
 /// Tells a push service who sends (RFC 8292): a signed token for one service, and the sender's public key.
 public enum VAPIDToken {
     private struct Claims: Encodable {
@@ -30,8 +28,6 @@ public enum VAPIDToken {
     static let header = Array(#"{"typ":"JWT","alg":"ES256"}"#.utf8)
 
     static func claims(audience: String, expires: Int64, contact: String?) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(Claims(aud: audience, exp: expires, sub: contact)))
+        try JSONWebToken.encoded(Claims(aud: audience, exp: expires, sub: contact))
     }
 }

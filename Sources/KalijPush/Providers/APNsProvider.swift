@@ -42,7 +42,9 @@ public final class APNsProvider: PushProvider {
         case .certificate(let file, let password):
             identity = try Self.readIdentity(file, password, path + ".certFilePath")
         case .key(let file, let keyID, let teamID):
-            signer = Signer(key: try Self.readKey(file, path + ".keyFilePath"), keyID: keyID, teamID: teamID)
+            signer = Signer(
+                key: try SigningKey.es256(inFile: file, key: path + ".keyFilePath", wanted: "Apple wants a P-256 key"),
+                keyID: keyID, teamID: teamID)
         }
         credentialsEnd = identity?.notAfter
         alert = Self.payload(
@@ -133,19 +135,5 @@ public final class APNsProvider: PushProvider {
         } catch {
             throw SettingsError(key, "\(file): \(error)")
         }
-    }
-
-    private static func readKey(_ file: String, _ key: String) throws(SettingsError) -> SigningKey {
-        let bytes = try File.read(file, key: key)
-        let read: SigningKey
-        do throws(SigningKey.Problem) {
-            read = try SigningKey(pem: bytes)
-        } catch {
-            throw SettingsError(key, "\(file): \(error)")
-        }
-        guard read.algorithm == .es256 else {
-            throw SettingsError(key, "\(file): Apple wants a P-256 key; this is an RSA key")
-        }
-        return read
     }
 }

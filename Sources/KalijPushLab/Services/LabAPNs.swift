@@ -13,10 +13,8 @@ public final class LabAPNs: Sendable {
     }
 
     private struct State {
-        var scripts: [String: [LabReply]] = [:]
-        var standard: LabReply?
+        var scripts = LabScripts()
         var pushes: [Push] = []
-        var requests: [String: Int] = [:]
         var tokens: [String: Int64] = [:]
     }
 
@@ -49,13 +47,15 @@ public final class LabAPNs: Sendable {
     public var providerTokens: Int { state.withLock { $0.tokens.count } }
 
     /// Requests for a device's token so far.
-    public func requests(for token: String) -> Int { state.withLock { $0.requests[token] ?? 0 } }
+    public func requests(for token: String) -> Int { state.withLock { $0.scripts.requests(for: token) } }
 
     /// The replies to the next requests for a token; after the last reply, the standard reply.
-    public func script(_ token: String, _ replies: LabReply...) { state.withLock { $0.scripts[token] = replies } }
+    public func script(_ token: String, _ replies: LabReply...) {
+        state.withLock { $0.scripts.set(replies, for: token) }
+    }
 
     /// The reply for every token without a script; nil for success.
-    public func script(all reply: LabReply?) { state.withLock { $0.standard = reply } }
+    public func script(all reply: LabReply?) { state.withLock { $0.scripts.standard = reply } }
 
     /// Apple's reply with a reason.
     public static func reply(_ status: Int, _ reason: String, retryAfter: Int? = nil) -> LabReply {
@@ -78,13 +78,7 @@ public final class LabAPNs: Sendable {
         let push = Push(
             token: token, fields: request.fields, body: String(decoding: request.body, as: UTF8.self), at: Self.now())
         return state.withLock { state in
-            state.requests[token, default: 0] += 1
-            if var script = state.scripts[token], !script.isEmpty {
-                let reply = script.removeFirst()
-                state.scripts[token] = script
-                return reply
-            }
-            if let standard = state.standard { return standard }
+            if let reply = state.scripts.reply(for: token) { return reply }
             if keeps { state.pushes.append(push) }
             return .respond(status: 200, fields: [("apns-id", "1")])
         }

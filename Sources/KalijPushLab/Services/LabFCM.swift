@@ -25,10 +25,9 @@ public final class LabFCM: Sendable {
     }
 
     private struct State {
-        var scripts: [String: [LabReply]] = [:]
+        var scripts = LabScripts()
         var tokenReply: LabReply?
         var pushes: [Push] = []
-        var requests: [String: Int] = [:]
         var tokenRequests = 0
         /// Of tokens, in seconds.
         var lifetime = 3599
@@ -54,10 +53,12 @@ public final class LabFCM: Sendable {
     public var tokenRequests: Int { state.withLock { $0.tokenRequests } }
 
     /// Requests for a device's token so far.
-    public func requests(for token: String) -> Int { state.withLock { $0.requests[token] ?? 0 } }
+    public func requests(for token: String) -> Int { state.withLock { $0.scripts.requests(for: token) } }
 
     /// The replies to the next requests for a token.
-    public func script(_ token: String, _ replies: LabReply...) { state.withLock { $0.scripts[token] = replies } }
+    public func script(_ token: String, _ replies: LabReply...) {
+        state.withLock { $0.scripts.set(replies, for: token) }
+    }
 
     /// The lifetime that the token endpoint names, in seconds.
     public func script(lifetime: Int) { state.withLock { $0.lifetime = lifetime } }
@@ -96,12 +97,7 @@ public final class LabFCM: Sendable {
             return Self.reply(400, "INVALID_ARGUMENT", code: "INVALID_ARGUMENT")
         }
         return state.withLock { state in
-            state.requests[message.token, default: 0] += 1
-            if var script = state.scripts[message.token], !script.isEmpty {
-                let reply = script.removeFirst()
-                state.scripts[message.token] = script
-                return reply
-            }
+            if let reply = state.scripts.reply(for: message.token) { return reply }
             state.pushes.append(
                 Push(token: message.token, priority: message.android.priority, ttl: message.android.ttl))
             return .respond(status: 200, body: #"{"name":"projects/project/messages/1"}"#)

@@ -17,10 +17,8 @@ public final class LabPushService: Sendable {
     }
 
     private struct State {
-        var scripts: [String: [LabReply]] = [:]
-        var standard: LabReply?
+        var scripts = LabScripts()
         var pushes: [Push] = []
-        var requests: [String: Int] = [:]
         var taken = 0
         var signatures: Set<String> = []
     }
@@ -53,7 +51,7 @@ public final class LabPushService: Sendable {
     public var signatures: Int { state.withLock { $0.signatures.count } }
 
     /// Requests for a device so far.
-    public func requests(for device: String) -> Int { state.withLock { $0.requests[device] ?? 0 } }
+    public func requests(for device: String) -> Int { state.withLock { $0.scripts.requests(for: device) } }
 
     /// The node of a subscription.
     /// - Parameter host: another name under which the service is reached.
@@ -63,10 +61,12 @@ public final class LabPushService: Sendable {
     }
 
     /// The replies to the next requests for a device; after the last reply, the standard reply.
-    public func script(_ device: String, _ replies: LabReply...) { state.withLock { $0.scripts[device] = replies } }
+    public func script(_ device: String, _ replies: LabReply...) {
+        state.withLock { $0.scripts.set(replies, for: device) }
+    }
 
     /// The reply for every device without a script; nil for success.
-    public func script(all reply: LabReply?) { state.withLock { $0.standard = reply } }
+    public func script(all reply: LabReply?) { state.withLock { $0.scripts.standard = reply } }
 
     public static func reply(_ status: Int, retryAfter: Int? = nil) -> LabReply {
         .respond(status: status, fields: retryAfter.map { [("retry-after", "\($0)")] } ?? [])
@@ -89,13 +89,7 @@ public final class LabPushService: Sendable {
             push.text = String(decoding: plain, as: UTF8.self)
         }
         return state.withLock { state in
-            state.requests[device, default: 0] += 1
-            if var script = state.scripts[device], !script.isEmpty {
-                let reply = script.removeFirst()
-                state.scripts[device] = script
-                return reply
-            }
-            if let standard = state.standard { return standard }
+            if let reply = state.scripts.reply(for: device) { return reply }
             state.taken += 1
             if keeps { state.pushes.append(push) }
             return .respond(status: 201, fields: [("location", "https://\(host)/m/\(device)")])

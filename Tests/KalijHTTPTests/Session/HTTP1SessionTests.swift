@@ -138,7 +138,7 @@ struct HTTP1SessionTests {
         #expect(throws: HTTPFailure(.connectionLost, "")) { try feed(session, answer + answer) }
     }
 
-    @Test("a request that was given up takes the connection with it")
+    @Test("cancelling a request ends the connection")
     func cancel() throws {
         let session = try begun()
         session.cancel(1)

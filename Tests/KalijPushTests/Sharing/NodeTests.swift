@@ -24,7 +24,7 @@ struct NodeTests {
         #expect(world.records(0).count == 1)
     }
 
-    @Test("an endpoint that is gone is gone for all nodes, with whatever keys it is named")
+    @Test("a gone endpoint is blocked on all nodes, independent of the keys of the subscription")
     func endpoints() throws {
         let world = try NodeWorld(nodes: 2, servers: 1, seed: 1, endpoints: true)
         world.run(for: 10_000)

@@ -10,7 +10,6 @@ final class ConversationRowView: RowView {
     private let line = Make.silentLabel(classes: "dim-label", "conversation-line")
     private let badge = Make.silentLabel(classes: "badge", "numeric")
     private let texts: Widget
-    // Made when a row needs them: each widget costs 50 µs.
     private var account: Widget?
     private var failed: Widget?
     private var muted: Widget?
@@ -43,15 +42,9 @@ final class ConversationRowView: RowView {
         badge.setText(Words.badge(row.unread))
         badge.show(row.unread > 0)
         name.setClass("unread", row.unread > 0)
-        show(&failed, row.isFailed) { Self.sign("dialog-warning-symbolic", "error", after: line) }
-        show(&muted, row.isMuted) { Self.sign("audio-volume-muted-symbolic", "dim-label", after: name) }
-        show(&account, row.showsAccount) { makeAccount() }
-        if row.showsAccount { account?.setText(row.key.account) }
-    }
-
-    private func show(_ part: inout Widget?, _ isShown: Bool, make: () -> Widget) {
-        if isShown, part == nil { part = make() }
-        part?.show(isShown)
+        failed.show(row.isFailed) { Self.sign("dialog-warning-symbolic", "error", after: line) }
+        muted.show(row.isMuted) { Self.sign("audio-volume-muted-symbolic", "dim-label", after: name) }
+        account.show(row.showsAccount, made: makeAccount)?.setText(row.key.account)
     }
 
     private static func sign(_ icon: String, _ kind: String, after sibling: Widget) -> Widget {

@@ -9,7 +9,7 @@ final class ThreadRowView: RowView {
     private let bubble = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 2)
     private let text = Make.silentLabel(classes: "message-text")
     private let foot = Make.silentLabel(classes: "foot", "caption")
-    // Made when a row needs them: each widget costs 50 µs, and most rows are a text with a line under it.
+    // Most rows are a text with a line under it.
     private var line: Widget?
     private var author: Widget?
     private var answered: Widget?
@@ -43,18 +43,17 @@ final class ThreadRowView: RowView {
 
     private func show(line words: String, _ kind: String) {
         bubble.show(false)
-        let line = self.line ?? makeLine()
-        line.show(true)
-        line.setText(words)
+        let line = self.line.show(true, made: makeLine)
+        line?.setText(words)
         root.setClass("continues", false)
-        for name in ["day-line", "unread-line", "gap-line"] { line.setClass(name, name == kind) }
+        for name in ["day-line", "unread-line", "gap-line"] { line?.setClass(name, name == kind) }
     }
 
     private func show(_ message: MessageRow, _ showsAuthor: Bool, _ continues: Bool) {
         line?.show(false)
         bubble.show(true)
-        show(author: showsAuthor ? message : nil)
-        show(answered: message.answered)
+        if let author = author.show(showsAuthor, made: makeAuthor) { name(author, message) }
+        answered.show(message.answered != nil, made: makeAnswered)?.setText(message.answered ?? "")
         text.setText(message.text)
         text.setClass("notice", message.isNotice)
         foot.setText((message.isCut ? Words.cut + "\n" : "") + message.foot(Times.clock(message.at)))
@@ -65,34 +64,17 @@ final class ThreadRowView: RowView {
         gtk_widget_set_halign(bubble, message.isOwn ? GTK_ALIGN_END : GTK_ALIGN_START)
     }
 
-    private func show(author message: MessageRow?) {
-        guard let message else {
-            author?.show(false)
-            return
-        }
-        let author = self.author ?? makeAuthor()
-        author.show(true)
+    private func name(_ author: Widget, _ message: MessageRow) {
         author.setText(message.author)
         author.setClass("author-\(color)", false)
         color = message.authorKey.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % Self.colors
         author.setClass("author-\(color)", true)
     }
 
-    private func show(answered words: String?) {
-        guard let words else {
-            answered?.show(false)
-            return
-        }
-        let answered = self.answered ?? makeAnswered()
-        answered.show(true)
-        answered.setText(words)
-    }
-
     private func makeLine() -> Widget {
         let made = Make.silentLabel(classes: "thread-line", "caption-heading")
         gtk_widget_set_halign(made, GTK_ALIGN_CENTER)
         gtk_box_prepend(cast(raw(root)), made)
-        line = made
         return made
     }
 
@@ -101,7 +83,6 @@ final class ThreadRowView: RowView {
         gtk_label_set_ellipsize(opaque(made), PANGO_ELLIPSIZE_END)
         gtk_label_set_max_width_chars(opaque(made), 40)
         gtk_box_prepend(cast(raw(bubble)), made)
-        author = made
         return made
     }
 
@@ -110,26 +91,23 @@ final class ThreadRowView: RowView {
         gtk_label_set_ellipsize(opaque(made), PANGO_ELLIPSIZE_END)
         gtk_label_set_max_width_chars(opaque(made), 56)
         gtk_box_insert_child_after(cast(raw(bubble)), made, author)
-        answered = made
         return made
     }
 
     private func show(_ gap: GapRow) {
         show(line: gap.words, "gap-line")
         self.gap = gap
-        guard gap.kind == .missing else { return }
-        let button =
-            load
-            ?? Make.button(Words.load, classes: "pill") { [weak self] in
-                guard let self, let gap = self.gap else { return }
-                onLoad(gap)
-            }
-        if load == nil {
-            gtk_widget_set_halign(button, GTK_ALIGN_CENTER)
-            root.append(button)
-            load = button
+        load.show(gap.kind == .missing, made: makeLoad)
+    }
+
+    private func makeLoad() -> Widget {
+        let made = Make.button(Words.load, classes: "pill") { [weak self] in
+            guard let self, let gap = self.gap else { return }
+            onLoad(gap)
         }
-        button.show(true)
+        gtk_widget_set_halign(made, GTK_ALIGN_CENTER)
+        root.append(made)
+        return made
     }
 
     func spoken(_ row: ThreadRow) -> String {

@@ -36,7 +36,8 @@ public final class WebPushProvider: PushProvider {
         self.loop = loop
         self.settings = settings
         self.notice = notice
-        key = try Self.readKey(settings.keyPath, path + ".keyFilePath")
+        key = try SigningKey.es256(
+            inFile: settings.keyPath, key: path + ".keyFilePath", wanted: "a P-256 key is wanted")
         // Only for comparing in this process.
         let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
         do {
@@ -154,20 +155,6 @@ public final class WebPushProvider: PushProvider {
         return HTTPClient(
             loop: loop, origin: HTTPOrigin(host: endpoint.host, port: endpoint.port, address: own?.address),
             tls: TLSSettings(serverName: endpoint.host, caFile: own?.caFile), limits: limits, resolver: resolver)
-    }
-
-    private static func readKey(_ file: String, _ key: String) throws(SettingsError) -> SigningKey {
-        let bytes = try File.read(file, key: key)
-        let read: SigningKey
-        do throws(SigningKey.Problem) {
-            read = try SigningKey(pem: bytes)
-        } catch {
-            throw SettingsError(key, "\(file): \(error)")
-        }
-        guard read.algorithm == .es256 else {
-            throw SettingsError(key, "\(file): a P-256 key is wanted; this is an RSA key")
-        }
-        return read
     }
 }
 
