@@ -59,7 +59,7 @@ final class CurlMulti {
         call { _ = curl.functions.multi_socket_action(handle, socket, events, &running) }
     }
 
-    /// Takes the end from libcurl, gives the handle up and tells the caller.
+    /// Reads the result from libcurl, removes the easy handle, and reports the end.
     private func tidy() {
         isInside = true
         defer { isInside = false }

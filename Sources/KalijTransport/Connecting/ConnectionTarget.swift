@@ -29,7 +29,7 @@ public struct ConnectionTarget: Sendable {
     /// address has failed, or has not answered within the stagger. Not used where `override` or `directTLS` do not
     /// allow the address any more.
     public var remembered: Endpoint?
-    /// Which addresses are connected to, whatever the DNS says.
+    /// The addresses that the connection is restricted to, independent of the DNS answers.
     public var addresses: AllowedAddresses
 
     public init(
