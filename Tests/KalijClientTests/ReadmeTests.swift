@@ -11,10 +11,10 @@ import Testing
 /// The README's example, word for word, so that it compiles.
 @Suite struct ReadmeTests {
     // snippet
-    enum Echo: Feature {
+    enum Echo: Feature, StoredMessageObserver {
         static let name = "org.example.echo"
 
-        static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
             // What was archived before the login is not answered.
             guard message.direction == .incoming, message.type == "chat", let body = message.body,
                 try !step.isHistory(incoming)

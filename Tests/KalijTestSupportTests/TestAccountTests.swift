@@ -6,7 +6,7 @@ import Testing
 /// "An app's tests run without a server, with kills."
 @Suite struct TestAccountTests {
     /// Answers, asks the server, and asks again after a minute.
-    enum Asking: Feature {
+    enum Asking: Feature, StoredMessageObserver {
         static let name = "org.example.asking"
         static let migrations = [
             Migration(
@@ -31,7 +31,7 @@ import Testing
             try step.tables.run("INSERT INTO org_example_asking(word) VALUES (?)", [.text(word)])
         }
 
-        static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
             guard message.direction == .incoming else { return }
             if message.body == "refuse" { throw Refusal() }
             try step.accept("yes", to: incoming.sender.bare)
@@ -41,11 +41,11 @@ import Testing
     struct Refusal: Error {}
 
     /// Counts in memory: what a kill takes.
-    enum Forgetful: Feature {
+    enum Forgetful: Feature, StoredMessageObserver {
         static let name = "org.example.forgetful"
         @TaskLocal static var counter = Counter()
 
-        static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+        static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
             guard message.direction == .incoming else { return }
             counter.count += 1
             try step.accept("\(counter.count)", to: incoming.sender.bare)

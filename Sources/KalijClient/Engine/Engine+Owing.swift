@@ -12,15 +12,15 @@ extension Engine {
     /// Whether a feature has work left. A process that moves no files leaves files to the next process.
     private func isOwed() throws -> Bool {
         let isMoving = drivers.values.contains { $0.context.files != nil }
-        return try anyFeature { try (isMoving || !$0.movesFiles) && $0.isOwed(by: $1, in: database) }
+        return try anyReporter { try (isMoving || !$0.transfersFiles) && $0.hasOutstandingWork(for: $1, in: database) }
     }
 
     /// Whether a feature makes sure that the server will push.
-    func isPreparing() -> Bool { (try? anyFeature { try $0.isPreparing($1, in: database) }) ?? false }
+    func isPreparing() -> Bool { (try? anyReporter { try $0.awaitsPushPrerequisite(for: $1, in: database) }) ?? false }
 
-    private func anyFeature(_ body: (any Feature.Type, Account) throws -> Bool) throws -> Bool {
+    private func anyReporter(_ body: (any WorkReporter.Type, Account) throws -> Bool) throws -> Bool {
         try drivers.values.contains { driver in
-            try driver.context.runner.features.all.contains { try body($0, driver.account) }
+            try driver.context.runner.features.hooks.workReporters.contains { try body($0, driver.account) }
         }
     }
 }

@@ -13,7 +13,7 @@ struct LogoutSteps {
     func leave() throws -> (awaited: [String], Step.Effects) {
         var awaited: [String] = []
         let effects = try runner.run("leave", for: account) { step in
-            for feature in step.features.all { awaited += try feature.leave(in: step) }
+            for observer in step.hooks.accountObservers { awaited += try observer.prepareLogout(in: step) }
             step.flush()
         }
         return (awaited, effects)
@@ -53,14 +53,14 @@ struct LogoutSteps {
     }
 
     private func forgetLogin(_ step: Step) throws {
-        for feature in step.features.all { try feature.accountLoggedOut(in: step) }
+        for observer in step.hooks.accountObservers { try observer.didLogOut(in: step) }
         try OutboundQueue(database: step.database, account: account.id).removeOthers(all: true)
         try AccountTable(step.database).forgetLogin(of: account)
         try SessionRow.end(of: account.id, in: step.database)
     }
 
     private func remove(_ step: Step) throws {
-        for feature in step.features.all { try feature.accountRemoved(in: step) }
+        for observer in step.hooks.accountObservers { try observer.willRemoveAccount(in: step) }
         // Before the messages: entries of the queue refer to messages.
         try OutboundQueue(database: step.database, account: account.id).removeAll()
         try AccountTable(step.database).remove(account)

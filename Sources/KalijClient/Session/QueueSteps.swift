@@ -46,10 +46,11 @@ struct QueueSteps {
 
     /// Queues what features have kept and what may leave now; nil if there is nothing of the kind.
     private func queueReady() throws -> Step.Effects? {
-        let ready = try runner.features.all.filter { try $0.hasReady(for: account, in: runner.database) }
+        let ready = try runner.features.hooks.outgoingMessageInterceptors
+            .filter { try $0.hasPendingOutgoing(for: account, in: runner.database) }
         guard !ready.isEmpty else { return nil }
         return try runner.run("ready", for: account) { step in
-            for feature in ready { try feature.queueReady(in: step) }
+            for interceptor in ready { try interceptor.enqueuePending(in: step) }
         }
     }
 

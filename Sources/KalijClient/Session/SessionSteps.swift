@@ -43,7 +43,7 @@ struct SessionSteps {
             try UnreadSession.resumed(at: step.steady.now, of: account.id, in: step.database)
             try Requests(step: step).unqueueExpired()
             try queue(in: step).hold(.resumed)
-            for feature in step.features.all { try feature.sessionResumed(in: step) }
+            for observer in step.hooks.sessionObservers { try observer.didResumeSession(in: step) }
             step.flush()
         }
     }
@@ -53,7 +53,9 @@ struct SessionSteps {
     func resumeFailed(_ count: HandledCount?, isMisfit: Bool = false) throws -> Step.Effects {
         try runner.run("resume failed", for: account) { step in
             let isMisfit = try isMisfit || count.map { try isOfAnother($0, in: step) } ?? false
-            if isMisfit { for feature in step.features.all { try feature.sessionMisfit(in: step) } }
+            if isMisfit {
+                for observer in step.hooks.sessionObservers { try observer.didDetectCounterMismatch(in: step) }
+            }
             if let count, !isMisfit { _ = try settle(to: count, in: step) }
             try forgetSession(step)
         }
@@ -64,7 +66,7 @@ struct SessionSteps {
     /// - Parameter carbons: whether the server copies already what other clients send and get (XEP-0386 section 3.3).
     func bound(_ jid: JID, carbons: Bool = false) throws -> Step.Effects {
         try runner.run("bound", for: account) { step in
-            for feature in step.features.all { try feature.sessionLost(in: step) }
+            for observer in step.hooks.sessionObservers { try observer.didLoseSession(in: step) }
             try holdOrReport(step)
             try forgetSession(step)
             try SessionRow.begin(jid, of: account.id, in: step.database)
@@ -80,7 +82,7 @@ struct SessionSteps {
         try runner.run("established", for: account) { step in
             try SessionRow.set(resumeID: resumeID, of: account.id, in: step.database)
             try markOnline(step)
-            for feature in step.features.all { try feature.sessionBegan(in: step) }
+            for observer in step.hooks.sessionObservers { try observer.didBindSession(in: step) }
             try step.announcePresence()
         }
     }

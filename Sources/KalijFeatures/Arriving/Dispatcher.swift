@@ -18,7 +18,8 @@ package struct Dispatcher {
         switch stanza.name {
         case "message": try message(stanza, at: nil)
         case "iq": try iq(stanza)
-        case "presence": for feature in step.features.all { try feature.presence(stanza, in: step) }
+        case "presence":
+            for observer in step.hooks.presenceObservers { try observer.didReceivePresence(stanza, in: step) }
         default: break
         }
     }

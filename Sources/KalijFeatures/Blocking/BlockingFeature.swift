@@ -4,7 +4,7 @@ import KalijStore
 import KalijXML
 
 /// Blocking (XEP-0191), and reports of spam (XEP-0377).
-enum BlockingFeature: Feature {
+enum BlockingFeature: Feature, SessionObserver, RequestResponder {
     static let name = "blocking"
     static let namespace = "urn:xmpp:blocking"
     static let reporting = "urn:xmpp:reporting:1"
@@ -36,17 +36,17 @@ enum BlockingFeature: Feature {
     static var events: [any EventContent.Type] { [BlockedChanged.self] }
     static var intents: [any Intent.Type] { [Block.self, Unblock.self] }
 
-    static func sessionLost(in step: Step) throws {
+    static func didLoseSession(in step: Step) throws {
         try Requests(step: step).forget(BlocklistTold.name, unqueueing: true)
     }
 
-    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+    static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         guard entity == .server, case .known(let info) = answer else { return }
         try Blocklist(step: step).serverKnown(
             isOffered: info.supports(namespace), takesReports: info.supports(reporting))
     }
 
-    static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? {
+    static func respond(to request: Element, in step: Step) throws -> RequestAnswer? {
         try Blocklist(step: step).push(request) ? .result(nil) : nil
     }
 }

@@ -2,14 +2,14 @@ import KalijSteps
 import KalijHandlers
 
 /// Copies of messages that other clients of the account send and receive (XEP-0280).
-enum CarbonsFeature: Feature {
+enum CarbonsFeature: Feature, SessionObserver {
     package static let name = "carbons"
 
     package static var handlers: [any Handler<Step>.Type] { [CarbonsEnabled.self] }
 
-    package static func sessionLost(in step: Step) throws { try step.carbons.sessionLost() }
+    package static func didLoseSession(in step: Step) throws { try step.carbons.sessionLost() }
 
-    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+    static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         guard entity == .server, case .known(let info) = answer, info.supports(CarbonCopy.namespace) else { return }
         // A login by Bind 2 has enabled them.
         guard try !SessionRow.hasCarbons(step.account.id, in: step.database) else { return }

@@ -4,7 +4,7 @@ import KalijStore
 import KalijXML
 
 /// Contacts: the roster, requests to see presence, and the presence of the session (RFC 6121 sections 2 to 4).
-enum ContactsFeature: Feature {
+enum ContactsFeature: Feature, SessionObserver, PresenceObserver, RequestResponder {
     package static let name = "contacts"
 
     package static let migrations: [Migration] = [
@@ -83,7 +83,7 @@ enum ContactsFeature: Feature {
         [RosterTold.self, SubscriptionArrived.self, ContactAdded.self, ContactRemoved.self]
     }
 
-    static func lost(_ letter: DeadLetter, in step: Step) throws {
+    static func handlerDeadLettered(_ letter: DeadLetter, in step: Step) throws {
         if letter.name == RosterTold.name { try Roster(step: step).unavailable() }
     }
 
@@ -93,21 +93,21 @@ enum ContactsFeature: Feature {
         [AddContact.self, RemoveContact.self, AcceptRequest.self, DenyRequest.self]
     }
 
-    package static func sessionLost(in step: Step) throws {
+    package static func didLoseSession(in step: Step) throws {
         try Roster(step: step).sessionLost()
         try Subscribers(step: step).sessionLost()
         try Presences(step: step).sessionLost()
         try OwedSubscriptions(step: step).sessionLost()
     }
 
-    static func sessionBegan(in step: Step) throws {
+    static func didBindSession(in step: Step) throws {
         try OwedSubscriptions(step: step).sessionBegan()
         try Roster(step: step).sessionBegan()
     }
 
-    static func sessionResumed(in step: Step) throws { try Roster(step: step).sessionResumed() }
+    static func didResumeSession(in step: Step) throws { try Roster(step: step).sessionResumed() }
 
-    static func presence(_ presence: Element, in step: Step) throws {
+    static func didReceivePresence(_ presence: Element, in step: Step) throws {
         switch presence["type"] {
         case nil, "unavailable": try Presences(step: step).came(presence)
         case "subscribe": try SubscriptionRequests(step: step).came(presence)
@@ -116,7 +116,7 @@ enum ContactsFeature: Feature {
         }
     }
 
-    package static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? {
+    package static func respond(to request: Element, in step: Step) throws -> RequestAnswer? {
         try Roster(step: step).push(request) ? .result(nil) : nil
     }
 }

@@ -25,8 +25,8 @@ struct Responder {
 
     /// A request that no feature answers gets the error that a server sends for a missing client (RFC 6121 8.5.3.2.3).
     private func answerFriend(_ iq: Element) throws {
-        for feature in step.features.all {
-            switch try feature.answer(iq, in: step) {
+        for responder in step.hooks.requestResponders {
+            switch try responder.respond(to: iq, in: step) {
             case .result(let payload): return try send(result(of: iq, payload))
             case .error(let condition): return try refuse(iq, condition)
             case nil: continue

@@ -23,7 +23,9 @@ struct Subscribers {
         guard let sender else { return .may }
         if sender.bare == step.account.jid || sender.description.exact == step.account.jid.domain.exact { return .may }
         if try Blocklist(step: step).isBlocked(sender) { return .mayNot }
-        if try step.features.all.contains(where: { try $0.isVisible(to: sender, in: step) }) { return .may }
+        if try step.hooks.roomProviders.contains(where: { try $0.sharesPresence(with: sender, in: step) }) {
+            return .may
+        }
         switch try SessionRow.roster(of: step.account.id, in: database) {
         case .unknown: return .unknown
         case .unavailable: return .mayNot
@@ -46,14 +48,14 @@ struct Subscribers {
     }
 
     /// The roster is known, or will not be known in this session. The waiting requests are answered, and all features are told
-    /// (``Feature/contactsKnown(in:)``).
+    /// (``SessionObserver/didLoadContacts(in:)``).
     func rosterSettled() throws {
         let waiting = try database.statement("DELETE FROM asker WHERE account = ? RETURNING id, stanza")
             .all([account]) { ($0.integer("id"), $0.blob("stanza")) }
         for (_, bytes) in waiting.sorted(by: { $0.0 < $1.0 }) {
             try Responder(step: step).answerPostponed(try Element.parse(bytes))
         }
-        for feature in step.features.all { try feature.contactsKnown(in: step) }
+        for observer in step.hooks.sessionObservers { try observer.didLoadContacts(in: step) }
     }
 
     /// The senders of waiting requests ask again in the next session.

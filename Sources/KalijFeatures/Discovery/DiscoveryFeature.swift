@@ -5,7 +5,7 @@ import KalijStream
 import KalijXML
 
 /// Service discovery in both directions: the features of other entities, and of this client.
-enum DiscoveryFeature: Feature {
+enum DiscoveryFeature: Feature, SessionObserver, PresenceObserver, RequestResponder {
     package static let name = "discovery"
 
     static var announced: [String] {
@@ -48,20 +48,20 @@ enum DiscoveryFeature: Feature {
         ]
     }
 
-    package static func sessionLost(in step: Step) throws {
+    package static func didLoseSession(in step: Step) throws {
         try Entities(step: step).removeAll()
         try ServerFeatures(step: step).sessionLost()
     }
 
-    package static func sessionBegan(in step: Step) throws { try ServerFeatures(step: step).ask() }
+    package static func didBindSession(in step: Step) throws { try ServerFeatures(step: step).ask() }
 
-    package static func sessionResumed(in step: Step) throws { try ServerFeatures(step: step).askAgain() }
+    package static func didResumeSession(in step: Step) throws { try ServerFeatures(step: step).askAgain() }
 
-    package static func presence(_ presence: Element, in step: Step) throws {
+    package static func didReceivePresence(_ presence: Element, in step: Step) throws {
         try Announcements(step: step).received(presence)
     }
 
-    package static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? {
+    package static func respond(to request: Element, in step: Step) throws -> RequestAnswer? {
         let query = request.child("query", DiscoveryInfo.namespace) ?? request.child("query", DiscoveryItem.namespace)
         guard request["type"] == "get", let query else { return nil }
         return step.features.capabilities.answer(query).map { .result($0) } ?? .error(.itemNotFound)

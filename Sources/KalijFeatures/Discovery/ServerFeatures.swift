@@ -54,7 +54,7 @@ struct ServerFeatures {
     }
 
     package func tell(_ answer: ServerAnswer, _ entity: ServerEntity) throws {
-        for feature in step.features.all { try feature.serverKnown(answer, of: entity, in: step) }
+        for observer in step.hooks.sessionObservers { try observer.didDiscover(answer, of: entity, in: step) }
     }
 }
 

@@ -4,7 +4,7 @@ import KalijXML
 
 /// Encrypted messages (XEP-0380). A message that cannot be read is a line of its conversation without a text: the body is an excuse for
 /// clients that do not know the method. The stanza is kept for a later decryption.
-enum EncryptionFeature: Feature {
+enum EncryptionFeature: Feature, MessageProcessor, StoredMessageObserver {
     static let name = "encryption"
     static let announced = ["urn:xmpp:eme:0"]
     static let migrations = [
@@ -19,13 +19,13 @@ enum EncryptionFeature: Feature {
     /// The longest name of a method, in bytes.
     private static let longestMethod = 200
 
-    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+    static func process(_ message: inout IncomingMessage, in step: Step) throws {
         guard let method = method(of: message.element) else { return }
         message.encryption = MessageEncryption(method, problem: .unknownMethod)
         (message.isKept, message.isShown) = (true, true)
     }
 
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         guard message.encryption?.problem != nil else { return }
         try step.database.run(
             "INSERT INTO sealed(message, stanza) VALUES (?, ?)",

@@ -5,7 +5,7 @@ import KalijStream
 
 /// Files: sent through the server's upload service (XEP-0363), and received by their addresses (XEP-0447, XEP-0066). The steps are
 /// here; the bytes are moved by `KalijClient/Files`.
-enum FilesFeature: Feature {
+enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObserver, WorkReporter {
     static let name = "files"
     static let announced = [SharedFile.sharing, "jabber:x:oob"]
 
@@ -87,7 +87,7 @@ enum FilesFeature: Feature {
         [SendFile.self, CancelUpload.self, RetryUpload.self, Download.self]
     }
 
-    static func lost(_ letter: DeadLetter, in step: Step) throws {
+    static func handlerDeadLettered(_ letter: DeadLetter, in step: Step) throws {
         if letter.name == SlotTold.name { try Uploads(step: step).processBegan() }
     }
 
@@ -103,8 +103,8 @@ enum FilesFeature: Feature {
 
     // MARK: The session
 
-    static func sessionBegan(in step: Step) throws { try connected(step) }
-    static func sessionResumed(in step: Step) throws { try connected(step) }
+    static func didBindSession(in step: Step) throws { try connected(step) }
+    static func didResumeSession(in step: Step) throws { try connected(step) }
 
     private static func connected(_ step: Step) throws {
         guard try FileWork.isAny(in: step.database) else { return }
@@ -112,12 +112,14 @@ enum FilesFeature: Feature {
         try ReceivedFiles(step: step).networkChanged()
     }
 
-    static func isOwed(by account: Account, in database: Database) throws -> Bool {
+    static var transfersFiles: Bool { true }
+
+    static func hasOutstandingWork(for account: Account, in database: Database) throws -> Bool {
         try UploadRows(database: database, account: account.id).isOwed()
             || ReceivedFileRows(database: database).isOwed(by: account.id)
     }
 
-    static func accountLoggedOut(in step: Step) throws {
+    static func didLogOut(in step: Step) throws {
         for row in try Uploads(step: step).rows.all() {
             try Intents(step: step).end(row.messageID, .failed("the account was logged out"))
         }
@@ -125,7 +127,7 @@ enum FilesFeature: Feature {
         try ReceivedFiles(step: step).loggedOut()
     }
 
-    static func accountRemoved(in step: Step) throws { try removeFiles(step) }
+    static func willRemoveAccount(in step: Step) throws { try removeFiles(step) }
 
     private static func removeFiles(_ step: Step) throws {
         let rows = Uploads(step: step).rows
@@ -136,15 +138,15 @@ enum FilesFeature: Feature {
 
     // MARK: Messages
 
-    static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didInsert(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
         if let file = try ReceivedFiles(step: step).arrived(message, incoming) { message = message.with(file) }
     }
 
-    static func stateChanged(_ message: Message, in step: Step) throws {
+    static func didChangeState(_ message: Message, in step: Step) throws {
         if message.direction == .outgoing, message.isShown { try Uploads(step: step).stateChanged(message) }
     }
 
-    static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
+    static func didChangeBody(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
         try ReceivedFiles(step: step).textChanged(of: row, from: old, to: text)
     }
 }
@@ -154,9 +156,4 @@ extension EventKey {
     static let uploadBytes = EventKey("upload_bytes", "the bytes of the files on their way")
     static let downloads = EventKey("downloads", "how many received files are stored")
     static let downloadBytes = EventKey("download_bytes", "the bytes of the received files")
-}
-
-extension Feature {
-    /// Whether the feature's work is to move files, which some processes never do.
-    package static var movesFiles: Bool { self == FilesFeature.self }
 }

@@ -347,10 +347,12 @@ package struct CatchUp {
         tell(problem: problem)
         if archive.isOwn { try release(problem: problem) }
         if archive.isOwn, problem == nil {
-            for feature in step.features.all { try feature.archiveRead(in: step) }
+            for observer in step.hooks.archiveObservers { try observer.didSyncArchive(in: step) }
         }
         if let room = archive.recipient {
-            for feature in step.features.all { try feature.roomRead(room, problem: problem, in: step) }
+            for observer in step.hooks.archiveObservers {
+                try observer.didSyncRoomArchive(room, problem: problem, in: step)
+            }
         }
         if problem == nil { try ArchiveBegin(step: step, archive: archive).findOut() }
         try Backfill.goOn(step)

@@ -4,7 +4,7 @@ import KalijHandlers
 import KalijStore
 
 /// Archives: catch-up at their ends, and backfill of older history.
-enum HistoryFeature: Feature {
+enum HistoryFeature: Feature, SessionObserver, RoomProvider {
     package static let name = "history"
 
     package static let migrations: [Migration] = [
@@ -126,7 +126,7 @@ enum HistoryFeature: Feature {
     }
 
     /// A handler was lost: the work that waits for the handler goes on without an answer.
-    package static func lost(_ letter: DeadLetter, in step: Step) throws {
+    package static func handlerDeadLettered(_ letter: DeadLetter, in step: Step) throws {
         let problem = "what should have gone on with it was lost: \(letter.reason)"
         let archive = archive(of: letter)
         switch letter.name {
@@ -145,22 +145,22 @@ enum HistoryFeature: Feature {
         return Archive(key: room)
     }
 
-    package static func sessionLost(in step: Step) throws { try step.catchUp.forgetQuestions() }
+    package static func didLoseSession(in step: Step) throws { try step.catchUp.forgetQuestions() }
 
-    package static func sessionBegan(in step: Step) throws { try ServerTime(step: step).ask() }
+    package static func didBindSession(in step: Step) throws { try ServerTime(step: step).ask() }
 
-    package static func sessionResumed(in step: Step) throws {
+    package static func didResumeSession(in step: Step) throws {
         try step.catchUp.resume()
         try ServerTime(step: step).askAgain()
     }
 
-    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+    static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         if entity == .account { try step.catchUp.serverKnown(answer) }
     }
 
-    static func holdsPresence(in step: Step) throws -> Bool { try step.catchUp.holdsPresence }
+    static func defersPresence(in step: Step) throws -> Bool { try step.catchUp.holdsPresence }
 
-    static func trustsStamps(of room: JID, in step: Step) throws -> Bool {
+    static func trustsStanzaIDs(of room: JID, in step: Step) throws -> Bool {
         try RoomArchive.isTrusted(room.description, in: step)
     }
 

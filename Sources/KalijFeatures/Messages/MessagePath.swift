@@ -7,8 +7,8 @@ import KalijXML
 /// 1. A wrapper is opened and checked: only the account's own server sends copies, and only the archive asked shows results
 ///    (`Dispatcher`).
 /// 2. An error settles the refused message.
-/// 3. The message is taken apart (``IncomingMessage``), and every feature has its turn (``Feature/arrived(_:in:)``).
-/// 4. A message to keep is stored, once; every feature is told of a new row (``Feature/stored(_:from:in:)``).
+/// 3. The message is taken apart (``IncomingMessage``), and every processor has its turn (``MessageProcessor/process(_:in:)``).
+/// 4. A message to keep is stored, once; observers see the new row (``StoredMessageObserver/didStore(_:from:in:)``).
 struct MessagePath {
     package let step: Step
 
@@ -16,7 +16,7 @@ struct MessagePath {
     func deliver(_ message: Element, _ source: IncomingMessage.Source, at position: Int64? = nil) throws {
         let messages = Messages(step: step)
         if message["type"] == "error" {
-            for feature in step.features.all { if try feature.takesError(message, in: step) { return } }
+            for processor in step.hooks.messageProcessors where try processor.handlesError(message, in: step) { return }
             return try messages.refused(message)
         }
         var incoming = IncomingMessage(
@@ -47,11 +47,11 @@ struct MessagePath {
         guard message["type"] == "groupchat", let room = message["from"].map({ JID.received($0).bare }) else {
             return step.trustsArchive ? step.account.jid : nil
         }
-        return try step.features.all.contains { try $0.trustsStamps(of: room, in: step) } ? room : nil
+        return try step.hooks.roomProviders.contains { try $0.trustsStanzaIDs(of: room, in: step) } ? room : nil
     }
 
     private func arrive(_ message: inout IncomingMessage) throws {
         message.readContent()
-        for feature in step.features.all { try feature.arrived(&message, in: step) }
+        for processor in step.hooks.messageProcessors { try processor.process(&message, in: step) }
     }
 }

@@ -72,6 +72,8 @@ extension Messages {
 
     private func tell(_ row: Int64, _ old: String?, _ text: String?) throws {
         step.textChanged()
-        for feature in step.features.all { try feature.textChanged(of: row, from: old, to: text, in: step) }
+        for observer in step.hooks.storedMessageObservers {
+            try observer.didChangeBody(of: row, from: old, to: text, in: step)
+        }
     }
 }

@@ -25,7 +25,7 @@ package struct Messages {
     /// The server has the messages.
     package func acknowledged(_ messages: [Int64]) throws {
         for id in messages {
-            for feature in step.features.all { try feature.acknowledged(id, in: step) }
+            for observer in step.hooks.storedMessageObservers { try observer.didAcknowledge(id, in: step) }
             try database.run(
                 "UPDATE message SET settled = 1, state = ? WHERE id = ? AND state IN (?, ?)",
                 [
@@ -78,19 +78,23 @@ package struct Messages {
             type: received.type, body: received.shownBody, isShown: received.isShown, repliesTo: received.repliesTo,
             encryption: received.encryption, roomAuthor: received.author.flatMap { RoomAuthor($0) },
             sentAt: received.sentAt, state: state)
-        for feature in step.features.all { try feature.inserted(&message, from: received, in: step) }
+        for observer in step.hooks.storedMessageObservers { try observer.didInsert(&message, from: received, in: step) }
         // A message that was retracted before it came is told to nobody.
         let isTold = message.isShown && message.erasure == nil
         if isTold { try Telling(step: step).tell(MessageStored(message)) }
-        for feature in step.features.all { try feature.stored(message, from: received, in: step) }
-        if isTold { for feature in step.features.all { try feature.shown(message, from: received, in: step) } }
+        for observer in step.hooks.storedMessageObservers { try observer.didStore(message, from: received, in: step) }
+        if isTold {
+            for observer in step.hooks.storedMessageObservers {
+                try observer.didShow(message, from: received, in: step)
+            }
+        }
         return true
     }
 
     /// A stored message is a line of its conversation from now on.
     package func tellShown(_ message: Message, from received: IncomingMessage) throws {
         try Telling(step: step).tell(MessageStored(message))
-        for feature in step.features.all { try feature.shown(message, from: received, in: step) }
+        for observer in step.hooks.storedMessageObservers { try observer.didShow(message, from: received, in: step) }
     }
 
     /// Settles an own message if the received message is a copy; the copy proves that the own message arrived.
@@ -214,12 +218,12 @@ package struct Messages {
 
     /// Tells everybody that the message in `row` has another place, or another name.
     func moved(_ row: Int64) throws {
-        for feature in step.features.all { try feature.moved(row, in: step) }
+        for observer in step.hooks.storedMessageObservers { try observer.didReorder(row, in: step) }
     }
 
     func emitState(of id: Int64) throws {
         guard let message = try Message.load(id, from: database) else { return }
         if message.isShown { try Telling(step: step).tell(MessageStateChanged(message)) }
-        for feature in step.features.all { try feature.stateChanged(message, in: step) }
+        for observer in step.hooks.storedMessageObservers { try observer.didChangeState(message, in: step) }
     }
 }

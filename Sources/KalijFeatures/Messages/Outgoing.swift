@@ -5,7 +5,7 @@ import KalijStore
 /// Accepts messages from the user. Once ``accept(_:to:of:in:clock:id:)`` returns, a message is sent exactly once, whatever
 /// happens to the process. If a session is lost and no archive can tell, the message is reported as of unknown outcome.
 public enum Outgoing {
-    /// The largest accepted stanza, in bytes. Leaves room for the additions of features (``Feature/prepare(_:in:)``).
+    /// The largest accepted stanza, in bytes. Leaves room for the additions of features (``OutgoingMessageDecorator/decorate(_:in:)``).
     package static let largestStanza = OutboundQueue.usuallyTaken - 1_000
 
     /// Stores a chat message and queues the message.

@@ -39,7 +39,7 @@ package struct OutgoingStanza {
         (self.content, self.isRepeatable) = (content, isRepeatable)
     }
 
-    /// The stanza as accepted; features add more (``Feature/prepare(_:in:)``).
+    /// The stanza as accepted; features add more (``OutgoingMessageDecorator/decorate(_:in:)``).
     package func element(_ kind: MessageKind = .chat) -> Element {
         Element(
             "message", xmlns: "jabber:client",
@@ -48,7 +48,7 @@ package struct OutgoingStanza {
     }
 
     private func isRoom(in step: Step) throws -> Bool {
-        try step.features.all.contains { try $0.isRoom(recipient, in: step) }
+        try step.hooks.roomProviders.contains { try $0.isRoom(recipient, in: step) }
     }
 
     /// Whether the stanza is for all occupants of a room, or for an occupant alone: then the conversation is with the
@@ -109,11 +109,14 @@ package struct OutgoingStanza {
         let stanza = element(kind)
         let isPrivate = try kind == .chat && !recipient.isBare && isRoom(in: step)
         if isPrivate { stanza.add(Element("x", xmlns: "http://jabber.org/protocol/muc#user")) }
-        if body != nil, kind == .chat { for feature in step.features.all { try feature.prepare(stanza, in: step) } }
+        if body != nil, kind == .chat {
+            for decorator in step.hooks.outgoingMessageDecorators { try decorator.decorate(stanza, in: step) }
+        }
         let accepted = AcceptedStanza(stanza, of: row, to: recipient, privacy, isRepeatable: isRepeatable)
         var isKept = false
         // What comes first on the way in comes last on the way out.
-        for feature in step.features.all.reversed() where try feature.keeps(accepted, in: step) { isKept = true }
+        for interceptor in step.hooks.outgoingMessageInterceptors.reversed()
+        where try interceptor.intercepts(accepted, in: step) { isKept = true }
         guard !isKept else { return }
         try OutboundQueue(database: step.database, account: step.account.id)
             .append(stanza.bytes(in: "jabber:client"), message: row, isRepeatable: isRepeatable)

@@ -49,7 +49,7 @@ package struct Unsettled {
             try queue.remove(message: id)
             guard let message = try Message.load(id, from: step.database) else { continue }
             if message.isShown { try Telling(step: step).tell(MessageUnsettled(message)) }
-            for feature in step.features.all { try feature.stateChanged(message, in: step) }
+            for observer in step.hooks.storedMessageObservers { try observer.didChangeState(message, in: step) }
         }
     }
 }

@@ -3,7 +3,7 @@ import KalijSteps
 import KalijStore
 
 /// The account's own nodes (XEP-0163), for features that keep items there.
-enum NodesFeature: Feature {
+enum NodesFeature: Feature, SessionObserver {
     static let name = "nodes"
     static let migrations = [
         Migration(
@@ -19,7 +19,7 @@ enum NodesFeature: Feature {
     ]
     static var handlers: [any Handler<Step>.Type] { [NodeCreated.self, NodeConfigured.self] }
 
-    static func sessionLost(in step: Step) throws {
+    static func didLoseSession(in step: Step) throws {
         try step.database.run(
             "DELETE FROM node WHERE account = ? AND state = ?",
             [.integer(step.account.id), .state(OwnNode.State.asked)])

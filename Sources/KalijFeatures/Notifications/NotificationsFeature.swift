@@ -2,7 +2,7 @@ import KalijSteps
 import KalijStore
 
 /// The user's notifications.
-enum NotificationsFeature: Feature {
+enum NotificationsFeature: Feature, StoredMessageObserver {
     package static let name = "notifications"
 
     package static let migrations: [Migration] = [
@@ -25,12 +25,12 @@ enum NotificationsFeature: Feature {
             """)
     ]
 
-    package static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    package static func didShow(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         try Notifying(step: step).shown(incoming, row: message.id)
     }
 
     /// A message that was retracted, or a correction that found its original, is no longer announced.
-    static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
+    static func didChangeBody(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
         if text == nil { try Notifying(step: step).withdraw(row) }
     }
 }

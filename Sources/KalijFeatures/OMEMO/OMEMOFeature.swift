@@ -7,7 +7,9 @@ import KalijXML
 
 /// End-to-end encryption (XEP-0384). The ratchets are in `KalijRatchet`; only the driving process uses them. A message's text, its
 /// session, its keys and the handled count are one step.
-enum OMEMOFeature: Feature {
+enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, MessageProcessor, StoredMessageObserver,
+    OutgoingMessageInterceptor, WorkReporter
+{
     static let name = "omemo"
     static let announced = [Dialect.axolotl.listNode + "+notify"]
 
@@ -36,14 +38,14 @@ enum OMEMOFeature: Feature {
 
     // MARK: The session
 
-    static func sessionLost(in step: Step) throws {
+    static func didLoseSession(in step: Step) throws {
         try Gate(step: step).sessionLost()
         try PeerLists.sessionLost(in: step)
         try Requests(step: step).forget(OwnAnswered.name, unqueueing: true)
         for dialect in Dialect.allCases { try OwnPublisher(step: step, dialect: dialect).handle(.sessionLost) }
     }
 
-    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+    static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         guard entity == .account, case .known(let info) = answer else { return }
         guard info.identities.contains(where: { $0.category == "pubsub" && $0.type == "pep" }) else {
             return try OwnPublisher(step: step, dialect: .axolotl).cannotBegin()
@@ -53,21 +55,21 @@ enum OMEMOFeature: Feature {
         if !info.supports("urn:xmpp:mam:2") { try Gate(step: step).archiveRead() }
     }
 
-    static func sessionResumed(in step: Step) throws { try Restoring(step: step).lookAtFile() }
+    static func didResumeSession(in step: Step) throws { try Restoring(step: step).lookAtFile() }
 
-    static func sessionMisfit(in step: Step) throws {
+    static func didDetectCounterMismatch(in step: Step) throws {
         try Restoring(step: step).found("the server has counted more than was sent")
     }
 
-    static func archiveRead(in step: Step) throws { try Gate(step: step).archiveRead() }
+    static func didSyncArchive(in step: Step) throws { try Gate(step: step).archiveRead() }
 
-    static func leave(in step: Step) throws -> [String] { try Leaving(step: step).leave() }
+    static func prepareLogout(in step: Step) throws -> [String] { try Leaving(step: step).leave() }
 
-    static func accountLoggedOut(in step: Step) throws { try Leaving(step: step).forget() }
+    static func didLogOut(in step: Step) throws { try Leaving(step: step).forget() }
 
     // MARK: Incoming
 
-    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+    static func process(_ message: inout IncomingMessage, in step: Step) throws {
         if let event = NodeEvent(message), let dialect = Dialect.allCases.first(where: { $0.listNode == event.node }) {
             message.isKept = false
             return try told(event, dialect, by: message.sender, in: step)
@@ -113,7 +115,7 @@ enum OMEMOFeature: Feature {
         }
     }
 
-    static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didInsert(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
         if let digest = incoming.digest { try SeenContents(step: step).set(message.id, of: digest) }
         // Only the account's archive shows what an earlier process may have sent without a trace here: in a room's archive others may
         // have written in this device's name.
@@ -127,27 +129,27 @@ enum OMEMOFeature: Feature {
 
     // MARK: Outgoing
 
-    static func keeps(_ stanza: AcceptedStanza, in step: Step) throws -> Bool {
+    static func intercepts(_ stanza: AcceptedStanza, in step: Step) throws -> Bool {
         try Turns(step: step).accept(stanza)
     }
 
-    static func hasReady(for account: Account, in database: Database) throws -> Bool {
+    static func hasPendingOutgoing(for account: Account, in database: Database) throws -> Bool {
         try Turns.isAny(of: account, in: database)
     }
 
-    static func queueReady(in step: Step) throws { try Turns(step: step).takeNext() }
+    static func enqueuePending(in step: Step) throws { try Turns(step: step).takeNext() }
 
-    static func holds(_ message: Int64, to room: JID, in step: Step) throws -> Bool {
+    static func defers(_ message: Int64, to room: JID, in step: Step) throws -> Bool {
         guard try Turns(step: step).isWaiting(message) else { return false }
         try Turns(step: step).take(room.description)
         return true
     }
 
-    static func isOwed(by account: Account, in database: Database) throws -> Bool {
+    static func hasOutstandingWork(for account: Account, in database: Database) throws -> Bool {
         try Turns.isWaiting(of: account, in: database) || Aside.isAny(of: account, in: database)
     }
 
-    static func stateChanged(_ message: Message, in step: Step) throws {
+    static func didChangeState(_ message: Message, in step: Step) throws {
         if message.state == .failed { try Turns(step: step).forget(message.id) }
     }
 }

@@ -6,7 +6,7 @@ import KalijXML
 /// (XEP-0461).
 ///
 /// What is shown of a message is a function of the set of stored messages, and not of the order in which they came.
-enum OperationsFeature: Feature {
+enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
     static let name = "operations"
     static let announced = [
         Operation.correction, Operation.retraction, Operation.reactions, Reply.namespace, Fallback.namespace,
@@ -39,7 +39,7 @@ enum OperationsFeature: Feature {
         kind == MessageChanged.name ? MessageChanged(message) : nil
     }
 
-    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+    static func process(_ message: inout IncomingMessage, in step: Step) throws {
         // What stands beside an encrypted text in plain does nothing to the text.
         if message.encryption.map({ $0.coversTextAlone && $0.problem == nil }) ?? false,
             Operation.isMeant(by: message.element), !Operation.isProven(by: message.body, in: message.element)
@@ -56,7 +56,7 @@ enum OperationsFeature: Feature {
     }
 
     /// Operations may have waited for the message.
-    static func inserted(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didInsert(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
         var operations = Operations(step: step)
         operations.untold = message.id
         if !incoming.isShown, message.encryption?.problem == nil,
@@ -69,14 +69,14 @@ enum OperationsFeature: Feature {
         message = try Message.load(message.id, from: step.database)?.withReactions(in: step.database) ?? message
     }
 
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         if !message.isShown { try Operations(step: step).stored(message, from: incoming) }
     }
 
-    static func moved(_ row: Int64, in step: Step) throws { try Operations(step: step).moved(row) }
+    static func didReorder(_ row: Int64, in step: Step) throws { try Operations(step: step).moved(row) }
 
     /// A refused operation does not count (XEP-0444 section 3.3).
-    static func stateChanged(_ message: Message, in step: Step) throws {
+    static func didChangeState(_ message: Message, in step: Step) throws {
         if !message.isShown, message.state != .sent { try Operations(step: step).stateChanged(message) }
     }
 }

@@ -4,12 +4,12 @@ import KalijHandlers
 import KalijXML
 
 /// Sends and answers pings (XEP-0199).
-enum PingFeature: Feature {
+enum PingFeature: Feature, RequestResponder {
     package static let name = "ping"
 
     static var announced: [String] { ["urn:xmpp:ping"] }
 
-    package static func answer(_ request: Element, in step: Step) throws -> RequestAnswer? {
+    package static func respond(to request: Element, in step: Step) throws -> RequestAnswer? {
         request["type"] == "get" && request.child("ping", "urn:xmpp:ping") != nil ? .result(nil) : nil
     }
 }

@@ -6,7 +6,7 @@ import KalijText
 import KalijXML
 
 /// Nicknames (XEP-0172), pictures (XEP-0084, XEP-0153) and vCards (XEP-0054), of the account and of others.
-enum ProfilesFeature: Feature {
+enum ProfilesFeature: Feature, AccountObserver, MessageProcessor, PresenceObserver {
     static let name = "profiles"
     static let nicknames = "http://jabber.org/protocol/nick"
     static let announced = [nicknames + "+notify", AvatarNode.metadata + "+notify"]
@@ -40,14 +40,14 @@ enum ProfilesFeature: Feature {
 
     static var handlers: [any Handler<Step>.Type] { [ProfilePublished.self, ProfileTold.self] }
 
-    static func lost(_ letter: DeadLetter, in step: Step) throws {
+    static func handlerDeadLettered(_ letter: DeadLetter, in step: Step) throws {
         if letter.name == ProfilePublished.name { try ProfileChanges(step: step).lost() }
     }
 
     static var events: [any EventContent.Type] { [ProfileChanged.self] }
     static var intents: [any Intent.Type] { [SetProfile.self, LookUp.self] }
 
-    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+    static func process(_ message: inout IncomingMessage, in step: Step) throws {
         if let event = NodeEvent(message) {
             guard event.node == nicknames || event.node == AvatarNode.metadata else { return }
             message.isKept = false
@@ -74,7 +74,7 @@ enum ProfilesFeature: Feature {
         }
     }
 
-    static func presence(_ presence: Element, in step: Step) throws {
+    static func didReceivePresence(_ presence: Element, in step: Step) throws {
         guard let from = presence["from"].map(JID.received), from.isPrepared, from.bare != step.account.jid else {
             return
         }
@@ -104,6 +104,6 @@ enum ProfilesFeature: Feature {
         return words.isEmpty || words.utf8.count > SetProfile.longestName ? nil : words
     }
 
-    static func accountRemoved(in step: Step) { PictureFiles(of: step.account.id, in: step.database).removeAll() }
-    static func accountLoggedOut(in step: Step) { PictureFiles(of: step.account.id, in: step.database).removeAll() }
+    static func willRemoveAccount(in step: Step) { PictureFiles(of: step.account.id, in: step.database).removeAll() }
+    static func didLogOut(in step: Step) { PictureFiles(of: step.account.id, in: step.database).removeAll() }
 }

@@ -4,7 +4,7 @@ import KalijSteps
 import KalijStore
 
 /// Push (XEP-0357): the server tells a push service when something comes for an account that no connection serves.
-enum PushFeature: Feature {
+enum PushFeature: Feature, SessionObserver, AccountObserver {
     static let name = "push"
     static let migrations = [
         Migration(
@@ -37,9 +37,9 @@ enum PushFeature: Feature {
         try PushRow.load(account.id, from: database).map { [EventField(.push, .text($0.state.stage.rawValue))] } ?? []
     }
 
-    static func sessionLost(in step: Step) throws { try Push(step: step).sessionLost() }
-    static func sessionBegan(in step: Step) throws { try Push(step: step).handle(.sessionBegan) }
-    static func becameAvailable(in step: Step) throws { try Push(step: step).handle(.available) }
-    static func leave(in step: Step) throws -> [String] { try Push(step: step).leave() }
-    static func accountLoggedOut(in step: Step) throws { try Push(step: step).forget() }
+    static func didLoseSession(in step: Step) throws { try Push(step: step).sessionLost() }
+    static func didBindSession(in step: Step) throws { try Push(step: step).handle(.sessionBegan) }
+    static func didSendInitialPresence(in step: Step) throws { try Push(step: step).handle(.available) }
+    static func prepareLogout(in step: Step) throws -> [String] { try Push(step: step).leave() }
+    static func didLogOut(in step: Step) throws { try Push(step: step).forget() }
 }

@@ -4,7 +4,9 @@ import KalijStore
 import KalijXML
 
 /// What the user has read, here and on other devices (XEP-0333, XEP-0490), and what contacts have read (XEP-0333).
-enum ReadingFeature: Feature {
+enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor, StoredMessageObserver,
+    OutgoingMessageDecorator, TransactionObserver
+{
     static let name = "reading"
     static let announced = [Markers.namespace, DisplayedNode.name + "+notify"]
     static let migrations = [
@@ -84,18 +86,18 @@ enum ReadingFeature: Feature {
 
     // MARK: The life of a session
 
-    static func sessionBegan(in step: Step) throws { try Markers(step: step).giveOwed(asking: true) }
-    static func becameAvailable(in step: Step) throws { try DisplayedNode(step: step).ask() }
-    static func sessionResumed(in step: Step) throws {
+    static func didBindSession(in step: Step) throws { try Markers(step: step).giveOwed(asking: true) }
+    static func didSendInitialPresence(in step: Step) throws { try DisplayedNode(step: step).ask() }
+    static func didResumeSession(in step: Step) throws {
         // While nobody looked, a server may have dropped events of the node (measured: places of other conversations).
         guard try PushRow.load(step.account.id, from: step.database)?.isEnabled ?? false else {
             return try DisplayedNode(step: step).publish()
         }
         try DisplayedNode(step: step).ask()
     }
-    static func contactsKnown(in step: Step) throws { try Markers(step: step).giveOwed(asking: false) }
+    static func didLoadContacts(in step: Step) throws { try Markers(step: step).giveOwed(asking: false) }
 
-    static func archiveRead(in step: Step) throws {
+    static func didSyncArchive(in step: Step) throws {
         try DisplayedPlaces(step: step).archiveRead()
         try Markers(step: step).giveOwed(asking: true)
         try DisplayedNode(step: step).archiveRead()
@@ -103,11 +105,11 @@ enum ReadingFeature: Feature {
 
     // MARK: Messages
 
-    static func prepare(_ message: Element, in step: Step) {
+    static func decorate(_ message: Element, in step: Step) {
         message.add(Element("markable", xmlns: Markers.namespace))
     }
 
-    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+    static func process(_ message: inout IncomingMessage, in step: Step) throws {
         if message.source == .live,
             let items = OwnNode.event(of: DisplayedNode.name, in: message.element, account: step.account.jid)
         {
@@ -136,22 +138,22 @@ enum ReadingFeature: Feature {
         try DisplayedPlaces(step: step).displayed(.stanza(id), in: message.conversation)
     }
 
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         try DisplayedPlaces(step: step).stored(message.conversation)
         if message.direction == .outgoing { try Markers(step: step).stored(message) }
     }
 
-    static func shown(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didShow(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         try DisplayedPlaces(step: step).shown(message, from: incoming)
     }
 
-    static func moved(_ row: Int64, in step: Step) throws {
+    static func didReorder(_ row: Int64, in step: Step) throws {
         let messages = StoredMessages(database: step.database, account: step.account.id)
         if let (_, conversation) = try messages.names(of: row) { step.unreadMayDiffer(in: conversation) }
     }
 
     /// Counting takes longer with more messages, and many messages come in one transaction.
-    static func unreadMayDiffer(in conversations: [String], step: Step) throws {
+    static func didInvalidateUnread(in conversations: [String], step: Step) throws {
         for conversation in conversations { try DisplayedPlaces(step: step).tellUnread(in: conversation) }
     }
 }

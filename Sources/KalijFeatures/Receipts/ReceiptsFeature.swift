@@ -5,7 +5,9 @@ import KalijXML
 
 /// Delivery receipts (XEP-0184): requested with each chat message, and given to contacts that may know that the account is
 /// online.
-enum ReceiptsFeature: Feature {
+enum ReceiptsFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor, StoredMessageObserver,
+    OutgoingMessageDecorator
+{
     static let name = "receipts"
     static let namespace = "urn:xmpp:receipts"
     static let announced = [namespace]
@@ -48,10 +50,10 @@ enum ReceiptsFeature: Feature {
 
     // MARK: Receipts of others
 
-    static func prepare(_ message: Element, in step: Step) { message.add(Element("request", xmlns: namespace)) }
+    static func decorate(_ message: Element, in step: Step) { message.add(Element("request", xmlns: namespace)) }
 
     /// A receipt has come, or another client of the account has given a receipt. A room's receipts are ignored (section 5.3).
-    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+    static func process(_ message: inout IncomingMessage, in step: Step) throws {
         guard message.type != "groupchat", let id = message.element.child("received", namespace)?["id"] else { return }
         let receipts = Receipts(step: step)
         switch message.direction {
@@ -66,7 +68,7 @@ enum ReceiptsFeature: Feature {
 
     // MARK: Receipts of this client
 
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         if message.direction == .outgoing {
             return try Receipts(step: step).stored(message, called: incoming.messageID)
         }
@@ -74,9 +76,9 @@ enum ReceiptsFeature: Feature {
         try Receipts(step: step).asked(by: incoming)
     }
 
-    static func sessionBegan(in step: Step) throws { try Receipts(step: step).giveOwed() }
-    static func archiveRead(in step: Step) throws { try Receipts(step: step).archiveRead() }
-    static func contactsKnown(in step: Step) throws { try Receipts(step: step).giveOwed() }
+    static func didBindSession(in step: Step) throws { try Receipts(step: step).giveOwed() }
+    static func didSyncArchive(in step: Step) throws { try Receipts(step: step).archiveRead() }
+    static func didLoadContacts(in step: Step) throws { try Receipts(step: step).giveOwed() }
 }
 
 extension EventKey {

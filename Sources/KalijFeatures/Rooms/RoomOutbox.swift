@@ -60,7 +60,10 @@ struct RoomOutbox {
             ($0.integer("message"), $0.blob("stanza"))
         }
         for (message, stanza) in waiting {
-            guard try !step.features.all.contains(where: { try $0.holds(message, to: room.jid, in: step) }) else {
+            guard
+                try !step.hooks.outgoingMessageInterceptors
+                    .contains(where: { try $0.defers(message, to: room.jid, in: step) })
+            else {
                 return step.flush()
             }
             do {

@@ -6,7 +6,9 @@ import KalijXML
 
 /// Rooms (XEP-0045): being in them until they are left, over processes, resumes and binds; and what is said in them,
 /// exactly once.
-enum RoomsFeature: Feature {
+enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, MessageProcessor, StoredMessageObserver,
+    PresenceObserver, OutgoingMessageInterceptor, RoomProvider, WorkReporter
+{
     static let name = "rooms"
     static let announced = [
         Rooms.namespace, Invitations.direct, Bookmark.native + "+notify", Bookmark.former + "+notify",
@@ -143,17 +145,17 @@ enum RoomsFeature: Feature {
 
     // MARK: The session
 
-    static func sessionLost(in step: Step) throws { try Rooms(step: step).sessionLost() }
-    static func serverKnown(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
+    static func didLoseSession(in step: Step) throws { try Rooms(step: step).sessionLost() }
+    static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         if entity == .account, case .known(let info) = answer { try Bookmarks(step: step).known(info) }
     }
-    static func becameAvailable(in step: Step) throws { try Rooms(step: step).sessionBegan() }
-    static func sessionResumed(in step: Step) throws { try Rooms(step: step).sessionResumed() }
-    static func presence(_ presence: Element, in step: Step) throws { try Rooms(step: step).came(presence) }
-    static func accountLoggedOut(in step: Step) throws { try Rooms(step: step).accountLoggedOut() }
+    static func didSendInitialPresence(in step: Step) throws { try Rooms(step: step).sessionBegan() }
+    static func didResumeSession(in step: Step) throws { try Rooms(step: step).sessionResumed() }
+    static func didReceivePresence(_ presence: Element, in step: Step) throws { try Rooms(step: step).came(presence) }
+    static func didLogOut(in step: Step) throws { try Rooms(step: step).accountLoggedOut() }
 
     /// Whoever is in a room with the account sees that the account is online.
-    static func isVisible(to jid: JID, in step: Step) throws -> Bool {
+    static func sharesPresence(with jid: JID, in step: Step) throws -> Bool {
         guard let room = try Rooms(step: step).rows.room(jid) else { return false }
         return room.stay.state.isIn || room.stay.state == .joining
     }
@@ -165,7 +167,7 @@ enum RoomsFeature: Feature {
         return try jid.isBare ? rows.isRoom(jid) : rows.isOccupant(jid)
     }
 
-    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+    static func process(_ message: inout IncomingMessage, in step: Step) throws {
         if try Bookmarks(step: step).came(message) {
             message.isKept = false
             return
@@ -184,11 +186,11 @@ enum RoomsFeature: Feature {
         }
     }
 
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         if !message.isShown, Invitations.isMeant(by: incoming) { try Invitations(step: step).stored(incoming) }
     }
 
-    static func keeps(_ stanza: AcceptedStanza, in step: Step) throws -> Bool {
+    static func intercepts(_ stanza: AcceptedStanza, in step: Step) throws -> Bool {
         let recipient = stanza.recipient
         let rows = Rooms(step: step).rows
         guard let room = try rows.room(recipient) else {
@@ -204,31 +206,31 @@ enum RoomsFeature: Feature {
         return true
     }
 
-    static func takesError(_ message: Element, in step: Step) throws -> Bool {
+    static func handlesError(_ message: Element, in step: Step) throws -> Bool {
         try Hearing.takesError(message, in: step)
     }
 
-    static func stateChanged(_ message: Message, in step: Step) throws {
+    static func didChangeState(_ message: Message, in step: Step) throws {
         if message.type == "groupchat", message.direction == .outgoing {
             try RoomOutbox.stateChanged(message, in: step)
         }
     }
 
-    static func acknowledged(_ message: Int64, in step: Step) throws {
+    static func didAcknowledge(_ message: Int64, in step: Step) throws {
         try RoomOutbox.acknowledged(message, in: step)
     }
 
-    static func roomRead(_ room: JID, problem: String?, in step: Step) throws {
+    static func didSyncRoomArchive(_ room: JID, problem: String?, in step: Step) throws {
         guard let row = try Rooms(step: step).rows.room(room) else { return }
         try RoomOutbox(step: step, room: row).wasRead(problem: problem)
     }
 
-    static func isOwed(by account: Account, in database: Database) throws -> Bool {
+    static func hasOutstandingWork(for account: Account, in database: Database) throws -> Bool {
         try RoomOutbox.isOwed(by: account, in: database)
     }
 
     /// Rooms that were not entered push nothing.
-    static func isPreparing(_ account: Account, in database: Database) throws -> Bool {
+    static func awaitsPushPrerequisite(for account: Account, in database: Database) throws -> Bool {
         try RoomRows(database: database, account: account.id).isEntering()
     }
 }

@@ -6,7 +6,7 @@ import KalijStore
 /// No message pays for the index: the driver indexes stored texts a little later, in transactions of their own
 /// (``SearchIndex/work()``). A search also looks through the texts that are not indexed yet. A changed or erased text leaves
 /// the index in the step of the change.
-enum SearchFeature: Feature {
+enum SearchFeature: Feature, AccountObserver, StoredMessageObserver {
     static let name = "search"
 
     static let migrations = [
@@ -35,9 +35,9 @@ enum SearchFeature: Feature {
             """),
     ]
 
-    static func textChanged(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
+    static func didChangeBody(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
         try SearchIndex(database: step.database).textChanged(of: row, from: old, to: text)
     }
 
-    static func accountRemoved(in step: Step) throws { try SearchIndex(database: step.database).clear() }
+    static func willRemoveAccount(in step: Step) throws { try SearchIndex(database: step.database).clear() }
 }

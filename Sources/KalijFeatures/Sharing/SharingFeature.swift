@@ -2,7 +2,7 @@ import KalijSteps
 import KalijStore
 
 /// Takes over whatever other processes leave in the mailbox: messages, and other intents.
-enum SharingFeature: Feature {
+enum SharingFeature: Feature, StoredMessageObserver {
     package static let name = "sharing"
 
     package static let migrations: [Migration] = [
@@ -31,7 +31,7 @@ enum SharingFeature: Feature {
     static var events: [any EventContent.Type] { [IntentEnded.self] }
 
     /// The outcome of an intent whose stanza takes the path of messages.
-    static func stateChanged(_ message: Message, in step: Step) throws {
+    static func didChangeState(_ message: Message, in step: Step) throws {
         guard !message.isShown, let id = message.originID else { return }
         try Intents(step: step).end(id, message.outcome(of: "change"))
     }

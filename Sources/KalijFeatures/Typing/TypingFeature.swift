@@ -3,7 +3,7 @@ import KalijStore
 import KalijXML
 
 /// Chat states (XEP-0085): states of contacts are told; states of the user are sent to contacts that use states, too.
-enum TypingFeature: Feature {
+enum TypingFeature: Feature, MessageProcessor, StoredMessageObserver, OutgoingMessageDecorator {
     static let name = "typing"
     static let namespace = "http://jabber.org/protocol/chatstates"
     static let announced = [namespace]
@@ -21,7 +21,7 @@ enum TypingFeature: Feature {
     static var intents: [any Intent.Type] { [SetTyping.self] }
 
     /// Rooms' states are not told, nor are states of the past. A message with nothing but a state is no message.
-    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+    static func process(_ message: inout IncomingMessage, in step: Step) throws {
         let element = message.element
         guard element.child(in: namespace) != nil else { return }
         if element.children.allSatisfy(isNoContent) { message.isKept = false }
@@ -32,14 +32,14 @@ enum TypingFeature: Feature {
         if !message.isShown { try ChatPartners(step: step).answered(message, supports: true) }
     }
 
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         guard incoming.direction == .incoming, incoming.type == "chat", incoming.isShown, !incoming.isOlder else {
             return
         }
         try ChatPartners(step: step).answered(incoming, supports: state(in: incoming.element) != nil)
     }
 
-    static func prepare(_ message: Element, in step: Step) throws {
+    static func decorate(_ message: Element, in step: Step) throws {
         guard let to = message["to"], try ChatPartners(step: step).isTold(.received(to)) else { return }
         message.add(Element(ChatState.active.rawValue, xmlns: namespace))
     }

@@ -20,6 +20,7 @@ public final class Step {
     /// The time for deadlines.
     package let steady: SteadyTime
     package let features: Features
+    package var hooks: HookTable { features.hooks }
     /// Writes down which handler is being called; nil in a process that calls no handlers.
     package let mark: CallMark?
     /// Whether new messages cause notifications.
@@ -120,7 +121,7 @@ public final class Step {
     /// The last work before the commit. Features finish: handlers of settled promises are called, also of promises
     /// settled by such handlers. Then the session's row is written.
     package func finish() throws {
-        for feature in features.all { try feature.finish(self) }
+        for observer in hooks.transactionObservers { try observer.willEnd(self) }
         guard let counted else { return }
         try database.run(
             "UPDATE session SET handled = coalesce(?, handled), position = ?, messages = messages + ? WHERE account = ?",
@@ -136,7 +137,7 @@ public final class Step {
         for earlier in before { effects.unread.formUnion(earlier.unread) }
         guard !effects.unread.isEmpty else { return }
         let conversations = effects.unread.sorted().map(\.text)
-        for feature in features.all { try feature.unreadMayDiffer(in: conversations, step: self) }
+        for observer in hooks.transactionObservers { try observer.didInvalidateUnread(in: conversations, step: self) }
     }
 
     /// Runs `body`; if `body` throws, its changes are undone, and the step can go on.

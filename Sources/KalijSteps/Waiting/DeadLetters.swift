@@ -25,7 +25,7 @@ package struct DeadLetters {
             id: id, account: step.account.jid.description, at: step.now, origin: origin, name: name, reason: reason,
             handler: bytes)
         step.emit(DeadLettered(letter))
-        try step.features.owner(of: name)?.lost(letter, in: step)
+        try step.features.owner(of: name)?.handlerDeadLettered(letter, in: step)
     }
 
     /// The newest ones of all accounts, newest first.

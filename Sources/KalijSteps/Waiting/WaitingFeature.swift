@@ -2,7 +2,7 @@ import KalijHandlers
 import KalijStore
 
 /// Waiting handlers: for answers, times, promises.
-package enum WaitingFeature: Feature {
+package enum WaitingFeature: Feature, TransactionObserver {
     package static let name = "waiting"
     package static let handlerPrefix = "promise"
 
@@ -81,7 +81,7 @@ package enum WaitingFeature: Feature {
 
     package static var handlers: [any Handler<Step>.Type] { [PromiseFollowed.self, RequestDue.self] }
 
-    package static func finish(_ step: Step) throws {
+    package static func willEnd(_ step: Step) throws {
         while let promise = step.nextToDeliver() { try Promises(step: step).deliver(promise) }
     }
 

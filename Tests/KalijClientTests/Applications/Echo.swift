@@ -2,7 +2,7 @@ import Glibc
 import KalijClient
 
 /// Counts the messages of each sender and answers them: an application, which imports KalijClient alone.
-enum Echo: Feature {
+enum Echo: Feature, StoredMessageObserver {
     static let name = "org.example.echo"
     static let migrations = [
         Migration(
@@ -16,7 +16,7 @@ enum Echo: Feature {
         var line: PrintedText? { "answered" }
     }
 
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         guard message.direction == .incoming, let body = message.body, try !step.isHistory(incoming) else { return }
         let sender = incoming.sender.bare
         let count = try step.tables.first(
@@ -34,18 +34,18 @@ enum Echo: Feature {
 }
 
 /// Throws in its turn, after others have had theirs.
-enum Thrower: Feature {
+enum Thrower: Feature, StoredMessageObserver {
     struct Problem: Error {}
     static let name = "org.example.thrower"
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         if message.body == "throw" { throw Problem() }
     }
 }
 
 /// Its turn ends the process.
-enum Killer: Feature {
+enum Killer: Feature, StoredMessageObserver {
     static let name = "org.example.killer"
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         if message.body == "kill" { kill(getpid(), SIGKILL) }
     }
 }

@@ -1,6 +1,9 @@
 import Foundation
 import Testing
 
+@testable import KalijFeatures
+@testable import KalijSteps
+
 /// `Documentation/AddingAFeature.md` says what is in the sources.
 struct AddingAFeatureTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -16,7 +19,7 @@ struct AddingAFeatureTests {
     func code() throws {
         let blocks = try page().components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "\n```").first }
-        #expect(blocks.count > 5)
+        #expect(blocks.count > 4)
         for block in blocks {
             let lines = block.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
             let path = try #require(lines.first).dropFirst("// ".count)
@@ -35,24 +38,89 @@ struct AddingAFeatureTests {
         }
     }
 
-    @Test("the tables name all functions of the seam, in their order, and of the simulator's")
-    func functions() throws {
-        for (protocolName, path, heading) in [
-            ("Feature", "Sources/KalijSteps/Step/Feature.swift", "| function | called |"),
-            (
-                "SimulatedFeature", "Tests/Simulation/Sources/Simulation/Features/SimulatedFeature.swift",
-                "| function of `SimulatedFeature` | called |"
-            ),
-        ] {
-            let declaration = try #require(
-                try text(path).components(separatedBy: "protocol \(protocolName): ").last?
-                    .components(separatedBy: "\n}").first)
-            let declared = declaration.matches(of: #/\n    (?:static )?(?:func|var) (\w+)/#).map { String($0.1) }
-            let table = try #require(try page().components(separatedBy: heading + "\n|---|---|\n").last)
-            let rows = try #require(table.components(separatedBy: "\n\n").first)
-            let named = rows.matches(of: #/(?m)^\| `(\w+)` \|/#).map { String($0.1) }
-            #expect(!declared.isEmpty)
-            #expect(named == declared, "\(protocolName)")
+    private func functions(of protocolName: String, in path: String) throws -> [String] {
+        let declaration = try #require(
+            try text(path).components(separatedBy: "protocol \(protocolName): ").last?.components(separatedBy: "\n}")
+                .first)
+        return declaration.matches(of: #/\n    (?:static )?(?:func|var) (\w+)/#).map { String($0.1) }
+    }
+
+    private func table(_ heading: String) throws -> String {
+        let table = try #require(try page().components(separatedBy: heading + "\n|---|---|\n").last)
+        return try #require(table.components(separatedBy: "\n\n").first)
+    }
+
+    @Test("a table has all capabilities with their functions, in their order")
+    func capabilities() throws {
+        let folder = "Sources/KalijSteps/Hooks"
+        let declared = try FileManager.default.contentsOfDirectory(
+            atPath: Self.root.appendingPathComponent(folder).path
+        )
+        .filter { try text("\(folder)/\($0)").contains(": Feature {") }
+        let rows = try table("| capability | functions |").components(separatedBy: "\n")
+        #expect(Set(declared) == Set(rows.map { "\($0.components(separatedBy: "`")[1]).swift" }))
+        for row in rows {
+            let words = row.matches(of: #/`(\w+)`/#).map { String($0.1) }
+            let name = try #require(words.first)
+            let functions = try functions(of: name, in: "\(folder)/\(name).swift")
+            #expect(Array(words.dropFirst()) == functions, "\(name)")
+            #expect((1...8).contains(functions.count), "\(name): at most 8 requirements")
         }
+        #expect(try functions(of: "Feature", in: "\(folder)/Feature.swift").count <= 10)
+    }
+
+    @Test("each capability has two features at least")
+    func conformers() {
+        let hooks = HookTable(Features.own)
+        let counts: KeyValuePairs<String, Int> = [
+            "SessionObserver": hooks.sessionObservers.count,
+            "AccountObserver": hooks.accountObservers.count,
+            "ArchiveObserver": hooks.archiveObservers.count,
+            "MessageProcessor": hooks.messageProcessors.count,
+            "StoredMessageObserver": hooks.storedMessageObservers.count,
+            "PresenceObserver": hooks.presenceObservers.count,
+            "RequestResponder": hooks.requestResponders.count,
+            "OutgoingMessageInterceptor": hooks.outgoingMessageInterceptors.count,
+            "OutgoingMessageDecorator": hooks.outgoingMessageDecorators.count,
+            "RoomProvider": hooks.roomProviders.count,
+            "TransactionObserver": hooks.transactionObservers.count,
+            "WorkReporter": hooks.workReporters.count,
+        ]
+        for (name, count) in counts {
+            #expect(count >= 2, "\(name)")
+        }
+    }
+
+    @Test(
+        "a function with the name of a hook is in a type that has the capability: the compiler does not see one that is never called"
+    )
+    func called() throws {
+        let folder = "Sources/KalijSteps/Hooks"
+        let capabilities = try table("| capability | functions |").matches(of: #/(?m)^\| `(\w+)`/#).map { String($0.1) }
+        var owners: [String: String] = [:]
+        for name in capabilities {
+            for function in try functions(of: name, in: "\(folder)/\(name).swift") { owners[function] = name }
+        }
+        let features = Self.root.appendingPathComponent("Sources/KalijFeatures")
+        let files = try #require(FileManager.default.subpaths(atPath: features.path)).filter {
+            $0.hasSuffix("Feature.swift")
+        }
+        #expect(files.count > 20)
+        for file in files {
+            let text = try text("Sources/KalijFeatures/\(file)")
+            let head = try #require(text.components(separatedBy: ": Feature").last?.components(separatedBy: "{").first)
+            for match in text.matches(of: #/\n    (?:package )?static (?:func|var) (\w+)/#) {
+                guard let owner = owners[String(match.1)] else { continue }
+                #expect(head.contains(owner), "\(file): \(match.1)")
+            }
+        }
+    }
+
+    @Test("a table names all functions of the simulator's seam, in their order")
+    func simulated() throws {
+        let path = "Tests/Simulation/Sources/Simulation/Features/SimulatedFeature.swift"
+        let named = try table("| function of `SimulatedFeature` | called |").matches(of: #/(?m)^\| `(\w+)` \|/#)
+            .map { String($0.1) }
+        #expect(try named == functions(of: "SimulatedFeature", in: path))
     }
 }

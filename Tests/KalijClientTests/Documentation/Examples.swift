@@ -73,7 +73,7 @@ try await sending.waitUntilEnded()
     // Compiled, not run.
     private func articleApplicationFeature(directory: AccountDirectory) async throws {
 #sourceLocation(file: "Sources/KalijClient/KalijClient.docc/ApplicationFeature.md", line: 16)
-enum Counting: Feature {
+enum Counting: Feature, StoredMessageObserver {
     static let name = "org.example.counting"
 
     static let migrations = [
@@ -82,7 +82,7 @@ enum Counting: Feature {
             "CREATE TABLE org_example_counting(sender TEXT PRIMARY KEY, count INTEGER NOT NULL)")
     ]
 
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         guard message.direction == .incoming, message.type == "chat", let body = message.body,
             try !step.isHistory(incoming)
         else { return }

@@ -299,7 +299,7 @@ struct UploadTests {
     func loggedOut() throws {
         let harness = try online()
         for id in ["f", "g"] { try send(harness, id: id) }
-        _ = try harness.runner.run("logout", for: harness.account) { try FilesFeature.accountLoggedOut(in: $0) }
+        _ = try harness.runner.run("logout", for: harness.account) { try FilesFeature.didLogOut(in: $0) }
         #expect(try harness.number("SELECT count(*) FROM upload") == 0)
         #expect(try FileGarbage.some(in: harness.database).map(\.name) == ["out/file-f", "out/file-g", "in/1"])
         guard case .failed? = try harness.outcome("f") else { return #expect(Bool(false), "no outcome") }

@@ -138,7 +138,7 @@ struct DisplayedNodeTests {
         try r.harness.receive(R.message("nurse", from: "nurse@example.net", stamped: false))
         try r.read("nurse@example.net")
         try r.harness.perform { step in
-            for feature in step.features.all { try feature.archiveRead(in: step) }
+            for observer in step.hooks.archiveObservers { try observer.didSyncArchive(in: step) }
         }
         #expect(try r.published() == ["\(R.romeo) late"])
         try r.answer(DisplayedPublished.name)

@@ -14,7 +14,7 @@ struct DeadLetterTests {
     private enum Owner: Feature {
         static let name = "org.example.gone"
         static let handlerPrefix = "gone"
-        static func lost(_ letter: DeadLetter, in step: Step) throws {
+        static func handlerDeadLettered(_ letter: DeadLetter, in step: Step) throws {
             try Log.write("told of \(letter.name) (\(letter.origin.rawValue))", in: step)
         }
     }

@@ -281,7 +281,7 @@ enum Reminders: Feature {
     static let name = "org.example.reminders"
     static let migrations = [Migration("org.example.reminders/1", "CREATE TABLE org_example_reminders(text TEXT)")]
     static var handlers: [any Handler<Step>.Type] { [ReminderDue.self] }
-    static func lost(_ letter: DeadLetter, in step: Step) throws {
+    static func handlerDeadLettered(_ letter: DeadLetter, in step: Step) throws {
         try step.tables.run("INSERT INTO org_example_reminders VALUES (?)", [.text("\(letter.name) is lost")])
     }
 }

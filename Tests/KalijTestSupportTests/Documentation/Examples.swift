@@ -8,7 +8,7 @@ import Testing
 struct Examples {
     @Test("KalijTestSupport.md") func articleKalijTestSupport() throws {
 #sourceLocation(file: "Sources/KalijTestSupport/KalijTestSupport.docc/KalijTestSupport.md", line: 15)
-enum Counting: Feature {
+enum Counting: Feature, StoredMessageObserver {
     static let name = "org.example.counting"
 
     static let migrations = [
@@ -17,7 +17,7 @@ enum Counting: Feature {
             "CREATE TABLE org_example_counting(sender TEXT PRIMARY KEY, count INTEGER NOT NULL)")
     ]
 
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         guard message.direction == .incoming, let body = message.body, try !step.isHistory(incoming) else { return }
         let sender = incoming.sender.bare
         let count = try step.tables.first(

@@ -1,7 +1,7 @@
 import KalijClient
 
 /// Counts the messages of each sender, and answers each message with its number.
-enum Counting: Feature {
+enum Counting: Feature, StoredMessageObserver {
     static let name = "org.example.counting"
 
     static let migrations = [
@@ -11,7 +11,7 @@ enum Counting: Feature {
     ]
 
     /// The call is in the transaction of the stored message: count and answer are committed with the message, or not at all.
-    static func stored(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
+    static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         guard message.direction == .incoming, message.type == "chat", let body = message.body,
             try !step.isHistory(incoming)
         else { return }

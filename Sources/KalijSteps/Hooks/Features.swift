@@ -5,6 +5,7 @@ import KalijXML
 /// The features of a process, and everything derived from their list.
 package final class Features: Sendable {
     package let all: [any Feature.Type]
+    package let hooks: HookTable
     package let registry: HandlerRegistry<Step>
     /// Whether this process calls handlers; other processes leave the calls to the driver.
     package let canCall: Bool
@@ -15,6 +16,7 @@ package final class Features: Sendable {
     /// - Throws: `HandlerError` `.duplicateName`
     package init(all: [any Feature.Type]) throws(HandlerError) {
         self.all = all
+        hooks = HookTable(all)
         registry = try HandlerRegistry(all.flatMap { $0.handlers })
         capabilities = OwnCapabilities(all)
         canCall = true
@@ -24,6 +26,7 @@ package final class Features: Sendable {
     /// The features in a process that does not drive.
     package init(passive all: [any Feature.Type]) {
         self.all = all
+        hooks = HookTable(all)
         registry = HandlerRegistry()
         capabilities = OwnCapabilities(all)
         canCall = false
