@@ -33,7 +33,7 @@ extension SessionSteps {
     /// the messages stay, because nobody has said so.
     func unregistered() throws {
         _ = try runner.run("unregistered", for: account) { step in
-            guard try !Requests(step: step).isUnsent(RemovalAnswered.name) else { return }
+            guard try !Requests(step: step).isUnsent(UnregisterResponse.name) else { return }
             try AccountTable(step.database).unregistered(account.id, .leaving)
         }
     }

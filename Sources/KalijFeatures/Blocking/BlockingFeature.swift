@@ -32,12 +32,12 @@ enum BlockingFeature: Feature, SessionObserver, RequestResponder {
             """),
     ]
 
-    static var handlers: [any Handler<Step>.Type] { [BlocklistTold.self, BlockChanged.self] }
+    static var handlers: [any Handler<Step>.Type] { [BlocklistResponse.self, BlockRequest.self] }
     static var events: [any EventContent.Type] { [BlockedChanged.self] }
     static var intents: [any Intent.Type] { [Block.self, Unblock.self] }
 
     static func didLoseSession(in step: Step) throws {
-        try Requests(step: step).forget(BlocklistTold.name, unqueueing: true)
+        try Requests(step: step).forget(BlocklistResponse.name, unqueueing: true)
     }
 
     static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {

@@ -34,7 +34,7 @@ public struct Block: Intent {
         try check()
         guard jid.bare != step.account.jid else { throw IntentFailure("\(jid) is the account itself") }
         let abilities = try Blocklist(step: step).checkOffered()
-        try BlockChanged(
+        try BlockRequest(
             intent: id, jid, isBlocked: true, report: abilities.takesReports ? report : nil
         ).send(in: step)
         return .pending
@@ -56,7 +56,7 @@ public struct Unblock: Intent {
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         _ = try Blocklist(step: step).checkOffered()
-        try BlockChanged(intent: id, jid, isBlocked: false, report: nil).send(in: step)
+        try BlockRequest(intent: id, jid, isBlocked: false, report: nil).send(in: step)
         return .pending
     }
 }
@@ -79,7 +79,7 @@ extension JID {
 }
 
 /// The server blocks an address, or no longer.
-struct BlockChanged: ChangeRequest {
+struct BlockRequest: ChangeRequest {
     static let name = "blocking.changed"
     let intent: String
     var attempt = 1

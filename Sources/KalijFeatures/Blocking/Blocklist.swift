@@ -29,7 +29,7 @@ package struct Blocklist {
         guard attempt <= Limits.serverAttempts else { return }
         try step.send(
             .request(.get, Element("blocklist", xmlns: BlockingFeature.namespace)),
-            then: BlocklistTold(attempt: attempt), within: Limits.archivePatience)
+            then: BlocklistResponse(attempt: attempt), within: Limits.archivePatience)
     }
 
     /// The list has arrived.
@@ -80,7 +80,7 @@ package struct Blocklist {
 }
 
 /// The blocklist has arrived, or does not.
-struct BlocklistTold: InvalidatableHandler {
+struct BlocklistResponse: InvalidatableHandler {
     static let name = "blocking.list"
     /// nil in a database of an earlier release.
     var attempt: Int?

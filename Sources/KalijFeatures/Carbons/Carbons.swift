@@ -17,14 +17,15 @@ struct Carbons {
 
     /// The previous session is lost: its request is void.
     package func sessionLost() throws {
-        try Requests(step: step).forget(CarbonsEnabled.name, unqueueing: true)
+        try Requests(step: step).forget(CarbonsEnableResponse.name, unqueueing: true)
         try note(enabled: false)
     }
 
     func enable(attempt: Int) throws {
         guard attempt <= Limits.serverAttempts else { return }
         try step.send(
-            .request(.set, Element("enable", xmlns: CarbonCopy.namespace)), then: CarbonsEnabled(attempt: attempt),
+            .request(.set, Element("enable", xmlns: CarbonCopy.namespace)),
+            then: CarbonsEnableResponse(attempt: attempt),
             within: Limits.serverPatience)
     }
 
@@ -40,7 +41,7 @@ struct Carbons {
 }
 
 /// The server copies, or refuses.
-struct CarbonsEnabled: Handler {
+struct CarbonsEnableResponse: Handler {
     package static let name = "carbons.enabled"
     package let attempt: Int
 

@@ -5,7 +5,7 @@ import KalijHandlers
 enum CarbonsFeature: Feature, SessionObserver {
     package static let name = "carbons"
 
-    package static var handlers: [any Handler<Step>.Type] { [CarbonsEnabled.self] }
+    package static var handlers: [any Handler<Step>.Type] { [CarbonsEnableResponse.self] }
 
     package static func didLoseSession(in step: Step) throws { try step.carbons.sessionLost() }
 

@@ -41,7 +41,7 @@ public struct AddContact: Intent {
         try check()
         guard jid != step.account.jid else { throw IntentFailure("\(jid) is the account itself") }
         try SubscriptionRequests(step: step).approve(jid)
-        try ContactAdded(
+        try AddContactRequest(
             intent: id, jid, name: contactName, groups: groups, isLooking: contactName == nil || groups == nil
         ).send(in: step)
         return .pending
@@ -64,7 +64,7 @@ public struct RemoveContact: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try SubscriptionRequests(step: step).forgetApproval(of: jid)
         try OwedSubscriptions(step: step).forget(jid)
-        try ContactRemoved(intent: id, jid).send(in: step)
+        try RemoveContactRequest(intent: id, jid).send(in: step)
         return .pending
     }
 }
@@ -117,7 +117,7 @@ extension JID {
 
 /// The contact is added, or not. A name or groups that the user has not given are those of the roster, which may have been changed
 /// by another client meanwhile: the roster is asked for first. With versions, the answer is short.
-struct ContactAdded: ChangeRequest {
+struct AddContactRequest: ChangeRequest {
     static let name = "contacts.added"
     let intent: String
     var attempt = 1
@@ -143,7 +143,7 @@ struct ContactAdded: ChangeRequest {
         if isLooking, let result { try Roster(step: step).told(result) }
         let contact = try RosterRows(database: step.database, account: step.account.id).contact(jid)
         guard !isLooking else {
-            try ContactAdded(
+            try AddContactRequest(
                 intent: intent, jid, name: contactName ?? contact?.name, groups: groups ?? contact?.groups,
                 isLooking: false
             ).send(in: step)
@@ -158,7 +158,7 @@ struct ContactAdded: ChangeRequest {
 }
 
 /// The contact is removed, or not.
-struct ContactRemoved: ChangeRequest {
+struct RemoveContactRequest: ChangeRequest {
     static let name = "contacts.removed"
     let intent: String
     var attempt = 1

@@ -80,11 +80,11 @@ enum ContactsFeature: Feature, SessionObserver, PresenceObserver, RequestRespond
     ]
 
     package static var handlers: [any Handler<Step>.Type] {
-        [RosterTold.self, SubscriptionArrived.self, ContactAdded.self, ContactRemoved.self]
+        [RosterResponse.self, SubscriptionTimer.self, AddContactRequest.self, RemoveContactRequest.self]
     }
 
     static func handlerDeadLettered(_ letter: DeadLetter, in step: Step) throws {
-        if letter.name == RosterTold.name { try Roster(step: step).unavailable() }
+        if letter.name == RosterResponse.name { try Roster(step: step).unavailable() }
     }
 
     static var events: [any EventContent.Type] { [ContactChanged.self, RequestChanged.self, PresenceChanged.self] }

@@ -56,7 +56,7 @@ struct OwedSubscriptions {
     }
 
     fileprivate func ask(_ row: Int64) throws {
-        try step.send(.ping(nil), then: SubscriptionArrived(row: row), within: Self.patience)
+        try step.send(.ping(nil), then: SubscriptionTimer(row: row), within: Self.patience)
     }
 
     /// The stanza in `row` has arrived.
@@ -70,7 +70,7 @@ struct OwedSubscriptions {
     // MARK: Sessions
 
     /// The session is lost, and with it perhaps the stanzas: their questions are void.
-    func sessionLost() throws { try Requests(step: step).forget(SubscriptionArrived.name, unqueueing: true) }
+    func sessionLost() throws { try Requests(step: step).forget(SubscriptionTimer.name, unqueueing: true) }
 
     /// A session begins. Without presence yet: the server repeats no request that is answered now.
     func sessionBegan() throws {
@@ -81,7 +81,7 @@ struct OwedSubscriptions {
 }
 
 /// The server has handled a presence about a subscription.
-struct SubscriptionArrived: Handler {
+struct SubscriptionTimer: Handler {
     static let name = "contacts.subscription"
     let row: Int64
 

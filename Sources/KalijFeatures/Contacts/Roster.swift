@@ -25,20 +25,20 @@ struct Roster {
 
     /// The previous session is lost: the rows may be out of date until the server has answered.
     func sessionLost() throws {
-        try Requests(step: step).forget(RosterTold.name, unqueueing: true)
+        try Requests(step: step).forget(RosterResponse.name, unqueueing: true)
         try SessionRow.set(roster: .unknown, of: step.account.id, in: step.database)
     }
 
     /// The session goes on. An earlier version of this software has asked for the roster only when it was needed.
     func sessionResumed() throws {
         guard try SessionRow.roster(of: step.account.id, in: step.database) == .unknown,
-            try !Requests(step: step).isWaiting([RosterTold.name])
+            try !Requests(step: step).isWaiting([RosterResponse.name])
         else { return }
         try ask(attempt: 1)
     }
 
     fileprivate func ask(attempt: Int) throws {
-        try step.send(question(), then: RosterTold(attempt: attempt), within: Limits.serverPatience)
+        try step.send(question(), then: RosterResponse(attempt: attempt), within: Limits.serverPatience)
     }
 
     /// The question for the roster. A server with versions answers with the roster only if it differs from the rows.
@@ -127,7 +127,7 @@ struct Roster {
 }
 
 /// The roster has arrived, or the server gives none.
-struct RosterTold: InvalidatableHandler {
+struct RosterResponse: InvalidatableHandler {
     package static let name = "contacts.roster"
     /// Which attempt it is; nil in a database of an earlier version.
     let attempt: Int?

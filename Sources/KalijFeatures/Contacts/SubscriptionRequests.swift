@@ -31,8 +31,8 @@ struct SubscriptionRequests {
         if try rows.isApproved(jid) {
             // A request that is left unanswered now is repeated by the server at the next login.
             let (pacing, key) = (Pacing(step: step), jid.description)
-            guard try pacing.wait(SubscriptionArrived.name, key, Self.pace) == 0 else { return }
-            try pacing.take(SubscriptionArrived.name, key, Self.pace)
+            guard try pacing.wait(SubscriptionTimer.name, key, Self.pace) == 0 else { return }
+            try pacing.take(SubscriptionTimer.name, key, Self.pace)
             return try owed.send(.subscribed, to: jid)
         }
         guard try makeRoom(for: jid) else { return }

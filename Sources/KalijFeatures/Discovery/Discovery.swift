@@ -81,7 +81,7 @@ public struct Discovery {
         let then = try Callback<Step, DiscoveryReply<DiscoveryInfo>>(handler)
         if node == nil, try info(of: jid) != nil {
             try step.schedule(
-                InfoKnown(jid: jid, milliseconds: duration.milliseconds, then: then), at: step.now)
+                CachedDiscoInfoDelivery(jid: jid, milliseconds: duration.milliseconds, then: then), at: step.now)
         } else {
             try ask(jid, node: node, then, within: duration)
         }
@@ -92,7 +92,8 @@ public struct Discovery {
         within duration: Duration
     ) throws {
         try step.send(
-            .discovery(DiscoveryInfo.namespace, of: jid, node: node), then: InfoTold(jid: jid, node: node, then: then),
+            .discovery(DiscoveryInfo.namespace, of: jid, node: node),
+            then: DiscoInfoResponse(jid: jid, node: node, then: then),
             within: duration)
     }
 
@@ -104,7 +105,7 @@ public struct Discovery {
         of jid: JID, node: String? = nil, then handler: H, within duration: Duration = .seconds(60)
     ) throws where H.Context == Step, H.Input == DiscoveryReply<[DiscoveryItem]> {
         try step.send(
-            .discovery(DiscoveryItem.namespace, of: jid, node: node), then: ItemsTold(then: Callback(handler)),
+            .discovery(DiscoveryItem.namespace, of: jid, node: node), then: DiscoItemsResponse(then: Callback(handler)),
             within: duration)
     }
 

@@ -43,8 +43,9 @@ enum DiscoveryFeature: Feature, SessionObserver, PresenceObserver, RequestRespon
 
     package static var handlers: [any Handler<Step>.Type] {
         [
-            CapabilitiesTold.self, ServerFeaturesTold.self, AccountFeaturesTold.self, InfoTold.self, InfoKnown.self,
-            ItemsTold.self,
+            CapabilitiesResponse.self, ServerInfoResponse.self, AccountInfoResponse.self, DiscoInfoResponse.self,
+            CachedDiscoInfoDelivery.self,
+            DiscoItemsResponse.self,
         ]
     }
 

@@ -4,7 +4,7 @@ import KalijHandlers
 import KalijStream
 
 /// The outcome of a question about a hash.
-struct CapabilitiesTold: Handler {
+struct CapabilitiesResponse: Handler {
     package static let name = "discovery.capabilities"
     package let jid: JID
     let hash: String
@@ -15,7 +15,7 @@ struct CapabilitiesTold: Handler {
 }
 
 /// The outcome of a question for an entity's features.
-struct InfoTold: InvalidatableHandler {
+struct DiscoInfoResponse: InvalidatableHandler {
     package static let name = "discovery.info"
     package let jid: JID
     let node: String?
@@ -33,7 +33,7 @@ struct InfoTold: InvalidatableHandler {
 }
 
 /// The answer to a question for an entity's features was known already.
-struct InfoKnown: InvalidatableHandler {
+struct CachedDiscoInfoDelivery: InvalidatableHandler {
     package static let name = "discovery.known"
     package let jid: JID
     package let milliseconds: Int64
@@ -53,7 +53,7 @@ struct InfoKnown: InvalidatableHandler {
 }
 
 /// The outcome of a question for an entity's items.
-struct ItemsTold: InvalidatableHandler {
+struct DiscoItemsResponse: InvalidatableHandler {
     package static let name = "discovery.items"
     package let then: Callback<Step, DiscoveryReply<[DiscoveryItem]>>
 

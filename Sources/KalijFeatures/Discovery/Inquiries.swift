@@ -64,8 +64,8 @@ struct Inquiries {
     /// one of the open questions.
     private func mayAsk(_ jid: JID) throws -> Bool {
         let (pacing, key) = (Pacing(step: step), jid.bare.description)
-        guard try pacing.wait(CapabilitiesTold.name, key, Self.pace) == 0 else { return false }
-        try pacing.take(CapabilitiesTold.name, key, Self.pace)
+        guard try pacing.wait(CapabilitiesResponse.name, key, Self.pace) == 0 else { return false }
+        try pacing.take(CapabilitiesResponse.name, key, Self.pace)
         return true
     }
 
@@ -75,7 +75,7 @@ struct Inquiries {
             [.state(Entities.State.asked), .integer(step.steady.now), account, .text(jid.description)])
         let query = Element("query", xmlns: DiscoveryInfo.namespace, attributes: ["node": node])
         try step.send(
-            .request(.get, query, to: jid), then: CapabilitiesTold(jid: jid, hash: hash), within: Self.patience)
+            .request(.get, query, to: jid), then: CapabilitiesResponse(jid: jid, hash: hash), within: Self.patience)
     }
 
     /// The question about `hash` has its answer, or no answer came.

@@ -17,7 +17,7 @@ struct ServerFeatures {
 
     /// The previous session is lost: its questions are void.
     package func sessionLost() throws {
-        for name in [ServerFeaturesTold.name, AccountFeaturesTold.name] {
+        for name in [ServerInfoResponse.name, AccountInfoResponse.name] {
             try Requests(step: step).forget(name, unqueueing: true)
         }
     }
@@ -25,24 +25,24 @@ struct ServerFeatures {
     /// The session is resumed: the answer may have been lost with the previous connection.
     func askAgain() throws {
         guard try isAwaited else { return }
-        try Requests(step: step).forget(AccountFeaturesTold.name, unqueueing: true)
+        try Requests(step: step).forget(AccountInfoResponse.name, unqueueing: true)
         try askAccount()
     }
 
     /// Whether the account's answer is still missing.
-    var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([AccountFeaturesTold.name]) } }
+    var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([AccountInfoResponse.name]) } }
 
     func askServer(attempt: Int) throws {
         guard attempt <= Limits.serverAttempts, let server = try? JID(step.account.jid.domain) else { return }
         try step.send(
-            .discovery(DiscoveryInfo.namespace, of: server), then: ServerFeaturesTold(attempt: attempt),
+            .discovery(DiscoveryInfo.namespace, of: server), then: ServerInfoResponse(attempt: attempt),
             within: Limits.serverPatience)
     }
 
     /// Presence and held messages wait for the answer.
     private func askAccount() throws {
         try step.send(
-            .request(.get, Element("query", xmlns: DiscoveryInfo.namespace)), then: AccountFeaturesTold(),
+            .request(.get, Element("query", xmlns: DiscoveryInfo.namespace)), then: AccountInfoResponse(),
             within: Limits.archivePatience)
     }
 
@@ -59,7 +59,7 @@ struct ServerFeatures {
 }
 
 /// The server has answered. The name is frozen: released databases contain it.
-struct ServerFeaturesTold: Handler {
+struct ServerInfoResponse: Handler {
     package static let name = "carbons.server"
     package let attempt: Int
 
@@ -70,7 +70,7 @@ struct ServerFeaturesTold: Handler {
 }
 
 /// The account's features are known, or there is no answer. The name is frozen: released databases contain it.
-struct AccountFeaturesTold: Handler {
+struct AccountInfoResponse: Handler {
     package static let name = "catch-up.features"
 
     func call(_ reply: IQReply, in step: Step) throws {

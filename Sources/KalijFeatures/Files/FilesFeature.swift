@@ -81,14 +81,16 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
             """)
     ]
 
-    static var handlers: [any Handler<Step>.Type] { [UploadItemsTold.self, UploadServiceTold.self, SlotTold.self] }
+    static var handlers: [any Handler<Step>.Type] {
+        [UploadServiceItemsResponse.self, UploadServiceInfoResponse.self, UploadSlotResponse.self]
+    }
     static var events: [any EventContent.Type] { [UploadChanged.self, DownloadChanged.self] }
     static var intents: [any Intent.Type] {
         [SendFile.self, CancelUpload.self, RetryUpload.self, Download.self]
     }
 
     static func handlerDeadLettered(_ letter: DeadLetter, in step: Step) throws {
-        if letter.name == SlotTold.name { try Uploads(step: step).processBegan() }
+        if letter.name == UploadSlotResponse.name { try Uploads(step: step).processBegan() }
     }
 
     static func status(of account: Account, in database: Database) throws -> [EventField] {

@@ -24,12 +24,13 @@ struct ArchiveBegin {
         let question = ArchiveQuery(
             archive: archive, place: .before(first?.firstID), end: first == nil ? since : nil, size: 1)
         try step.send(
-            question.element, then: BeginKnown(room: archive.isOwn ? nil : archive.key), within: Limits.archivePatience)
+            question.element, then: ArchiveStartResponse(room: archive.isOwn ? nil : archive.key),
+            within: Limits.archivePatience)
     }
 
     /// The archive has shown a message that no page has asked for: there is something older.
     func shown() throws {
-        guard try since() != nil, try Requests(step: step).isWaiting([BeginKnown.name]) else { return }
+        guard try since() != nil, try Requests(step: step).isWaiting([ArchiveStartResponse.name]) else { return }
         try step.database.run("UPDATE catchup SET probed = 1 WHERE account = ? AND archive = ?", key)
     }
 

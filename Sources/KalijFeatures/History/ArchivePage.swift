@@ -92,8 +92,8 @@ struct ArchivePage {
     func goesOn(behind last: String, shown: String?, of archive: Archive, in step: Step) throws -> Bool {
         guard last != shown else { return true }
         let pacing = Pacing(step: step)
-        guard try pacing.wait(PageRead.name, archive.key, Self.emptyPages) == 0 else { return false }
-        try pacing.take(PageRead.name, archive.key, Self.emptyPages)
+        guard try pacing.wait(ArchivePageResponse.name, archive.key, Self.emptyPages) == 0 else { return false }
+        try pacing.take(ArchivePageResponse.name, archive.key, Self.emptyPages)
         return true
     }
 

@@ -12,13 +12,13 @@ struct ArchivePreferences {
     private var account: Value { .integer(step.account.id) }
 
     /// Whether the answer is still missing.
-    var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([PreferencesTold.name]) } }
+    var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([ArchivePreferencesResponse.name]) } }
 
     package func ask() throws {
         try step.database.run("DELETE FROM archive_preference WHERE account = ?", [account])
         guard try !isAwaited else { return }
         try step.send(
-            .request(.get, Element("prefs", xmlns: "urn:xmpp:mam:2")), then: PreferencesTold(),
+            .request(.get, Element("prefs", xmlns: "urn:xmpp:mam:2")), then: ArchivePreferencesResponse(),
             within: Limits.serverPatience)
     }
 
@@ -59,7 +59,7 @@ struct ArchivePreferences {
 }
 
 /// The server has sent the preferences, or refused.
-struct PreferencesTold: InvalidatableHandler {
+struct ArchivePreferencesResponse: InvalidatableHandler {
     package static let name = "catch-up.preferences"
 
     func call(_ reply: IQReply, in step: Step) throws {

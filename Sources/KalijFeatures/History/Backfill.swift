@@ -82,7 +82,7 @@ struct Backfill {
             archive: archive, place: .before(cursor), start: start, end: stop,
             size: PageSize.results(over: step.link, of: bytes))
         let request = try step.send(
-            question.element, then: PageFilled(query: question.id, room: archive.isOwn ? nil : archive.key),
+            question.element, then: BackfillPageResponse(query: question.id, room: archive.isOwn ? nil : archive.key),
             within: Limits.archivePatience)
         try database.run(
             """

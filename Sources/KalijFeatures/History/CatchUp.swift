@@ -73,7 +73,7 @@ package struct CatchUp {
     /// Forgets the questions of the previous connection, so that they are asked again: an answer may have been lost
     /// with the connection. Questions not yet counted by the server are not sent again.
     func forgetQuestions() throws {
-        for name in [PageRead.name, PageFilled.name, BeginKnown.name] {
+        for name in [ArchivePageResponse.name, BackfillPageResponse.name, ArchiveStartResponse.name] {
             try Requests(step: step).forget(name, unqueueing: true)
         }
         let account = Value.integer(step.account.id)
@@ -275,7 +275,7 @@ package struct CatchUp {
             archive: archive, place: .after(round.cursor), start: round.cursor == nil ? round.start : nil,
             size: PageSize.results(over: step.link, of: round.resultBytes))
         let request = try step.send(
-            question.element, then: PageRead(query: question.id, room: archive.isOwn ? nil : archive.key),
+            question.element, then: ArchivePageResponse(query: question.id, room: archive.isOwn ? nil : archive.key),
             within: Limits.archivePatience)
         try database.run(
             "UPDATE catchup SET query_id = ?3, request = ?4, shown = 0 WHERE account = ?1 AND archive = ?2",

@@ -11,11 +11,11 @@ extension Step {
 /// The reading of archives.
 package enum ArchiveReading {
     /// Its requests, by their handlers: no user waits for the answers, and the next process continues the reading.
-    package static let requests = [PageRead.name, BeginKnown.name, RoomFeaturesKnown.name]
+    package static let requests = [ArchivePageResponse.name, ArchiveStartResponse.name, RoomArchiveInfoResponse.name]
 }
 
 /// The end of a page of catch-up has come.
-struct PageRead: Handler {
+struct ArchivePageResponse: Handler {
     package static let name = "catch-up.page"
     let query: String
     /// The room with the archive; nil for the account's own.
@@ -28,7 +28,7 @@ struct PageRead: Handler {
 }
 
 /// The end of a page of backfill has come.
-struct PageFilled: Handler {
+struct BackfillPageResponse: Handler {
     package static let name = "catch-up.filled"
     let query: String
     /// The room with the archive; nil for the account's own.
@@ -41,7 +41,7 @@ struct PageFilled: Handler {
 }
 
 /// An archive has told whether it has messages from before the first reading.
-struct BeginKnown: Handler {
+struct ArchiveStartResponse: Handler {
     package static let name = "catch-up.begin"
     /// The room with the archive; nil for the account's own.
     package let room: String?
@@ -53,7 +53,7 @@ struct BeginKnown: Handler {
 }
 
 /// A room has told its features.
-struct RoomFeaturesKnown: Handler {
+struct RoomArchiveInfoResponse: Handler {
     package static let name = "catch-up.room"
     package let room: String
 

@@ -119,9 +119,10 @@ enum HistoryFeature: Feature, SessionObserver, RoomProvider {
 
     package static var handlers: [any Handler<Step>.Type] {
         [
-            PageRead.self, PageFilled.self, BeginKnown.self, RoomFeaturesKnown.self,
-            PreferencesTold.self,
-            ServerTold.self,
+            ArchivePageResponse.self, BackfillPageResponse.self, ArchiveStartResponse.self,
+            RoomArchiveInfoResponse.self,
+            ArchivePreferencesResponse.self,
+            ServerTimeResponse.self,
         ]
     }
 
@@ -130,11 +131,11 @@ enum HistoryFeature: Feature, SessionObserver, RoomProvider {
         let problem = "what should have gone on with it was lost: \(letter.reason)"
         let archive = archive(of: letter)
         switch letter.name {
-        case AccountFeaturesTold.name: try step.catchUp.serverKnown(.none(problem))
-        case PageRead.name: try CatchUp(step: step, archive: archive).unanswered(problem)
-        case PreferencesTold.name: try step.catchUp.preferencesTold()
-        case PageFilled.name: try Backfill(step: step, archive: archive).unanswered(problem)
-        case RoomFeaturesKnown.name: RoomArchive(step: step, room: archive).tell(problem)
+        case AccountInfoResponse.name: try step.catchUp.serverKnown(.none(problem))
+        case ArchivePageResponse.name: try CatchUp(step: step, archive: archive).unanswered(problem)
+        case ArchivePreferencesResponse.name: try step.catchUp.preferencesTold()
+        case BackfillPageResponse.name: try Backfill(step: step, archive: archive).unanswered(problem)
+        case RoomArchiveInfoResponse.name: RoomArchive(step: step, room: archive).tell(problem)
         default: break
         }
     }

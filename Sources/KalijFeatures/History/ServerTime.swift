@@ -27,10 +27,10 @@ struct ServerTime {
 
     /// A session began.
     package func ask() throws {
-        try Requests(step: step).forget(ServerTold.name, unqueueing: true)
+        try Requests(step: step).forget(ServerTimeResponse.name, unqueueing: true)
         guard let server = try? JID(step.account.jid.domain) else { return }
         try step.send(
-            .request(.get, Element("time", xmlns: Self.namespace), to: server), then: ServerTold(),
+            .request(.get, Element("time", xmlns: Self.namespace), to: server), then: ServerTimeResponse(),
             within: Self.patience)
     }
 
@@ -44,7 +44,7 @@ struct ServerTime {
     }
 
     /// Whether the answer is still missing.
-    var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([ServerTold.name]) } }
+    var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([ServerTimeResponse.name]) } }
 
     /// The server has told its time (XEP-0202 section 3).
     package func answered(_ iq: Element) throws {
@@ -100,7 +100,7 @@ struct ServerTime {
 }
 
 /// The server has told its time, or does not.
-struct ServerTold: InvalidatableHandler {
+struct ServerTimeResponse: InvalidatableHandler {
     package static let name = "server-time.told"
 
     func call(_ reply: IQReply, in step: Step) throws {

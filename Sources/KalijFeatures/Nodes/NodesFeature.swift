@@ -17,7 +17,7 @@ enum NodesFeature: Feature, SessionObserver {
                 PRIMARY KEY (account, name)) WITHOUT ROWID;
             """)
     ]
-    static var handlers: [any Handler<Step>.Type] { [NodeCreated.self, NodeConfigured.self] }
+    static var handlers: [any Handler<Step>.Type] { [NodeCreateResponse.self, NodeConfigureResponse.self] }
 
     static func didLoseSession(in step: Step) throws {
         try step.database.run(

@@ -54,7 +54,8 @@ package struct OwnNode {
         let configure = Element("configure", xmlns: Self.pubsub, children: [configuration])
         try step.send(
             .request(.set, Element("pubsub", xmlns: Self.pubsub, children: [create, configure])),
-            then: NodeCreated(node: name, access: access, handler: Callback(handler)), within: Limits.serverPatience)
+            then: NodeCreateResponse(node: name, access: access, handler: Callback(handler)),
+            within: Limits.serverPatience)
     }
 
     /// The node is there already, in whatever configuration.
@@ -63,7 +64,7 @@ package struct OwnNode {
         let configure = Element("configure", xmlns: owner, attributes: ["node": name], children: [configuration])
         try step.send(
             .request(.set, Element("pubsub", xmlns: owner, children: [configure])),
-            then: NodeConfigured(node: name, handler: handler), within: Limits.serverPatience)
+            then: NodeConfigureResponse(node: name, handler: handler), within: Limits.serverPatience)
     }
 
     func settle(_ outcome: NodeOutcome, _ handler: Callback<Step, NodeOutcome>) throws {
@@ -155,7 +156,7 @@ package enum NodeOutcome {
 }
 
 /// The node was created, or not.
-struct NodeCreated: InvalidatableHandler {
+struct NodeCreateResponse: InvalidatableHandler {
     static let name = "nodes.created"
     let node: String
     let access: OwnNode.Access
@@ -176,7 +177,7 @@ struct NodeCreated: InvalidatableHandler {
 }
 
 /// The existing node was configured, or not.
-struct NodeConfigured: InvalidatableHandler {
+struct NodeConfigureResponse: InvalidatableHandler {
     static let name = "nodes.configured"
     let node: String
     let handler: Callback<Step, NodeOutcome>

@@ -29,7 +29,7 @@ struct Aside {
                 account, .blob(message.element.bytes()), .text(message.source == .carbon ? "carbon" : "live"),
                 .integer(try step.nextPosition()), .integer(time ?? 0),
             ])
-        if let time { try step.schedule(AsideDue(), after: .milliseconds(time - step.steady.now)) }
+        if let time { try step.schedule(DeferredMessageTimer(), after: .milliseconds(time - step.steady.now)) }
         return true
     }
 
@@ -49,7 +49,7 @@ struct Aside {
             let message = try Element.parse(row.stanza)
             try MessagePath(step: step).deliver(message, row.isCopy ? .carbon : .live, at: row.position)
         }
-        if due.count == Int(Self.portion) { try step.schedule(AsideDue(), after: .zero) }
+        if due.count == Int(Self.portion) { try step.schedule(DeferredMessageTimer(), after: .zero) }
     }
 
     /// Whether messages wait for the end of the reading.
@@ -60,7 +60,7 @@ struct Aside {
 }
 
 /// The time to read messages that were put aside.
-struct AsideDue: Handler {
+struct DeferredMessageTimer: Handler {
     static let name = "omemo.aside"
 
     func call(_: Void, in step: Step) throws {

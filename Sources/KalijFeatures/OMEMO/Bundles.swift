@@ -27,21 +27,22 @@ struct Bundles {
     func ask(_ device: PeerDevice, heals: Bool = false, attempt: Int = 1) throws -> Bool {
         guard !device.isAsked, try PeerDevices(step: step).mayAsk(device.list) else { return false }
         let (pacing, key) = (Pacing(step: step), "\(device.list)")
-        let wait = try pacing.wait(BundleTold.name, key, Self.pace)
+        let wait = try pacing.wait(BundleResponse.name, key, Self.pace)
         guard wait == 0 else {
-            if try !Timers(step: step).isWaiting(KeysDue.name, within: wait) {
-                try step.schedule(KeysDue(), after: .milliseconds(wait))
+            if try !Timers(step: step).isWaiting(BundleLookupTimer.name, within: wait) {
+                try step.schedule(BundleLookupTimer(), after: .milliseconds(wait))
             }
             return false
         }
-        try pacing.take(BundleTold.name, key, Self.pace)
+        try pacing.take(BundleResponse.name, key, Self.pace)
         try PeerDevices(step: step).set(isAsked: true, of: device)
         let dialect = device.dialect
         try step.send(
             Nodes.items(
                 of: dialect.bundleNode(device.device),
                 id: dialect == .axolotl ? nil : dialect.bundleItem(device.device), at: device.jid),
-            then: BundleTold(peer: device.id, list: device.list, heals: heals, attempt: attempt), within: Self.patience)
+            then: BundleResponse(peer: device.id, list: device.list, heals: heals, attempt: attempt),
+            within: Self.patience)
         return true
     }
 
@@ -91,7 +92,7 @@ struct Bundles {
 }
 
 /// A device's keys have come, or not.
-struct BundleTold: InvalidatableHandler {
+struct BundleResponse: InvalidatableHandler {
     static let name = "omemo.bundle"
     let peer: Int64
     /// The list that names the device; nil in a database of an earlier release.
@@ -110,7 +111,7 @@ struct BundleTold: InvalidatableHandler {
 }
 
 /// Bundles may be asked for again.
-struct KeysDue: Handler {
+struct BundleLookupTimer: Handler {
     static let name = "omemo.keys-due"
 
     func call(_: Void, in step: Step) throws { try Turns(step: step).again() }

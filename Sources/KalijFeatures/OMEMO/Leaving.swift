@@ -14,7 +14,7 @@ struct Leaving {
         for dialect in Dialect.allCases {
             if try leave(dialect) { isAny = true }
         }
-        return isAny ? [OwnDeviceLeft.name] : []
+        return isAny ? [DeviceRemovalResponse.name] : []
     }
 
     /// - Returns: false if nothing was published.
@@ -29,7 +29,7 @@ struct Leaving {
             Nodes.deleteBundle(of: device, dialect),
         ]
         for request in requests {
-            try step.send(request, then: OwnDeviceLeft(), within: Limits.serverPatience)
+            try step.send(request, then: DeviceRemovalResponse(), within: Limits.serverPatience)
         }
         return true
     }
@@ -47,7 +47,7 @@ struct Leaving {
 }
 
 /// The server has taken the device off the list, or not.
-struct OwnDeviceLeft: InvalidatableHandler {
+struct DeviceRemovalResponse: InvalidatableHandler {
     static let name = "omemo.left"
 
     func call(_ reply: IQReply, in step: Step) throws {}

@@ -15,8 +15,10 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
 
     static var handlers: [any Handler<Step>.Type] {
         [
-            OwnAnswered.self, BundleDue.self, KeysDaily.self, ListAgain.self, ListTold.self, ListWatched.self,
-            BundleTold.self, AsideDue.self, KeysAgain.self, KeysDue.self, OwnDeviceLeft.self,
+            KeyPublishResponse.self, BundleRefreshTimer.self, KeyRotationTimer.self, ListRepublishTimer.self,
+            DeviceListResponse.self, DeviceListSubscribeResponse.self,
+            BundleResponse.self, DeferredMessageTimer.self, KeyLookupTimer.self, BundleLookupTimer.self,
+            DeviceRemovalResponse.self,
         ]
     }
     static var events: [any EventContent.Type] {
@@ -41,7 +43,7 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     static func didLoseSession(in step: Step) throws {
         try Gate(step: step).sessionLost()
         try PeerLists.sessionLost(in: step)
-        try Requests(step: step).forget(OwnAnswered.name, unqueueing: true)
+        try Requests(step: step).forget(KeyPublishResponse.name, unqueueing: true)
         for dialect in Dialect.allCases { try OwnPublisher(step: step, dialect: dialect).handle(.sessionLost) }
     }
 

@@ -31,7 +31,7 @@ struct OwnPublisher {
     /// A session began at a server that keeps nodes.
     func began() throws {
         try OwnRow.make(account, dialect, in: step.database)
-        try Pacing(step: step).forget(OwnAnswered.name, "\(dialect.rawValue)")
+        try Pacing(step: step).forget(KeyPublishResponse.name, "\(dialect.rawValue)")
         if try keys.rotate() { try handle(.changed) }
         try handle(.began)
         try daily()
@@ -55,7 +55,8 @@ struct OwnPublisher {
             try handle(.changed, &row)
         } else if !row.isTimed {
             row.isTimed = true
-            try step.schedule(BundleDue(dialect: dialect.rawValue), after: .milliseconds(last + Self.minute - now))
+            try step.schedule(
+                BundleRefreshTimer(dialect: dialect.rawValue), after: .milliseconds(last + Self.minute - now))
         }
         try row.save(account, dialect, in: step.database)
     }
@@ -69,7 +70,7 @@ struct OwnPublisher {
 
     private func daily() throws {
         let session = try SessionRow.load(account, from: step.database).number
-        try step.schedule(KeysDaily(dialect: dialect.rawValue, session: session), after: .seconds(24 * 3600))
+        try step.schedule(KeyRotationTimer(dialect: dialect.rawValue, session: session), after: .seconds(24 * 3600))
     }
 
     /// A day has passed in the session.
@@ -104,7 +105,7 @@ struct OwnPublisher {
             guard row.state.isListed else { return }
             row.state.isListed = false
             step.emit(OMEMOListFight())
-            try step.schedule(ListAgain(dialect: dialect.rawValue), after: .seconds(3600))
+            try step.schedule(ListRepublishTimer(dialect: dialect.rawValue), after: .seconds(3600))
             return
         }
         row.fights.append(now)
@@ -230,7 +231,8 @@ struct OwnPublisher {
     private func ask(_ request: Element, _ row: inout OwnRow) throws {
         row.asked += 1
         try step.send(
-            request, then: OwnAnswered(dialect: dialect.rawValue, asked: row.asked), within: Limits.serverPatience)
+            request, then: KeyPublishResponse(dialect: dialect.rawValue, asked: row.asked),
+            within: Limits.serverPatience)
     }
 
     /// Another device of the account has the id of this device. In other formats this device leaves the id, too.
@@ -264,7 +266,7 @@ struct OwnPublisher {
 }
 
 /// The server has answered, or not.
-struct OwnAnswered: InvalidatableHandler, PacedHandler {
+struct KeyPublishResponse: InvalidatableHandler, PacedHandler {
     static let name = "omemo.own"
     /// A session begins with about ten questions; a server may give each id of this device another key.
     static let pace = RequestPace(40, atOnceThen: .seconds(30), upTo: .seconds(3600))
@@ -283,7 +285,7 @@ struct OwnAnswered: InvalidatableHandler, PacedHandler {
 }
 
 /// The time to publish the bundle again.
-struct BundleDue: Handler {
+struct BundleRefreshTimer: Handler {
     static let name = "omemo.bundle-due"
     let dialect: Int
 
@@ -295,7 +297,7 @@ struct BundleDue: Handler {
 }
 
 /// The time to look whether the signed prekey is old.
-struct KeysDaily: Handler {
+struct KeyRotationTimer: Handler {
     static let name = "omemo.daily"
     let dialect: Int
     /// The number of the session.
@@ -310,11 +312,11 @@ struct KeysDaily: Handler {
 
 extension PendingReader.Pending {
     /// Whether every session has this timer, so that nobody needs to see the timer.
-    public var isUpkeep: Bool { origin == .timer && handler == KeysDaily.name }
+    public var isUpkeep: Bool { origin == .timer && handler == KeyRotationTimer.name }
 }
 
 /// The time to go back into the list, after others have removed this device again and again.
-struct ListAgain: Handler {
+struct ListRepublishTimer: Handler {
     static let name = "omemo.list-again"
     let dialect: Int
 

@@ -133,7 +133,7 @@ struct PeerLists {
         if !hasEvents { try watch(list) }
         try step.send(
             Nodes.items(of: dialect.listNode, at: list.jid),
-            then: ListTold(jid: list.jid.description, dialect: dialect.rawValue, watched: hasEvents),
+            then: DeviceListResponse(jid: list.jid.description, dialect: dialect.rawValue, watched: hasEvents),
             within: Self.patience)
     }
 
@@ -141,7 +141,7 @@ struct PeerLists {
         guard try list.watched != session else { return }
         try step.send(
             Nodes.subscribe(to: dialect.listNode, at: list.jid, step.account.jid),
-            then: ListWatched(list: list.id, session: session), within: Self.patience)
+            then: DeviceListSubscribeResponse(list: list.id, session: session), within: Self.patience)
     }
 
     /// Asks to be told of changes of the own list, unless they are told anyway.
@@ -170,7 +170,7 @@ struct PeerLists {
 
     /// The session is lost: no question is answered any more.
     static func sessionLost(in step: Step) throws {
-        for name in [ListTold.name, ListWatched.name, BundleTold.name] {
+        for name in [DeviceListResponse.name, DeviceListSubscribeResponse.name, BundleResponse.name] {
             try Requests(step: step).forget(name, unqueueing: true)
         }
         try step.database.run(
@@ -191,7 +191,7 @@ struct PeerLists {
 }
 
 /// Somebody has told the list of devices, or not.
-struct ListTold: InvalidatableHandler, PacedHandler {
+struct DeviceListResponse: InvalidatableHandler, PacedHandler {
     static let name = "omemo.list"
     static let pace = RequestPace(60, atOnceThen: .seconds(30), upTo: .seconds(3600))
     var paceKey: String { "\(dialect) \(jid)" }
@@ -211,7 +211,7 @@ struct ListTold: InvalidatableHandler, PacedHandler {
 }
 
 /// Changes of a list are told, or not.
-struct ListWatched: InvalidatableHandler {
+struct DeviceListSubscribeResponse: InvalidatableHandler {
     static let name = "omemo.watched"
     let list: Int64
     /// The number of the session.

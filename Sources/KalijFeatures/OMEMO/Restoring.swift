@@ -71,7 +71,7 @@ extension Restoring {
             row.retired.append(before)
             try row.save(step.account.id, dialect, in: step.database)
             try step.send(
-                Nodes.deleteBundle(of: before, dialect), then: OwnDeviceLeft(), within: Limits.serverPatience)
+                Nodes.deleteBundle(of: before, dialect), then: DeviceRemovalResponse(), within: Limits.serverPatience)
         }
         for dialect in try Formats(step: step).all { try OwnPublisher(step: step, dialect: dialect).handle(.began) }
     }

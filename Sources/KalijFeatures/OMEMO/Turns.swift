@@ -212,7 +212,7 @@ struct Turns {
                 return try fail(waiting, Reason(.keysNotHad, reason))
             }
             if try Modes(step: step).beginLooking(conversation) {
-                try step.schedule(KeysAgain(conversation: conversation), after: Self.pause)
+                try step.schedule(KeyLookupTimer(conversation: conversation), after: Self.pause)
             }
             return false
         }
@@ -272,7 +272,7 @@ struct Turns {
 }
 
 /// The time to look again for the keys of a conversation.
-struct KeysAgain: Handler {
+struct KeyLookupTimer: Handler {
     static let name = "omemo.keys-again"
     let conversation: String
 

@@ -29,7 +29,7 @@ public struct LookUp: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try check()
         let profile = try Profiles(step: step).profile(of: jid)
-        var question = ProfileTold(intent: id, jid, wantsCard: vcard ?? true)
+        var question = VCardResponse(intent: id, jid, wantsCard: vcard ?? true)
         if vcard == false {
             guard let avatar = profile.avatar else { throw IntentFailure("no picture of \(jid) is known") }
             guard profile.avatarFile == nil else { return .done }
@@ -41,7 +41,7 @@ public struct LookUp: Intent {
 }
 
 /// The vCard of somebody has come, or the content of a node.
-struct ProfileTold: ChangeRequest {
+struct VCardResponse: ChangeRequest {
     static let name = "profiles.told"
     let intent: String
     var attempt = 1
@@ -146,7 +146,7 @@ struct ProfileTold: ChangeRequest {
     }
 
     private func ask(_ wanted: Wanted, in step: Step) throws {
-        var next = ProfileTold(intent: intent, jid, wantsCard: wantsCard)
+        var next = VCardResponse(intent: intent, jid, wantsCard: wantsCard)
         next.wanted = wanted
         try next.send(in: step)
     }

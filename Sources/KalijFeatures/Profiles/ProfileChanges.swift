@@ -22,7 +22,7 @@ struct ProfileChanges {
             "INSERT INTO profile_change(account, intent, change) VALUES (?, ?, ?)",
             [account, .text(intent), .blob([UInt8](JSONEncoder().encode(change)))])
         guard waiting == 0 else { return .pending }
-        let outcome = try ProfilePublished(intent: intent, change).begin(in: step)
+        let outcome = try PublishProfileRequest(intent: intent, change).begin(in: step)
         if outcome != .pending { try remove(intent) }
         return outcome
     }
@@ -33,7 +33,7 @@ struct ProfileChanges {
         while let (next, change) = try waiting(most: 1).first {
             let outcome: IntentOutcome
             if let change = try? JSONDecoder().decode(SetProfile.self, from: Data(change)) {
-                outcome = try ProfilePublished(intent: next, change).begin(in: step)
+                outcome = try PublishProfileRequest(intent: next, change).begin(in: step)
             } else {
                 outcome = .failed("the change cannot be read any more")
             }

@@ -38,10 +38,10 @@ enum ProfilesFeature: Feature, AccountObserver, MessageProcessor, PresenceObserv
             """)
     ]
 
-    static var handlers: [any Handler<Step>.Type] { [ProfilePublished.self, ProfileTold.self] }
+    static var handlers: [any Handler<Step>.Type] { [PublishProfileRequest.self, VCardResponse.self] }
 
     static func handlerDeadLettered(_ letter: DeadLetter, in step: Step) throws {
-        if letter.name == ProfilePublished.name { try ProfileChanges(step: step).lost() }
+        if letter.name == PublishProfileRequest.name { try ProfileChanges(step: step).lost() }
     }
 
     static var events: [any EventContent.Type] { [ProfileChanged.self] }

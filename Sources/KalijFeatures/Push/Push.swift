@@ -43,7 +43,7 @@ struct Push {
         case .failed(let reason):
             row.problem = reason
             try end(&row, .failed(reason))
-        case .again: try step.schedule(PushDue(asked: row.asked), after: Self.day)
+        case .again: try step.schedule(PushRetryTimer(asked: row.asked), after: Self.day)
         }
     }
 
@@ -55,7 +55,8 @@ struct Push {
 
     private func ask(_ element: Element, _ row: inout PushRow) throws {
         row.asked += 1
-        try step.send(.request(.set, element), then: PushAnswered(asked: row.asked), within: Limits.serverPatience)
+        try step.send(
+            .request(.set, element), then: PushEnableResponse(asked: row.asked), within: Limits.serverPatience)
     }
 
     private static func element(_ name: String, _ target: PushTarget) -> Element {
@@ -75,7 +76,7 @@ struct Push {
     // MARK: The session
 
     func sessionLost() throws {
-        try Requests(step: step).forget(PushAnswered.name, unqueueing: true)
+        try Requests(step: step).forget(PushEnableResponse.name, unqueueing: true)
         try handle(.sessionLost)
     }
 
@@ -86,7 +87,7 @@ struct Push {
             return []
         }
         try handle(.wanted(nil, isOnline: true))
-        return [PushAnswered.name]
+        return [PushEnableResponse.name]
     }
 
     /// Where pushes go belongs to the login.
@@ -94,7 +95,7 @@ struct Push {
 }
 
 /// The server has answered, or not.
-struct PushAnswered: InvalidatableHandler {
+struct PushEnableResponse: InvalidatableHandler {
     static let name = "push.answered"
     /// Which question it was.
     let asked: Int64
@@ -119,7 +120,7 @@ struct PushAnswered: InvalidatableHandler {
 }
 
 /// A server may have forgotten the registration meanwhile (measured: after an error of the push service).
-struct PushDue: Handler {
+struct PushRetryTimer: Handler {
     static let name = "push.due"
     let asked: Int64
 

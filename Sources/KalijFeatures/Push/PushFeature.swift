@@ -29,7 +29,7 @@ enum PushFeature: Feature, SessionObserver, AccountObserver {
                 intent TEXT);                   -- the id of the intent that ends with the server's answer
             """)
     ]
-    static var handlers: [any Handler<Step>.Type] { [PushAnswered.self, PushDue.self] }
+    static var handlers: [any Handler<Step>.Type] { [PushEnableResponse.self, PushRetryTimer.self] }
     static var events: [any EventContent.Type] { [PushChanged.self] }
     static var intents: [any Intent.Type] { [EnablePush.self, DisablePush.self] }
 

@@ -51,7 +51,7 @@ public struct Questions {
                 "INSERT INTO question(account, request, recipient, asked_at) VALUES (?, '', ?, ?)",
                 [.integer(account.id), .text(request["to"] ?? account.jid.description), .integer(step.now)])
             let id = database.lastInsertedRow
-            let request = try step.send(request, then: QuestionAnswered(question: id), within: duration)
+            let request = try step.send(request, then: AdHocResponse(question: id), within: duration)
             try database.run("UPDATE question SET request = ? WHERE id = ?", [.text(request), .integer(id)])
             try forgetOld(account)
             return id
@@ -98,7 +98,7 @@ extension Questions.Question {
 }
 
 /// Stores the outcome of a question.
-struct QuestionAnswered: InvalidatableHandler {
+struct AdHocResponse: InvalidatableHandler {
     package static let name = "question.answered"
     package let question: Int64
 

@@ -27,6 +27,6 @@ enum QuestionsFeature: Feature {
     ]
 
     package static var handlers: [any Handler<Step>.Type] {
-        [QuestionAnswered.self]
+        [AdHocResponse.self]
     }
 }

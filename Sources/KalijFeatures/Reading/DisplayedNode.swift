@@ -17,7 +17,7 @@ struct DisplayedNode {
     // MARK: Of other devices
 
     /// A session began: asks for all items (section 4.4).
-    func ask() throws { try node.ask(then: DisplayedTold()) }
+    func ask() throws { try node.ask(then: DisplayedNodeResponse()) }
 
     /// Each item's id is the address of the conversation; the content names the newest message seen there.
     func received(_ items: Element) throws {
@@ -38,15 +38,15 @@ struct DisplayedNode {
     /// Publishes the next place that the user has reached here, if no publishing is under way.
     /// - Parameter attempt: 2 after the node was prepared again.
     func publish(attempt: Int = 1) throws {
-        guard try !Requests(step: step).isWaiting([DisplayedPublished.name]), try !node.isAwaited,
+        guard try !Requests(step: step).isWaiting([DisplayedPublishResponse.name]), try !node.isAwaited,
             let next = try next()
         else { return }
-        guard try node.isReady else { return try node.prepare(then: DisplayedNodeReady(attempt: attempt)) }
+        guard try node.isReady else { return try node.prepare(then: DisplayedNodeConfigured(attempt: attempt)) }
         let by = next.archive.isEmpty ? step.account.jid.description : next.archive
         let stamp = Element("stanza-id", xmlns: Self.stamps, attributes: ["by": by, "id": next.id])
         try node.publish(
             Element("displayed", xmlns: Self.name, children: [stamp]), as: next.conversation,
-            then: DisplayedPublished(conversation: next.conversation, message: next.message, attempt: attempt))
+            then: DisplayedPublishResponse(conversation: next.conversation, message: next.message, attempt: attempt))
     }
 
     private struct Next {
@@ -106,7 +106,7 @@ struct DisplayedNode {
 }
 
 /// The items of the node have arrived, or do not. The name is frozen: released databases contain it.
-struct DisplayedTold: InvalidatableHandler {
+struct DisplayedNodeResponse: InvalidatableHandler {
     static let name = "notifications.displayed"
 
     func call(_ reply: IQReply, in step: Step) throws {
@@ -123,7 +123,7 @@ struct DisplayedTold: InvalidatableHandler {
 }
 
 /// The node is prepared, or cannot be.
-struct DisplayedNodeReady: Handler {
+struct DisplayedNodeConfigured: Handler {
     static let name = "reading.node"
     let attempt: Int
 
@@ -133,7 +133,7 @@ struct DisplayedNodeReady: Handler {
 }
 
 /// The place was published, or not.
-struct DisplayedPublished: InvalidatableHandler, PacedHandler {
+struct DisplayedPublishResponse: InvalidatableHandler, PacedHandler {
     static let name = "reading.published"
     /// A server may confirm a place, and list an earlier one again and again.
     static let pace = RequestPace(100, atOnceThen: .seconds(10), upTo: .seconds(600))

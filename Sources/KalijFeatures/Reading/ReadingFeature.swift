@@ -79,7 +79,7 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
             """),
     ]
     static var handlers: [any Handler<Step>.Type] {
-        [DisplayedTold.self, DisplayedNodeReady.self, DisplayedPublished.self]
+        [DisplayedNodeResponse.self, DisplayedNodeConfigured.self, DisplayedPublishResponse.self]
     }
     static var events: [any EventContent.Type] { [UnreadChanged.self, DraftChanged.self] }
     static var intents: [any Intent.Type] { [MarkRead.self, SetDraft.self] }

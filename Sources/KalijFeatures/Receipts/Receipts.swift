@@ -91,7 +91,7 @@ struct Receipts {
             }
             try step.database.run("DELETE FROM owed_receipt WHERE id = ?", [.integer(receipt.row)])
         }
-        if owed.count == Self.portion, !isWaiting { try step.schedule(MoreReceipts(), after: .zero) }
+        if owed.count == Self.portion, !isWaiting { try step.schedule(ReceiptsContinuation(), after: .zero) }
     }
 
     /// How many receipts of an account wait. Only up to a limit is counted.
@@ -126,7 +126,7 @@ struct Receipts {
 }
 
 /// Gives further receipts, after a step that gave a full portion.
-struct MoreReceipts: Handler {
+struct ReceiptsContinuation: Handler {
     static let name = "receipts.more"
 
     func call(_: Void, in step: Step) throws { try Receipts(step: step).giveOwed() }

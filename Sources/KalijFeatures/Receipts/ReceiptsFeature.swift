@@ -43,7 +43,7 @@ enum ReceiptsFeature: Feature, SessionObserver, ArchiveObserver, MessageProcesso
             CREATE UNIQUE INDEX early_receipt_message ON early_receipt(account, contact, message);
             """),
     ]
-    static var handlers: [any Handler<Step>.Type] { [MoreReceipts.self] }
+    static var handlers: [any Handler<Step>.Type] { [ReceiptsContinuation.self] }
     static func status(of account: Account, in database: Database) throws -> [EventField] {
         [EventField(.receiptsOwed, .integer(try Receipts.owed(by: account, in: database)))]
     }

@@ -21,7 +21,7 @@ struct PasswordChange {
         }
         // A second wish for the same password says the same. The first request stays in the queue: the server perhaps counts the
         // request, and acknowledges by the count.
-        try Requests(step: step).forget(PasswordAnswered.name)
+        try Requests(step: step).forget(PasswordChangeResponse.name)
         try accounts.begin(newPassword: password, of: step.account.id)
         let query = Element(
             "query", xmlns: RegistrationFeature.namespace,
@@ -30,7 +30,7 @@ struct PasswordChange {
                 Element("password", xmlns: RegistrationFeature.namespace, text: password),
             ])
         try step.send(
-            .request(.set, query, to: .received(step.account.jid.domain)), then: PasswordAnswered(),
+            .request(.set, query, to: .received(step.account.jid.domain)), then: PasswordChangeResponse(),
             within: .seconds(60))
     }
 
@@ -38,13 +38,13 @@ struct PasswordChange {
     package func loggedIn(withNew isNew: Bool) throws {
         if isNew { return try accounts.adoptNewPassword(of: step.account.id) }
         // While the request is on its way, the server may still take the change.
-        guard try !Requests(step: step).isWaiting([PasswordAnswered.name]) else { return }
+        guard try !Requests(step: step).isWaiting([PasswordChangeResponse.name]) else { return }
         try accounts.dropNewPassword(of: step.account.id, because: "the server has not taken the new password")
     }
 }
 
 /// The server's answer to a change of the password, or none.
-struct PasswordAnswered: InvalidatableHandler {
+struct PasswordChangeResponse: InvalidatableHandler {
     static let name = "registration.password"
 
     func call(_ reply: IQReply, in step: Step) throws {

@@ -5,5 +5,5 @@ import KalijSteps
 enum RegistrationFeature: Feature {
     static let name = "registration"
     static let namespace = "jabber:iq:register"
-    static var handlers: [any Handler<Step>.Type] { [PasswordAnswered.self, RemovalAnswered.self] }
+    static var handlers: [any Handler<Step>.Type] { [PasswordChangeResponse.self, UnregisterResponse.self] }
 }

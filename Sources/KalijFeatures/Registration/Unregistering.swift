@@ -3,7 +3,7 @@ import KalijSteps
 import KalijXML
 
 /// The server's answer to the request to remove the account (XEP-0077 section 3.2), or none.
-package struct RemovalAnswered: InvalidatableHandler {
+package struct UnregisterResponse: InvalidatableHandler {
     package static let name = "registration.removal"
 
     package func call(_ reply: IQReply, in step: Step) throws {
@@ -27,17 +27,17 @@ extension Step {
     /// - Throws: `StoreError`
     public func unregister() throws {
         // An earlier request stays in the queue: the server perhaps counts the request, and acknowledges by the count.
-        try Requests(step: self).forget(RemovalAnswered.name)
+        try Requests(step: self).forget(UnregisterResponse.name)
         try AccountTable(database).beginUnregistering(account.id)
         let remove = Element("remove", xmlns: RegistrationFeature.namespace)
         let query = Element("query", xmlns: RegistrationFeature.namespace, children: [remove])
         // The account's own server, which answers for the account (XEP-0077 section 3.2).
-        try send(.request(.set, query), then: RemovalAnswered(), within: .seconds(60))
+        try send(.request(.set, query), then: UnregisterResponse(), within: .seconds(60))
     }
 
     /// A login has succeeded: the server has not removed the account, unless the request is still on its way.
     package func accountIsThere() throws {
-        guard try !Requests(step: self).isWaiting([RemovalAnswered.name]) else { return }
+        guard try !Requests(step: self).isWaiting([UnregisterResponse.name]) else { return }
         try AccountTable(database).keptRegistered(account.id, because: "the server has not removed the account")
     }
 }

@@ -44,10 +44,11 @@ struct BookmarkList {
 
     /// Asks for the whole list.
     func ask() throws {
-        if let node = kind.node { return try OwnNode(node, in: step).ask(then: BookmarksTold()) }
+        if let node = kind.node { return try OwnNode(node, in: step).ask(then: BookmarksResponse()) }
         let storage = Element("storage", xmlns: Bookmark.former)
         try step.send(
-            .request(.get, Element("query", xmlns: Self.privateStorage, children: [storage])), then: BookmarksTold(),
+            .request(.get, Element("query", xmlns: Self.privateStorage, children: [storage])),
+            then: BookmarksResponse(),
             within: Limits.serverPatience)
     }
 
@@ -72,7 +73,7 @@ struct BookmarkList {
 
     /// Writes one room; in the former lists into `storage`, the list that was read just before.
     func write(_ element: Element, for room: RoomRow, into storage: Element?) throws {
-        let handler = BookmarkWritten(room: room.jid.description)
+        let handler = BookmarkPublishResponse(room: room.jid.description)
         guard kind != .native else {
             try OwnNode(Bookmark.native, in: step).publish(element, as: room.jid.description, then: handler)
             return
@@ -82,7 +83,7 @@ struct BookmarkList {
 
     /// Takes a room out of the list.
     func remove(_ room: String, from storage: Element?) throws {
-        let handler = BookmarkWritten(room: room)
+        let handler = BookmarkPublishResponse(room: room)
         guard kind == .native else { return try put(Self.replacing(room, in: storage, by: nil), then: handler) }
         let item = Element("item", xmlns: Self.pubsub, attributes: ["id": room])
         let retract = Element(
@@ -104,7 +105,7 @@ struct BookmarkList {
         return copy
     }
 
-    private func put(_ storage: Element, then handler: BookmarkWritten) throws {
+    private func put(_ storage: Element, then handler: BookmarkPublishResponse) throws {
         guard kind == .storage else {
             try OwnNode(Bookmark.former, in: step).publish(storage, as: Self.item, then: handler)
             return

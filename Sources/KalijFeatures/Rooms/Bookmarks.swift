@@ -31,7 +31,7 @@ struct Bookmarks {
     }
 
     func sessionLost() throws {
-        for name in [BookmarksTold.name, BookmarkWritten.name] {
+        for name in [BookmarksResponse.name, BookmarkPublishResponse.name] {
             try Requests(step: step).forget(name, unqueueing: true)
         }
         try step.database.run("DELETE FROM bookmarks WHERE account = ?", [account])
@@ -43,7 +43,7 @@ struct Bookmarks {
             "INSERT OR REPLACE INTO bookmarks(account, kind) VALUES (?, ?)",
             [account, .text(BookmarkKind(info).rawValue)])
         // Once in a session the list is read at once.
-        try Pacing(step: step).forget(BookmarksTold.name)
+        try Pacing(step: step).forget(BookmarksResponse.name)
         try ask()
     }
 
@@ -72,7 +72,7 @@ struct Bookmarks {
     /// Reads the list, unless it is being read or written: then it is read again at the end.
     func ask() throws {
         guard let kind = try kind else { return }
-        guard try !Requests(step: step).isWaiting([BookmarksTold.name, BookmarkWritten.name]) else {
+        guard try !Requests(step: step).isWaiting([BookmarksResponse.name, BookmarkPublishResponse.name]) else {
             return try set(again: true)
         }
         try set(again: false)
@@ -173,13 +173,13 @@ struct Bookmarks {
     /// Whether the room may be written now. Otherwise the list is read again when it may.
     private func mayWrite(_ jid: JID) throws -> Bool {
         let (pacing, room) = (Pacing(step: step), jid.description)
-        let wait = try pacing.wait(BookmarkWritten.name, room, Self.writing)
+        let wait = try pacing.wait(BookmarkPublishResponse.name, room, Self.writing)
         guard wait > 0 else {
-            try pacing.take(BookmarkWritten.name, room, Self.writing)
+            try pacing.take(BookmarkPublishResponse.name, room, Self.writing)
             return true
         }
-        if try !Timers(step: step).isWaiting(BookmarksDue.name, within: wait) {
-            try step.schedule(BookmarksDue(), after: .milliseconds(wait))
+        if try !Timers(step: step).isWaiting(BookmarksTimer.name, within: wait) {
+            try step.schedule(BookmarksTimer(), after: .milliseconds(wait))
         }
         return false
     }
@@ -188,7 +188,7 @@ struct Bookmarks {
         try rows.note(.set, of: room.jid)
         if let node = list.kind.node, try !OwnNode(node, in: step).isReady {
             guard try !OwnNode(node, in: step).isAwaited else { return }
-            return try OwnNode(node, in: step).prepare(then: BookmarkNodeReady())
+            return try OwnNode(node, in: step).prepare(then: BookmarkNodeConfigured())
         }
         try list.write(element, for: room, into: storage)
         try rows.written(room.jid, at: step.steady.now)
@@ -236,7 +236,7 @@ struct Bookmarks {
 }
 
 /// The list has come, or not.
-struct BookmarksTold: InvalidatableHandler, PacedHandler {
+struct BookmarksResponse: InvalidatableHandler, PacedHandler {
     static let name = "rooms.bookmarks"
     static let pace = RequestPace(100, atOnceThen: .seconds(10), upTo: .seconds(60))
     var paceKey: String { "" }
@@ -248,7 +248,7 @@ struct BookmarksTold: InvalidatableHandler, PacedHandler {
 }
 
 /// A room was written into the list, or not.
-struct BookmarkWritten: InvalidatableHandler {
+struct BookmarkPublishResponse: InvalidatableHandler {
     static let name = "rooms.bookmarked"
     let room: String
 
@@ -259,7 +259,7 @@ struct BookmarkWritten: InvalidatableHandler {
 }
 
 /// A room may be written again that the server lists otherwise than it was written.
-struct BookmarksDue: Handler {
+struct BookmarksTimer: Handler {
     static let name = "rooms.bookmarksdue"
 
     func call(_: Void, in step: Step) throws {
@@ -269,7 +269,7 @@ struct BookmarksDue: Handler {
 }
 
 /// The node is prepared, or cannot be.
-struct BookmarkNodeReady: Handler {
+struct BookmarkNodeConfigured: Handler {
     static let name = "rooms.bookmarknode"
 
     func call(_ outcome: NodeOutcome, in step: Step) throws {

@@ -143,14 +143,14 @@ public struct Invite: RoomIntent {
             try Invitations(step: step).send(to: people, row.jid, reason: reason)
             return .done
         }
-        try MembersMade(intent: id, row.jid, people, reason: reason).send(in: step)
+        try GrantMembershipRequest(intent: id, row.jid, people, reason: reason).send(in: step)
         return .pending
     }
 }
 
 /// The invited people become members, one after the other: a room may look at the first item of a request alone
 /// (measured: Prosody). Then they are invited. If the account may not make members, the room is asked to invite.
-struct MembersMade: ChangeRequest {
+struct GrantMembershipRequest: ChangeRequest {
     static let name = "rooms.invited"
     let intent: String
     var attempt = 1
@@ -190,7 +190,7 @@ struct MembersMade: ChangeRequest {
     /// Where members may invite, the room does (XEP-0045 section 7.8.2).
     func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome {
         guard error.condition == .forbidden || error.condition == .notAllowed else {
-            return RoomChange.failure(error, room)
+            return RoomAdminRequest.failure(error, room)
         }
         let x = Element("x", xmlns: Rooms.user)
         for jid in people {
@@ -200,13 +200,13 @@ struct MembersMade: ChangeRequest {
         }
         try step.send(
             Element("message", xmlns: "jabber:client", attributes: ["to": room, "id": intent], children: [x]))
-        try RoomInvited(intent: intent, room: room).send(in: step)
+        try MediatedInviteRequest(intent: intent, room: room).send(in: step)
         return .pending
     }
 }
 
 /// The room was asked to invite; a self-ping behind it ends the wait for an error, which fails the intent.
-struct RoomInvited: ChangeRequest {
+struct MediatedInviteRequest: ChangeRequest {
     static let name = "rooms.mediated"
     let intent: String
     var attempt = 1

@@ -36,8 +36,8 @@ extension RoomIntent {
         return row
     }
 
-    func change(_ id: String, _ change: RoomChange.Change, in step: Step) throws -> IntentOutcome {
-        try RoomChange(intent: id, try entered(in: step).jid, change).send(in: step)
+    func change(_ id: String, _ change: RoomAdminRequest.Change, in step: Step) throws -> IntentOutcome {
+        try RoomAdminRequest(intent: id, try entered(in: step).jid, change).send(in: step)
         return .pending
     }
 }
@@ -111,7 +111,7 @@ public struct ConfigureRoom: RoomIntent {
         let fields = Dictionary(
             settings.map { ($0.key.contains("#") || $0.key == "mam" ? $0.key : Self.prefix + $0.key, $0.value) }
         ) { $1 }
-        try RoomFormAsked(intent: id, try entered(in: step).jid, fields: fields).send(in: step)
+        try RoomFormRequest(intent: id, try entered(in: step).jid, fields: fields).send(in: step)
         return .pending
     }
 }
@@ -132,7 +132,7 @@ public struct SetSubject: RoomIntent {
     var words: [String?] { [subject] }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
-        try SubjectSet(intent: id, try entered(in: step).jid, subject).send(in: step)
+        try SetSubjectRequest(intent: id, try entered(in: step).jid, subject).send(in: step)
         return .pending
     }
 }

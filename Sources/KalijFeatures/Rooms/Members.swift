@@ -40,7 +40,7 @@ package struct Members {
         let item = Element("item", xmlns: Rooms.namespace + "#admin", attributes: ["affiliation": list])
         try step.send(
             .request(.get, Element("query", xmlns: Rooms.namespace + "#admin", children: [item]), to: room.jid),
-            then: MembersTold(room: room.id, list: list), within: Limits.serverPatience)
+            then: MemberListResponse(room: room.id, list: list), within: Limits.serverPatience)
     }
 
     /// The people of a list are known. After the last list the next is asked for.
@@ -99,7 +99,7 @@ package struct Members {
 }
 
 /// A room has told a list of people, or not: then what is known stays.
-struct MembersTold: InvalidatableHandler {
+struct MemberListResponse: InvalidatableHandler {
     static let name = "rooms.members"
     let room: Int64
     let list: String

@@ -90,7 +90,7 @@ public struct LeaveRoom: Intent {
 extension Rooms {
     /// The user asks: what has been repeated before does not count, and a question that waits for its time is asked now.
     fileprivate func forgetPace(of room: RoomRow) throws {
-        try Pacing(step: step).forget(RoomDescribed.name, "\(room.id)")
+        try Pacing(step: step).forget(RoomInfoResponse.name, "\(room.id)")
     }
 
     /// Another nickname in the room: presence under the new nickname (section 7.6).

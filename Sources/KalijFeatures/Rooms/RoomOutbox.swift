@@ -169,7 +169,7 @@ struct RoomOutbox {
     /// Looks later whether messages have come back. A timer a room is enough.
     private func look(after duration: Duration) throws {
         try database.run("UPDATE room SET looking = 1 WHERE id = ? AND looking = 0", [.integer(room.id)])
-        if database.changes > 0 { try step.schedule(Unreflected(room: room.id), after: duration) }
+        if database.changes > 0 { try step.schedule(ReflectionTimeout(room: room.id), after: duration) }
     }
 
     private static func forget(_ message: Int64, in step: Step) throws {
@@ -310,7 +310,7 @@ struct RoomOutbox {
 }
 
 /// Perhaps a message did not come back from a room.
-struct Unreflected: Handler {
+struct ReflectionTimeout: Handler {
     static let name = "rooms.unreflected"
     let room: Int64
 

@@ -102,12 +102,12 @@ struct RoomPlans {
         case .name(let service): row.room = try JID("\(UUID().uuidString.lowercased())@\(service)")
         case .look, .check: try ask(.discovery(DiscoveryInfo.namespace, of: try address(row)), &row)
         case .enter: try enter(&row)
-        case .ask: try ask(RoomFormAsked.query(to: try address(row)), &row)
+        case .ask: try ask(RoomFormRequest.query(to: try address(row)), &row)
         case .configure(let fields):
-            try ask(owner(RoomChange.form(fields), row), &row)
+            try ask(owner(RoomAdminRequest.form(fields), row), &row)
         case .add:
             guard row.added < row.people.count else { return try handle(.added, &row) }
-            try ask(MembersMade.request(to: try address(row).description, for: row.people[row.added]), &row)
+            try ask(GrantMembershipRequest.request(to: try address(row).description, for: row.people[row.added]), &row)
         case .finish: try finish(row)
         case .destroy:
             try ask(owner(Element("destroy", xmlns: Rooms.namespace + "#owner"), row), &row)
@@ -127,7 +127,7 @@ struct RoomPlans {
     private func ask(_ question: Element, _ row: inout Row, service: [String] = []) throws {
         row.asked += 1
         try step.send(
-            question, then: RoomPlanAnswered(plan: row.id, asked: row.asked, services: service),
+            question, then: GroupCreationResponse(plan: row.id, asked: row.asked, services: service),
             within: Limits.serverPatience)
     }
 
@@ -148,7 +148,7 @@ struct RoomPlans {
         case .looking: try looked(reply, &row)
         case .asking:
             guard case .result(let iq) = reply else { return try failed(reply, &row) }
-            try handle(.form(RoomFormAsked.fields(of: iq) ?? []), &row)
+            try handle(.form(RoomFormRequest.fields(of: iq) ?? []), &row)
         case .configuring: try went(.configured, reply, &row)
         case .checking:
             guard let info = reply.discoveryInfo.map(RoomInfo.init) else { return try failed(reply, &row) }
@@ -248,14 +248,14 @@ struct RoomPlans {
     // MARK: The session
 
     func sessionLost() throws {
-        try Requests(step: step).forget(RoomPlanAnswered.name, unqueueing: true)
+        try Requests(step: step).forget(GroupCreationResponse.name, unqueueing: true)
     }
 
     func sessionBegan() throws { for var row in try all() { try handle(.sessionBegan, &row) } }
 }
 
 /// The answer to a question of a plan.
-struct RoomPlanAnswered: InvalidatableHandler {
+struct GroupCreationResponse: InvalidatableHandler {
     static let name = "rooms.planned"
     let plan: Int64
     /// Which question it was.

@@ -43,7 +43,7 @@ struct Rooms {
         case .ping: try SelfPing(step: step).send(to: room)
         case .leave: try leave(&room)
         case .wait(let seconds):
-            try step.schedule(RoomDue(room: room.id, failures: room.stay.failures), after: .seconds(seconds))
+            try step.schedule(RoomRejoinTimer(room: room.id, failures: room.stay.failures), after: .seconds(seconds))
         case .settle: try settle(&room)
         case .confirm:
             guard try RoomOutbox(step: step, room: room).confirmed() else { return }
@@ -60,7 +60,7 @@ struct Rooms {
     /// Joining never creates a room: whoever joins a forgotten room owns the room (measured: ejabberd).
     private func ask(_ room: RoomRow) throws {
         try step.send(
-            .discovery(DiscoveryInfo.namespace, of: room.jid), then: RoomDescribed(room: room.id),
+            .discovery(DiscoveryInfo.namespace, of: room.jid), then: RoomInfoResponse(room: room.id),
             within: Limits.serverPatience)
     }
 
@@ -80,7 +80,7 @@ struct Rooms {
     /// The room has told of a changed configuration (section 10.2.1).
     func configurationChanged(_ room: RoomRow) throws {
         // A room may tell of changes without end.
-        if try !Requests(step: step).isUnsent(RoomDescribed.name, to: room.jid) { try ask(room) }
+        if try !Requests(step: step).isUnsent(RoomInfoResponse.name, to: room.jid) { try ask(room) }
     }
 
     private func refresh(_ reply: IQReply, _ room: inout RoomRow) throws {
@@ -132,7 +132,7 @@ struct Rooms {
         room.heardAt = step.steady.now
         room.since = try room.since ?? ServerTime(step: step).now
         try Occupants(step: step, room: room).removeOlder()
-        try step.schedule(RoomSilent(room: room.id, join: room.join), after: SelfPing.silence)
+        try step.schedule(RoomSilenceTimer(room: room.id, join: room.join), after: SelfPing.silence)
         try end(&room, .done)
         try RoomOutbox(step: step, room: room).entered()
         try Members(step: step, room: room).ask()
@@ -173,7 +173,7 @@ struct Rooms {
 
     /// The session is lost: no room knows this account any more.
     func sessionLost() throws {
-        for name in [RoomDescribed.name, SelfPinged.name, RoomStillThere.name, MembersTold.name] {
+        for name in [RoomInfoResponse.name, SelfPingResponse.name, RoomPingResponse.name, MemberListResponse.name] {
             try Requests(step: step).forget(name, unqueueing: true)
         }
         try RoomPlans(step: step).sessionLost()
@@ -188,7 +188,7 @@ struct Rooms {
 
     /// The session may send presence.
     func sessionBegan() throws {
-        try Pacing(step: step).forget(RoomDescribed.name)
+        try Pacing(step: step).forget(RoomInfoResponse.name)
         for var room in try rows.all() where room.isWanted { try handle(.sessionBegan, &room) }
         try RoomPlans(step: step).sessionBegan()
     }
@@ -207,7 +207,7 @@ struct Rooms {
 }
 
 /// A room has said what it is, or not.
-struct RoomDescribed: InvalidatableHandler, PacedHandler {
+struct RoomInfoResponse: InvalidatableHandler, PacedHandler {
     static let name = "rooms.described"
     /// Each way back into a room begins with this question.
     static let pace = RequestPace(10, atOnceThen: .seconds(30), upTo: .seconds(3600))
@@ -224,7 +224,7 @@ struct RoomDescribed: InvalidatableHandler, PacedHandler {
 }
 
 /// The time to try again to enter a room.
-struct RoomDue: Handler {
+struct RoomRejoinTimer: Handler {
     static let name = "rooms.due"
     let room: Int64
     /// Tells the attempts from one another.

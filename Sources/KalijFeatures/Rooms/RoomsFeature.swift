@@ -125,10 +125,13 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     ]
     static var handlers: [any Handler<Step>.Type] {
         [
-            RoomDescribed.self, RoomDue.self, SelfPinged.self, RoomStillThere.self, RoomSilent.self, RoomDoubted.self,
-            Unreflected.self, RoomChange.self, RoomFormAsked.self, SubjectSet.self, MembersTold.self, MembersMade.self,
-            RoomInvited.self, RoomPlanAnswered.self, BookmarksTold.self, BookmarkWritten.self, BookmarkNodeReady.self,
-            BookmarksDue.self,
+            RoomInfoResponse.self, RoomRejoinTimer.self, SelfPingResponse.self, RoomPingResponse.self,
+            RoomSilenceTimer.self, RoomDoubtTimer.self,
+            ReflectionTimeout.self, RoomAdminRequest.self, RoomFormRequest.self, SetSubjectRequest.self,
+            MemberListResponse.self, GrantMembershipRequest.self,
+            MediatedInviteRequest.self, GroupCreationResponse.self, BookmarksResponse.self,
+            BookmarkPublishResponse.self, BookmarkNodeConfigured.self,
+            BookmarksTimer.self,
         ]
     }
     static var events: [any EventContent.Type] {

@@ -19,7 +19,7 @@ struct SelfPing {
         guard let held = room.held, let occupant = try? room.jid.with(resource: held) else { return }
         try step.send(
             .request(.get, Element("ping", xmlns: "urn:xmpp:ping"), to: occupant),
-            then: SelfPinged(room: room.id, join: room.join), within: Limits.serverPatience)
+            then: SelfPingResponse(room: room.id, join: room.join), within: Limits.serverPatience)
     }
 
     /// The answer (section 3.2); nil if the room has to be asked whether it still exists.
@@ -43,7 +43,7 @@ struct SelfPing {
 }
 
 /// The answer to a self-ping.
-struct SelfPinged: InvalidatableHandler {
+struct SelfPingResponse: InvalidatableHandler {
     static let name = "rooms.pinged"
     let room: Int64
     let join: Int64
@@ -53,7 +53,7 @@ struct SelfPinged: InvalidatableHandler {
         guard var row = try rooms.rows.room(room, join: join) else { return }
         guard let presence = SelfPing.presence(reply, held: row.held.flatMap { try? row.jid.with(resource: $0) }) else {
             try step.send(
-                .discovery(DiscoveryInfo.namespace, of: row.jid), then: RoomStillThere(room: room, join: join),
+                .discovery(DiscoveryInfo.namespace, of: row.jid), then: RoomPingResponse(room: room, join: join),
                 within: Limits.serverPatience)
             return
         }
@@ -64,7 +64,7 @@ struct SelfPinged: InvalidatableHandler {
 }
 
 /// A room that does not know the pinged nickname has answered, or is gone.
-struct RoomStillThere: InvalidatableHandler {
+struct RoomPingResponse: InvalidatableHandler {
     static let name = "rooms.there"
     let room: Int64
     let join: Int64
@@ -83,7 +83,7 @@ struct RoomStillThere: InvalidatableHandler {
 }
 
 /// Perhaps nothing was heard of a room for a long time.
-struct RoomSilent: Handler {
+struct RoomSilenceTimer: Handler {
     static let name = "rooms.silent"
     let room: Int64
     let join: Int64
@@ -108,13 +108,13 @@ extension Rooms {
         if presence == .inside { room.heardAt = step.steady.now }
         try handle(.pinged(presence), &room)
         if presence == .unknown, wasDoubtful {
-            try step.schedule(RoomDoubted(room: room.id, join: room.join), after: SelfPing.again)
+            try step.schedule(RoomDoubtTimer(room: room.id, join: room.join), after: SelfPing.again)
         }
     }
 }
 
 /// A self-ping without an answer is repeated.
-struct RoomDoubted: Handler {
+struct RoomDoubtTimer: Handler {
     static let name = "rooms.doubted"
     let room: Int64
     let join: Int64

@@ -133,7 +133,7 @@ package struct Promises {
 }
 
 /// Settles a promise with the outcome of another promise.
-package struct PromiseFollowed: Handler {
+package struct ForwardPromise: Handler {
     package static let name = "promise.followed"
     package let follower: Int64
 

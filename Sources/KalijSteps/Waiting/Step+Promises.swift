@@ -28,7 +28,7 @@ extension Step {
 
     /// Settles `promise` with the outcome of `other`.
     public func settle<Value>(_ promise: Promise<Value>, following other: Promise<Value>) throws {
-        try Promises(step: self).wait(for: other.id, StoredHandler(PromiseFollowed(follower: promise.id)))
+        try Promises(step: self).wait(for: other.id, StoredHandler(ForwardPromise(follower: promise.id)))
     }
 
     /// Lets `handler` wait for a promise. Several handlers may wait for a promise; each is called once, in the order of

@@ -79,7 +79,7 @@ package enum WaitingFeature: Feature, TransactionObserver {
             """),
     ]
 
-    package static var handlers: [any Handler<Step>.Type] { [PromiseFollowed.self, RequestDue.self] }
+    package static var handlers: [any Handler<Step>.Type] { [ForwardPromise.self, RequestDue.self] }
 
     package static func willEnd(_ step: Step) throws {
         while let promise = step.nextToDeliver() { try Promises(step: step).deliver(promise) }

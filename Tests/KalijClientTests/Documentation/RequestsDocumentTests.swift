@@ -31,9 +31,9 @@ struct RequestsDocumentTests {
             #expect(row?.contains(words(pace)) ?? false, "\(name): \(words(pace))")
         }
         let others = [
-            (BookmarkWritten.name, Bookmarks.writing), (CapabilitiesTold.name, Inquiries.pace),
-            (SubscriptionArrived.name, SubscriptionRequests.pace), (PageRead.name, ArchivePage.emptyPages),
-            (BundleTold.name, Bundles.pace),
+            (BookmarkPublishResponse.name, Bookmarks.writing), (CapabilitiesResponse.name, Inquiries.pace),
+            (SubscriptionTimer.name, SubscriptionRequests.pace), (ArchivePageResponse.name, ArchivePage.emptyPages),
+            (BundleResponse.name, Bundles.pace),
         ]
         for (name, pace) in others {
             let row = page.split(separator: "\n").first { $0.hasPrefix("| `\(name)`") }

@@ -53,7 +53,7 @@ struct UploadTests {
     /// The service answers the last request.
     @discardableResult
     private func answer(_ harness: StepHarness, _ content: String, type: String = "result") throws -> Step.Effects {
-        let id = try #require(try harness.waiting(SlotTold.name).last)
+        let id = try #require(try harness.waiting(UploadSlotResponse.name).last)
         return try harness.receive(
             "<iq type='\(type)' id='\(id)' from='\(Self.service)' to='juliet@example.org/balcony'>\(content)</iq>")
     }
@@ -78,7 +78,7 @@ struct UploadTests {
         try send(harness, text: "my cat")
         #expect(try harness.history() == [])
         try begin(harness)
-        let request = try harness.request(try #require(try harness.waiting(SlotTold.name).last))
+        let request = try harness.request(try #require(try harness.waiting(UploadSlotResponse.name).last))
         let asked = try #require(request.child("request", "urn:xmpp:http:upload:0"))
         #expect([asked["filename"], asked["size"], asked["content-type"]] == ["cat.jpg", "3", "image/jpeg"])
         try answer(harness, Self.slot)
@@ -265,7 +265,7 @@ struct UploadTests {
         try harness.want(EncryptConversation(try JID(Self.romeo), true), id: "encrypt")
         try send(harness)
         try begin(harness)
-        let request = try harness.request(try #require(try harness.waiting(SlotTold.name).last))
+        let request = try harness.request(try #require(try harness.waiting(UploadSlotResponse.name).last))
         let asked = try #require(request.child("request", "urn:xmpp:http:upload:0"))
         #expect([asked["size"], asked["content-type"]] == ["19", "application/octet-stream"])
         #expect(asked["filename"]?.hasSuffix(".jpg") ?? false && !(asked["filename"]?.contains("cat") ?? true))

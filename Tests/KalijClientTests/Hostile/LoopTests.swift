@@ -17,7 +17,7 @@ struct LoopTests {
     private func lister(_ harness: StepHarness, _ conference: String) -> LoopingServer {
         LoopingServer(harness) { request, name in
             guard request.name == "iq" else { return [] }
-            guard name == BookmarksTold.name else { return [LoopingServer.result(of: request)] }
+            guard name == BookmarksResponse.name else { return [LoopingServer.result(of: request)] }
             return [
                 LoopingServer.result(
                     of: request,
@@ -31,7 +31,7 @@ struct LoopTests {
 
     /// The list is kept by the server's node, and no question for it is open.
     private func listed(_ harness: StepHarness) throws {
-        try harness.assumeAnswered([BookmarksTold.name, BookmarkWritten.name])
+        try harness.assumeAnswered([BookmarksResponse.name, BookmarkPublishResponse.name])
         try harness.database.execute(
             "INSERT OR REPLACE INTO bookmarks(account, kind) VALUES (\(harness.account.id), 'native')")
     }
@@ -45,9 +45,9 @@ struct LoopTests {
             try Bookmarks(step: $0).changed(try #require(try Rooms(step: $0).rows.room(try JID(RoomHarness.room))))
         }
         try server.play(minutes: 10)
-        let first = server.count[BookmarkWritten.name, default: 0]
+        let first = server.count[BookmarkPublishResponse.name, default: 0]
         #expect((2...10).contains(first))
-        #expect(server.count[BookmarksTold.name, default: 0] <= first + 5)
+        #expect(server.count[BookmarksResponse.name, default: 0] <= first + 5)
         // Each session reads the list, and the pause goes on.
         for _ in 0..<20 {
             _ = try room.harness.runner.run("test", for: room.harness.account) { try Bookmarks(step: $0).sessionLost() }
@@ -55,10 +55,10 @@ struct LoopTests {
             _ = try room.harness.runner.run("test", for: room.harness.account) { try Bookmarks(step: $0).ask() }
             try server.play(minutes: 0)
         }
-        #expect(server.count[BookmarkWritten.name, default: 0] == first)
+        #expect(server.count[BookmarkPublishResponse.name, default: 0] == first)
         // An hour later, and a day later, there are few more.
         try server.play(minutes: 60)
-        #expect(server.count[BookmarkWritten.name, default: 0] <= first + 4)
+        #expect(server.count[BookmarkPublishResponse.name, default: 0] <= first + 4)
     }
 
     @Test("a room that is gone and stays in the server's list: a few removals, then pauses")
@@ -68,7 +68,7 @@ struct LoopTests {
         try room.presence("juliet", type: "unavailable", content: "<destroy/>")
         let server = lister(room.harness, "autojoin='false'")
         try server.play(minutes: 10)
-        #expect((2...10).contains(server.count[BookmarkWritten.name, default: 0]))
+        #expect((2...10).contains(server.count[BookmarkPublishResponse.name, default: 0]))
     }
 
     @Test("a room that lets in, and answers each self-ping with not-acceptable: a few joins, then pauses")
@@ -76,7 +76,7 @@ struct LoopTests {
         let room = try RoomHarness()
         let server = LoopingServer(room.harness) { stanza, name in
             switch name {
-            case RoomDescribed.name:
+            case RoomInfoResponse.name:
                 return [
                     LoopingServer.result(
                         of: stanza,
@@ -85,7 +85,7 @@ struct LoopTests {
                         <identity category='conference' type='text'/><feature var='muc_membersonly'/></query>
                         """)
                 ]
-            case SelfPinged.name: return [LoopingServer.error(of: stanza, "not-acceptable")]
+            case SelfPingResponse.name: return [LoopingServer.error(of: stanza, "not-acceptable")]
             case .some: return [LoopingServer.result(of: stanza)]
             case nil:
                 guard stanza.name == "presence", stanza["type"] == nil, stanza["to"] != nil else { return [] }
@@ -120,15 +120,15 @@ struct LoopTests {
                     <x xmlns='http://jabber.org/protocol/muc#user'><status code='104'/></x></message>
                     """)
             }
-            #expect(try room.harness.waiting(RoomDescribed.name).count <= 1)
-            if try !room.harness.waiting(RoomDescribed.name).isEmpty { try room.describe(RoomHarness.group) }
+            #expect(try room.harness.waiting(RoomInfoResponse.name).count <= 1)
+            if try !room.harness.waiting(RoomInfoResponse.name).isEmpty { try room.describe(RoomHarness.group) }
             try room.harness.acknowledgeAll()
         }
         // The last change is not forgotten.
-        #expect(try room.harness.number("SELECT count(*) FROM request WHERE name = '\(RoomDescribed.name)'") == 1)
+        #expect(try room.harness.number("SELECT count(*) FROM request WHERE name = '\(RoomInfoResponse.name)'") == 1)
         try room.pass(60_000)
         try room.describe(RoomHarness.group)
-        #expect(try room.harness.number("SELECT count(*) FROM request WHERE name = '\(RoomDescribed.name)'") == 0)
+        #expect(try room.harness.number("SELECT count(*) FROM request WHERE name = '\(RoomInfoResponse.name)'") == 0)
     }
 
     @Test("a server that keeps somebody else's key under each id of this device is asked with pauses")
@@ -136,7 +136,7 @@ struct LoopTests {
         let harness = try StepHarness.caughtUp()
         let foreign = try SealedPeer().bundle.xml()
         let server = LoopingServer(harness) { stanza, name in
-            guard name == OwnAnswered.name else { return name == nil ? [] : [LoopingServer.result(of: stanza)] }
+            guard name == KeyPublishResponse.name else { return name == nil ? [] : [LoopingServer.result(of: stanza)] }
             let node = stanza.child("pubsub", "http://jabber.org/protocol/pubsub")?.child("items")?["node"] ?? ""
             let content = node == Dialect.axolotl.listNode ? DeviceList([]).element(.axolotl).xml() : foreign
             return [
@@ -152,7 +152,7 @@ struct LoopTests {
             try OwnPublisher(step: $0, dialect: .axolotl).began()
         }
         try server.play(minutes: 10)
-        #expect((20...50).contains(server.count[OwnAnswered.name, default: 0]))
+        #expect((20...50).contains(server.count[KeyPublishResponse.name, default: 0]))
     }
 
     @Test("an archive that names a later page again and again, and shows nothing, is left")
@@ -160,7 +160,7 @@ struct LoopTests {
         let harness = try StepHarness.reading()
         var page = 0
         let server = LoopingServer(harness) { stanza, name in
-            guard name == PageRead.name else { return name == nil ? [] : [LoopingServer.result(of: stanza)] }
+            guard name == ArchivePageResponse.name else { return name == nil ? [] : [LoopingServer.result(of: stanza)] }
             page += 1
             return [
                 LoopingServer.result(

@@ -18,7 +18,7 @@ import Testing
         try harness.answerFeatures(archive: true)
         try harness.database.run("UPDATE session SET stamps = 1")
         for _ in 0..<2 { try harness.answerPage(complete: true) }
-        try harness.assumeAnswered([DisplayedTold.name])
+        try harness.assumeAnswered([DisplayedNodeResponse.name])
     }
 
     private func message(_ id: String, from: String = "romeo@example.net/orchard") throws {
@@ -108,13 +108,13 @@ import Testing
 
     @Test("a new session asks for displayed messages")
     func asks() throws {
-        #expect(try harness.waiting(DisplayedTold.name).isEmpty)
+        #expect(try harness.waiting(DisplayedNodeResponse.name).isEmpty)
         try message("one")
         #expect(try shown() == ["show one"])
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)
         for _ in 0..<2 { try harness.answerPage(complete: true) }
-        let id = try #require(try harness.waiting(DisplayedTold.name).first)
+        let id = try #require(try harness.waiting(DisplayedNodeResponse.name).first)
         let question = try harness.request(id)
         #expect(question["type"] == "get" && question["to"] == nil)
         #expect(
@@ -134,7 +134,7 @@ import Testing
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)
         for _ in 0..<2 { try harness.answerPage(complete: true) }
-        let id = try #require(try harness.waiting(DisplayedTold.name).first)
+        let id = try #require(try harness.waiting(DisplayedNodeResponse.name).first)
         try harness.receive(
             """
             <iq type='error' id='\(id)'><error type='cancel'>\

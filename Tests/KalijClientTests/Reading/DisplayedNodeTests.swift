@@ -17,7 +17,7 @@ struct DisplayedNodeTests {
         let r = try R()
         try r.harness.receive(R.message("one"))
         try r.read()
-        let create = try r.harness.request(try #require(try r.harness.waiting(NodeCreated.name).last))
+        let create = try r.harness.request(try #require(try r.harness.waiting(NodeCreateResponse.name).last))
         let content = try #require(create.child("pubsub", Self.pubsub))
         #expect(content.child("create")?["node"] == "urn:xmpp:mds:displayed:0")
         #expect(
@@ -26,15 +26,15 @@ struct DisplayedNodeTests {
                 "pubsub#persist_items=1", "pubsub#send_last_published_item=never",
             ])
         #expect(try r.published().isEmpty)
-        try r.answer(NodeCreated.name)
+        try r.answer(NodeCreateResponse.name)
         #expect(try r.published() == ["\(R.romeo) archived-one"])
-        let publish = try r.harness.request(try #require(try r.harness.waiting(DisplayedPublished.name).last))
+        let publish = try r.harness.request(try #require(try r.harness.waiting(DisplayedPublishResponse.name).last))
         #expect(
             Self.fields(in: publish.child("pubsub", Self.pubsub)?.child("publish-options")) == [
                 "FORM_TYPE=\(Self.pubsub)#publish-options", "pubsub#persist_items=true",
                 "pubsub#access_model=whitelist",
             ])
-        try r.answer(DisplayedPublished.name)
+        try r.answer(DisplayedPublishResponse.name)
         #expect(try r.harness.number("SELECT count(*) FROM displayed WHERE unpublished = 1") == 0)
     }
 
@@ -49,12 +49,12 @@ struct DisplayedNodeTests {
         let r = try R()
         try r.harness.receive(R.message("one"))
         try r.read()
-        try r.answer(NodeCreated.name, error: "conflict")
-        let configure = try r.harness.request(try #require(try r.harness.waiting(NodeConfigured.name).last))
+        try r.answer(NodeCreateResponse.name, error: "conflict")
+        let configure = try r.harness.request(try #require(try r.harness.waiting(NodeConfigureResponse.name).last))
         let content = configure.child("pubsub", Self.pubsub + "#owner")?.child("configure")
         #expect(content?["node"] == "urn:xmpp:mds:displayed:0" && Self.fields(in: content).count == 5)
         #expect(try r.published().isEmpty)
-        try r.answer(NodeConfigured.name)
+        try r.answer(NodeConfigureResponse.name)
         #expect(try r.published().count == 1)
     }
 
@@ -75,14 +75,14 @@ struct DisplayedNodeTests {
         try r.harness.receive(R.message("nurse", from: "nurse@example.net"))
         try r.read("nurse@example.net")
         #expect(try r.published() == ["\(R.romeo) archived-one"])
-        try r.answer(DisplayedPublished.name)
-        try r.answer(DisplayedPublished.name)
-        try r.answer(DisplayedPublished.name)
+        try r.answer(DisplayedPublishResponse.name)
+        try r.answer(DisplayedPublishResponse.name)
+        try r.answer(DisplayedPublishResponse.name)
         #expect(
             Set(try r.published()) == [
                 "\(R.romeo) archived-one", "\(R.romeo) archived-three", "nurse@example.net archived-nurse",
             ])
-        #expect(try r.harness.waiting(DisplayedPublished.name).isEmpty)
+        #expect(try r.harness.waiting(DisplayedPublishResponse.name).isEmpty)
     }
 
     @Test(
@@ -97,7 +97,8 @@ struct DisplayedNodeTests {
         try r.harness.answerFeatures(archive: true)
         try r.harness.answerPage(complete: true)
         #expect(
-            try r.harness.waiting(DisplayedPublished.name).isEmpty, "first it is asked what other devices have read")
+            try r.harness.waiting(DisplayedPublishResponse.name).isEmpty,
+            "first it is asked what other devices have read")
         try r.answerItems(overtaken ? [R.item("two")] : [])
         try r.harness.answerPage(complete: true)
         #expect(try r.published().count == (overtaken ? 0 : 1))
@@ -109,9 +110,9 @@ struct DisplayedNodeTests {
         let r = try ready()
         for id in ["one", "two"] { try r.harness.receive(R.message(id)) }
         try r.read()
-        try r.answer(DisplayedPublished.name)
+        try r.answer(DisplayedPublishResponse.name)
         try r.harness.receive(R.event(R.item("two")))
-        #expect(try r.harness.waiting(DisplayedPublished.name).isEmpty)
+        #expect(try r.harness.waiting(DisplayedPublishResponse.name).isEmpty)
         try r.harness.receive(R.event(R.item("one")))
         #expect(try r.published().last == "\(R.romeo) archived-two")
         #expect(try r.unread() == 0)
@@ -141,7 +142,7 @@ struct DisplayedNodeTests {
             for observer in step.hooks.archiveObservers { try observer.didSyncArchive(in: step) }
         }
         #expect(try r.published() == ["\(R.romeo) late"])
-        try r.answer(DisplayedPublished.name)
+        try r.answer(DisplayedPublishResponse.name)
         #expect(try r.harness.number("SELECT count(*) FROM displayed WHERE unpublished = 1") == 0)
     }
 
@@ -150,15 +151,17 @@ struct DisplayedNodeTests {
         let r = try ready()
         try r.harness.receive(R.message("one"))
         try r.read()
-        try r.answer(DisplayedPublished.name, error: "conflict")
-        try r.answer(NodeCreated.name, error: "conflict")
-        try r.answer(NodeConfigured.name)
-        try r.answer(DisplayedPublished.name, error: "conflict")
-        #expect(try r.harness.waiting(NodeCreated.name).isEmpty && r.harness.waiting(DisplayedPublished.name).isEmpty)
+        try r.answer(DisplayedPublishResponse.name, error: "conflict")
+        try r.answer(NodeCreateResponse.name, error: "conflict")
+        try r.answer(NodeConfigureResponse.name)
+        try r.answer(DisplayedPublishResponse.name, error: "conflict")
+        #expect(
+            try r.harness.waiting(NodeCreateResponse.name).isEmpty
+                && r.harness.waiting(DisplayedPublishResponse.name).isEmpty)
         let other = try R()
         try other.harness.receive(R.message("one"))
         try other.read()
-        try other.answer(NodeCreated.name, error: "service-unavailable")
+        try other.answer(NodeCreateResponse.name, error: "service-unavailable")
         #expect(try other.published().isEmpty && other.unread() == 0)
         #expect(try other.harness.number("SELECT count(*) FROM dead_letter") == 0)
     }
@@ -173,8 +176,8 @@ struct DisplayedNodeTests {
         try r.harness.answerFeatures(archive: true)
         try r.harness.answerPage(complete: true)
         try r.answerItems([])
-        #expect(try r.harness.waiting(NodeCreated.name).count == 1)
-        try r.answer(NodeCreated.name)
+        #expect(try r.harness.waiting(NodeCreateResponse.name).count == 1)
+        try r.answer(NodeCreateResponse.name)
         #expect(try r.published().count == 1)
     }
 

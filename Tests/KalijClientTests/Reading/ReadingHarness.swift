@@ -97,7 +97,7 @@ struct ReadingHarness {
     }
 
     func answerItems(_ items: [String]) throws {
-        let id = try #require(try harness.waiting(DisplayedTold.name).last)
+        let id = try #require(try harness.waiting(DisplayedNodeResponse.name).last)
         try harness.receive(
             """
             <iq type='result' id='\(id)'><pubsub xmlns='http://jabber.org/protocol/pubsub'>\

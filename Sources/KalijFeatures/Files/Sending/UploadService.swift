@@ -84,7 +84,7 @@ package struct UploadServices {
         if let info = try step.discovery.info(of: server), info.supports(UploadSlot.namespace) {
             return try found(server, info)
         }
-        try step.discovery.askItems(of: server, then: UploadItemsTold(), within: Limits.serverPatience)
+        try step.discovery.askItems(of: server, then: UploadServiceItemsResponse(), within: Limits.serverPatience)
     }
 
     fileprivate func told(_ items: [DiscoveryItem]) throws {
@@ -92,7 +92,7 @@ package struct UploadServices {
         guard !services.isEmpty else { return try told(nothing: true) }
         try expect(Int64(min(services.count, Self.mostItems)))
         for jid in services.prefix(Self.mostItems) {
-            try step.discovery.ask(jid, then: UploadServiceTold(jid: jid), within: Limits.serverPatience)
+            try step.discovery.ask(jid, then: UploadServiceInfoResponse(jid: jid), within: Limits.serverPatience)
         }
     }
 
@@ -142,7 +142,7 @@ extension UploadServices {
 }
 
 /// The items of the server are known.
-struct UploadItemsTold: InvalidatableHandler {
+struct UploadServiceItemsResponse: InvalidatableHandler {
     static let name = "files.items"
 
     func call(_ reply: DiscoveryReply<[DiscoveryItem]>, in step: Step) throws {
@@ -157,7 +157,7 @@ struct UploadItemsTold: InvalidatableHandler {
 }
 
 /// The features of an item are known.
-struct UploadServiceTold: InvalidatableHandler {
+struct UploadServiceInfoResponse: InvalidatableHandler {
     static let name = "files.service"
     let jid: JID
 

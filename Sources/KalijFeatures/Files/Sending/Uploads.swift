@@ -111,7 +111,7 @@ package struct Uploads {
     /// A process begins: no bytes leave, whatever the rows say.
     package func processBegan() throws {
         // A request of a lost session was invalidated; without a request there is nothing to wait for.
-        let isAsking = try Requests(step: step).isWaiting([SlotTold.name])
+        let isAsking = try Requests(step: step).isWaiting([UploadSlotResponse.name])
         for row in try rows.active() {
             if row.plan.stage == .putting { try handle(.put(.stopped), row) }
             if row.plan.stage == .asking, !isAsking { try handle(.slotLost, row) }
@@ -130,7 +130,7 @@ package struct Uploads {
         let type = isSecret ? "application/octet-stream" : row.description.type ?? "application/octet-stream"
         try step.send(
             .request(.get, UploadSlot.request(name: name, size: row.putSize, type: type), to: service.jid),
-            then: SlotTold(upload: row.id, asked: row.plan.askedAt), within: Limits.archivePatience)
+            then: UploadSlotResponse(upload: row.id, asked: row.plan.askedAt), within: Limits.archivePatience)
     }
 
     /// A random name. The extension stays: other clients go by it to show a picture as a picture.
@@ -253,7 +253,7 @@ package struct Uploads {
 }
 
 /// The service has given a slot, or has refused.
-struct SlotTold: InvalidatableHandler {
+struct UploadSlotResponse: InvalidatableHandler {
     static let name = "files.slot"
     let upload: Int64
     /// When the slot was asked for: a late answer to an earlier request changes nothing.

@@ -5,7 +5,7 @@ import KalijStream
 import KalijXML
 
 /// A request that changes a room: the room's answer is the outcome of the intent.
-struct RoomChange: ChangeRequest {
+struct RoomAdminRequest: ChangeRequest {
     static let name = "rooms.change"
     let intent: String
     var attempt = 1
@@ -110,7 +110,7 @@ struct RoomChange: ChangeRequest {
 }
 
 /// The form of a room's configuration is asked for first: the fields that it has can be set, and no others.
-struct RoomFormAsked: ChangeRequest {
+struct RoomFormRequest: ChangeRequest {
     static let name = "rooms.form"
     let intent: String
     var attempt = 1
@@ -142,16 +142,16 @@ struct RoomFormAsked: ChangeRequest {
             let most = known.prefix(60).joined(separator: ", ")
             return .failed("\(room) has no setting \(unknown.joined(separator: ", ")); there are \(most)")
         }
-        try RoomChange(intent: intent, JID.received(room), .configuration(fields)).send(in: step)
+        try RoomAdminRequest(intent: intent, JID.received(room), .configuration(fields)).send(in: step)
         return .pending
     }
 
-    func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome { RoomChange.failure(error, room) }
+    func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome { RoomAdminRequest.failure(error, room) }
 }
 
 /// The subject has left for the room, and a self-ping behind it: by the answer to the ping the room has shown the
 /// subject, or will not (XEP-0045 section 8.1).
-struct SubjectSet: ChangeRequest {
+struct SetSubjectRequest: ChangeRequest {
     static let name = "rooms.subject"
     let intent: String
     var attempt = 1

@@ -4,7 +4,7 @@ import KalijXML
 
 /// A part of the account's own profile was published, or not. The parts follow one another: the vCard first, because some servers
 /// derive the nodes from it.
-struct ProfilePublished: ChangeRequest {
+struct PublishProfileRequest: ChangeRequest {
     static let name = "profiles.published"
     let intent: String
     var attempt = 1
