@@ -134,7 +134,7 @@ struct CipherTests {
         let path = try scratch.write(sample(count), to: "x")
         let (expected, reader) = (try reference(sample(count)), try HashingReader(path: path))
         #expect(try all(reader, 7001) == sample(count) && reader.sha256 == expected && reader.length == Int64(count))
-        let hashing = try Hashing(of: path)
+        let hashing = try StreamingHash(of: path)
         var steps = 0
         while try !hashing.step(bytes: 65_536) { steps += 1 }
         #expect(hashing.sha256 == expected && steps == max(0, (count + 65_535) / 65_536 - 1))
@@ -144,7 +144,7 @@ struct CipherTests {
     func changed(size: Int) throws {
         let path = try scratch.write(sample(300_000), to: "x")
         let (plain, sealing, hashing) = (
-            try HashingReader(path: path), try EncryptingReader(path: path, key: key), try Hashing(of: path)
+            try HashingReader(path: path), try EncryptingReader(path: path, key: key), try StreamingHash(of: path)
         )
         truncate(path, size)
         #expect(throws: FileError(.changed)) { try all(plain, 8192) }
@@ -157,6 +157,6 @@ struct CipherTests {
         #expect(throws: FileError(.notRegular)) { try HashingReader(path: path) }
         #expect(throws: FileError(.notRegular)) { try EncryptingReader(path: path, key: key) }
         #expect(throws: FileError(.notRegular)) { try Decryption(of: path, into: scratch.file("p"), key: key) }
-        #expect(throws: FileError(.notRegular)) { try Hashing(of: path) }
+        #expect(throws: FileError(.notRegular)) { try StreamingHash(of: path) }
     }
 }

@@ -107,9 +107,9 @@ struct NameTests {
     func linking() throws {
         let part = try scratch.write([1], to: "part")
         let taken = try scratch.write([2], to: "taken")
-        #expect(try !Renaming.link(part, taken))
+        #expect(try !AtomicRename.link(part, taken))
         #expect(try bytes(of: taken) == [2])
-        #expect(try Renaming.link(part, scratch.file("new")))
+        #expect(try AtomicRename.link(part, scratch.file("new")))
         #expect(try bytes(of: scratch.file("new")) == [1] && access(part, F_OK) != 0)
     }
 }

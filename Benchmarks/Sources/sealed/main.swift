@@ -78,7 +78,7 @@ final class World {
         steps = SessionSteps(runner: runner, account: account)
         try step { step in
             try OwnDevice.make(OwnDevice.newID(besides: []), in: step)
-            try OwnRow.make(account.id, .axolotl, in: step.database)
+            try KeyPublicationRow.make(account.id, .axolotl, in: step.database)
             device = try OwnDevice.id(of: account.id, in: step.database) ?? 0
             try OwnDevice.set(isRead: true, in: step)
             try OwnDevice.set(isOpen: true, in: step)
@@ -211,7 +211,7 @@ try world.step { step in
         return Recipients.Target(device: device, row: row)
     }
     let payload = try Payload(Array("hello".utf8), .axolotl)
-    _ = try Encrypting(step: step, own: own).seal(payload, for: &targets)
+    _ = try MessageEncryptor(step: step, own: own).seal(payload, for: &targets)
     for target in targets { try RatchetSessions(step: step).save(target.row.session, in: target.row.id, place: nil) }
     turned = (cpuMicroseconds() - start) / 1000
     guard targets.count == 330 else { throw RatchetError.malformed("only \(targets.count) sessions") }

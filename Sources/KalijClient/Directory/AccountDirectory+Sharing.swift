@@ -160,7 +160,7 @@ struct SharedReader {
 
     /// The files of `account` that were not taken over when `database` was read, oldest first.
     func files(of account: Account, besides database: Database) throws -> [(id: String, file: SendFile, at: Int64)] {
-        let place = try Taking.place(in: database)
+        let place = try MailboxImporter.place(in: database)
         let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
         return parcels.compactMap { parcel in
             guard parcel.id > last, parcel.sender.exact == account.jid.description.exact,
@@ -182,7 +182,7 @@ struct SharedReader {
 
     /// The messages of `account` that were not taken over when `database` was read, oldest first.
     func messages(of account: Account, besides database: Database) throws -> [Message] {
-        let place = try Taking.place(in: database)
+        let place = try MailboxImporter.place(in: database)
         let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
         var ids: Set<ExactText> = []
         let rooms = Set(try RoomRows(database: database, account: account.id).all().map(\.jid))

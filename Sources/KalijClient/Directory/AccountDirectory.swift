@@ -39,7 +39,8 @@ public struct AccountDirectory: Sendable {
             return mailbox
         } catch let error as StoreError where error.isDamage(ofMailboxIn: path) {
             try fence.check(database)
-            let damage = try Mailbox.setAsideIfDamaged(path, taken: try? Taking.place(in: database), now: clock.now())
+            let damage = try Mailbox.setAsideIfDamaged(
+                path, taken: try? MailboxImporter.place(in: database), now: clock.now())
             let mailbox = try mailbox()
             mailbox.damage = damage
             return mailbox
@@ -116,7 +117,7 @@ public struct AccountDirectory: Sendable {
         try database.transaction {
             guard try SteadyTime(reading: database, clock) == nil else { return }
             _ = try SteadyTime(in: database, clock)
-            try Telling.leaveNumbersOut(in: database, now: clock.now())
+            try EventPublisher.leaveNumbersOut(in: database, now: clock.now())
             try MessagesByID.leaveOut(in: database)
         }
     }
@@ -144,7 +145,7 @@ public struct AccountDirectory: Sendable {
         if let previous, !previous.letGo {
             try database.transaction {
                 try fence.check(database)
-                try Telling.leaveNumbersOut(in: database, now: now)
+                try EventPublisher.leaveNumbersOut(in: database, now: now)
                 try MessagesByID.leaveOut(in: database)
             }
         }

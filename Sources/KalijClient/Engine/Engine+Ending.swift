@@ -10,7 +10,7 @@ extension Engine {
         guard stopping.end(ending, isDone: isDone, at: clock.monotonic()) else { return }
         // Writes prevented by another process's step are left to the next driver, as after the death of this
         // process.
-        database.wait(atMost: Stopping.databasePatience)
+        database.wait(atMost: ShutdownState.databasePatience)
         // Processes that ring from now on must not rely on this process.
         doorbell.stopListening()
         context?.indexing?.cancel()

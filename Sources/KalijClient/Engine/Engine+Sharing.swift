@@ -19,7 +19,7 @@ extension Engine {
     var hasShared: Bool {
         get throws {
             guard let context else { return false }
-            return try Taking(runner: context.runner, store: mailbox.parcels).isWanted
+            return try MailboxImporter(runner: context.runner, store: mailbox.parcels).isWanted
         }
     }
 
@@ -30,7 +30,7 @@ extension Engine {
         sharing.again = nil
         do {
             if Mailbox.takeReport(in: directory.path) { _ = try replaceMailbox() }
-            try Taking(runner: context.runner, store: mailbox.parcels).run { account, effects in
+            try MailboxImporter(runner: context.runner, store: mailbox.parcels).run { account, effects in
                 guard let driver = drivers[account.id] else { return context.emit(effects.events) }
                 driver.release(effects)
                 driver.queueChanged()
@@ -58,7 +58,7 @@ extension Engine {
         // A disk that damages every new mailbox must not keep this process busy without end.
         guard sharing.replaced < 10 else { return false }
         let damage = try Mailbox.setAsideIfDamaged(
-            directory.path, taken: try Taking.place(in: database), now: clock.now())
+            directory.path, taken: try MailboxImporter.place(in: database), now: clock.now())
         guard let damage else { return false }
         sharing.replaced += 1
         mailbox = try directory.mailbox()

@@ -72,7 +72,7 @@ public final class Engine {
     var wake: WakeRun?
     var showing = Showing()
     var sharing = Sharing()
-    var stopping = Stopping()
+    var stopping = ShutdownState()
     private var watching: (network: NetworkMonitor?, signals: SignalWatch?) = (nil, nil)
     private(set) var context: DriverContext?
     var drivers: [Int64: AccountDriver] = [:]
@@ -106,7 +106,7 @@ public final class Engine {
     ) throws {
         let features = try Features(options.features)
         let loop = try EventLoop()
-        var takingOver = TakingOver(
+        var takingOver = DriverTakeover(
             directory: directory, role: options.role, clock: clock, schema: .accounts(options.features))
         let driven = try takingOver.run()
         try self.init(
@@ -119,7 +119,8 @@ public final class Engine {
     /// Drives a directory that was taken over already.
     init(
         _ directory: AccountDirectory, options: Options, clock: Clock, since created: Int64, features: Features,
-        loop: EventLoop, environment: Environment, driven: TakingOver.Driven, onEvent: @escaping (EngineEvent) -> Void
+        loop: EventLoop, environment: Environment, driven: DriverTakeover.Driven,
+        onEvent: @escaping (EngineEvent) -> Void
     ) throws {
         self.directory = directory
         self.options = options
@@ -152,14 +153,14 @@ public final class Engine {
         context?.notifyNow = { [weak self] in self?.showPlanned() }
         // A process that a push has started only fetches messages, and is small: it never loads what moves files.
         if options.role == .main || options.role == .background { context?.files = environment.files }
-        if options.role == .main { context?.indexing = Indexing(runner, on: environment.loop) }
+        if options.role == .main { context?.indexing = SearchIndexer(runner, on: environment.loop) }
         question.answer = { [weak self] in self?.answer($0) }
     }
 
     deinit { awaiter.close() }
 
     /// The time for deadlines; begins the time in the first process since the start of the machine.
-    private static func steadyTime(_ driven: TakingOver.Driven, _ clock: Clock) throws -> SteadyTime {
+    private static func steadyTime(_ driven: DriverTakeover.Driven, _ clock: Clock) throws -> SteadyTime {
         if let known = try SteadyTime(reading: driven.database, clock) { return known }
         return try driven.database.transaction {
             try driven.fence.check(driven.database)

@@ -16,7 +16,7 @@ final class Fetch {
     private var redirects = Redirects()
     private var request: TransferRequest?
     private var part: PartFile?
-    private var checking: Checking?
+    private var checking: IntegrityCheck?
     /// The length of the whole, as the server says.
     private var total: Int64 = 0
     private var problem: Problem?
@@ -188,7 +188,7 @@ final class Fetch {
     private func check() {
         part = nil
         do {
-            checking = try Checking(row, folders)
+            checking = try IntegrityCheck(row, folders)
             goOn()
         } catch { checked(.failure(error)) }
     }
@@ -238,11 +238,11 @@ final class Fetch {
 }
 
 /// The check of a received file: decrypted if needed, and then hashed.
-private final class Checking {
+private final class IntegrityCheck {
     /// The path of the file that is to get a name.
     let result: String
     private let decryption: Decryption?
-    private var hashing: Hashing?
+    private var hashing: StreamingHash?
     private let expected: [UInt8]?
     private static let slice = 2 << 20
 
@@ -260,7 +260,7 @@ private final class Checking {
     func step() throws -> Bool {
         if let decryption, try !decryption.step(bytes: Self.slice) { return false }
         guard let expected else { return true }
-        let hashing = try self.hashing ?? Hashing(of: result)
+        let hashing = try self.hashing ?? StreamingHash(of: result)
         self.hashing = hashing
         guard try hashing.step(bytes: Self.slice) else { return false }
         guard hashing.sha256 == expected else { throw FileMismatch() }

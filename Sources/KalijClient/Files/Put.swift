@@ -5,7 +5,7 @@ import KalijTransfer
 /// A PUT of a file (XEP-0363 section 6).
 final class Put {
     private let row: UploadRow
-    private weak var uploading: Uploading?
+    private weak var uploading: UploadDriver?
     private var transfer: (any Transfer)?
     private var head: ResponseHead?
     private var sent: Int64 = 0
@@ -13,7 +13,7 @@ final class Put {
     private var isPaused = false
     private var loop: (any Schedule)?
 
-    init(_ row: UploadRow, _ uploading: Uploading) { (self.row, self.uploading) = (row, uploading) }
+    init(_ row: UploadRow, _ uploading: UploadDriver) { (self.row, self.uploading) = (row, uploading) }
 
     /// - Throws: an error if the file cannot be read.
     func begin(_ transfers: Transfers) throws {
@@ -96,11 +96,11 @@ final class Put {
 /// Asks the server whether it has the whole file: a HEAD of the file's address.
 final class Look {
     private let row: UploadRow
-    private weak var uploading: Uploading?
+    private weak var uploading: UploadDriver?
     private var transfer: (any Transfer)?
     private var head: ResponseHead?
 
-    init(_ row: UploadRow, _ uploading: Uploading) { (self.row, self.uploading) = (row, uploading) }
+    init(_ row: UploadRow, _ uploading: UploadDriver) { (self.row, self.uploading) = (row, uploading) }
 
     func begin(_ transfers: Transfers) {
         guard let slot = row.plan.slot else { return }

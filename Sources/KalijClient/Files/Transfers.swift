@@ -10,7 +10,7 @@ final class Transfers {
     let steps: FileSteps
     let folders: FileFolders
     let seams: FileSeams
-    private lazy var uploading = Uploading(self)
+    private lazy var uploading = UploadDriver(self)
     private lazy var downloads = Downloads(self)
     private var timer: Timer?
     private var pace: Timer?

@@ -7,8 +7,8 @@ import KalijTransport
 
 /// Keeps one account online: connects, makes steps of arriving stanzas, writes the queue.
 ///
-/// Values that take events and return actions decide (``Reconnecting``, ``BlockedStorage``, ``SessionOpening``, ``Redelivery``,
-/// ``Consequence``; ``Acknowledging`` and ``Batch`` in a session); the driver performs. The driver holds no state that another
+/// Values that take events and return actions decide (``ReconnectPolicy``, ``BlockedStorage``, ``SessionEstablishment``, ``Redelivery``,
+/// ``Consequence``; ``AckPolicy`` and ``Batch`` in a session); the driver performs. The driver holds no state that another
 /// process would need: such state is in the database, so nothing is lost if the process dies.
 final class AccountDriver {
     let account: Account
@@ -17,17 +17,17 @@ final class AccountDriver {
     let alarms: Alarms
     private(set) var stage = Stage.offline
     private(set) var line: Line?
-    var reconnecting: Reconnecting
+    var reconnecting: ReconnectPolicy
     private(set) var storage: BlockedStorage
     var redelivery: Redelivery
     /// A logout under way.
     var logout: Logout?
-    private let approaching: Approaching
+    private let approaching: ConnectionPlanner
     private(set) lazy var due = DueWork(self)
 
     enum Stage {
         case offline
-        case negotiating(SessionOpening)
+        case negotiating(SessionEstablishment)
         case online(OnlineSession)
         /// The server refuses the login.
         case refused(NegotiationError)
@@ -45,11 +45,11 @@ final class AccountDriver {
         self.account = account
         self.context = context
         steps = SessionSteps(runner: context.runner, account: account)
-        approaching = Approaching(LoginSteps(runner: context.runner, account: account))
+        approaching = ConnectionPlanner(LoginSteps(runner: context.runner, account: account))
         alarms = Alarms(on: context.loop)
         let failed = FailedResults(database: context.runner.database, account: account.id)
         redelivery = Redelivery(isCareful: careful, failedResults: (try? failed.all()) ?? [:])
-        reconnecting = Reconnecting(longest: context.timing.longestRetry)
+        reconnecting = ReconnectPolicy(longest: context.timing.longestRetry)
         storage = BlockedStorage(longest: context.timing.longestStorageRetry)
     }
 
@@ -68,7 +68,7 @@ final class AccountDriver {
         let credentials = logins.map { reconnecting.choice.credentials($0) } ?? account.credentials
         // Which of two passwords counts, a login by a token would not tell.
         let approach = approaching.begin(withTokens: logins?.new == nil)
-        stage = .negotiating(SessionOpening(steps, withNewPassword: reconnecting.choice.isNew))
+        stage = .negotiating(SessionEstablishment(steps, withNewPassword: reconnecting.choice.isNew))
         context.emit(Connecting(), for: account)
         guard case .negotiating = stage else { return }
         let configuration = Negotiation.Configuration(account, credentials, approach, now: context.runner.now)

@@ -18,7 +18,7 @@ final class DriverContext {
     /// There is something to notify of.
     var notified: () -> Void = {}
     /// Indexes stored texts; nil in a process whose time is short.
-    var indexing: Indexing?
+    var indexing: SearchIndexer?
     /// Moves files; nil in a process that never does.
     var files: FileSeams?
     /// When this process has to end, on the loop's clock; nil for no such time.

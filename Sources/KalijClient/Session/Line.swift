@@ -230,7 +230,7 @@ extension ChannelBindings {
 }
 
 extension Negotiation.Configuration {
-    init(_ account: Account, _ credentials: Credentials, _ approach: Approach, now: Int64) {
+    init(_ account: Account, _ credentials: Credentials, _ approach: ConnectionPlan, now: Int64) {
         self.init(account.jid, credentials, pins: approach.pins)
         (userAgent, tokens, self.now) = (approach.userAgent, approach.tokens, now)
     }

@@ -9,12 +9,12 @@ struct LoginSteps {
     let account: Account
 
     /// Prepares a connection. Tokens are counted, and the ticket is taken out, before anything leaves.
-    func approach() throws -> Approach {
+    func approach() throws -> ConnectionPlan {
         let (database, now) = (runner.database, runner.now)
         let accounts = AccountTable(database)
         let (tokens, tickets) = (LoginTokens(database, of: account.id), TicketRow(database, of: account.id))
         let known = try EndpointRow.last(of: account.id, in: database)
-        var approach = Approach(
+        var approach = ConnectionPlan(
             remembered: known.flatMap { $0.isFresh(at: now) ? $0.endpoint : nil }, link: known?.link ?? LinkMeasure(),
             wantsTicket: try tickets.isWanted(at: now), userAgent: try accounts.userAgent(of: account.id),
             pins: try accounts.pins(of: account.id) ?? account.pins)

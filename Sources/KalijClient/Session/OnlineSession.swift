@@ -13,7 +13,7 @@ final class OnlineSession {
     private let context: DriverContext
     private let steps: SessionSteps
     private let handling: StanzaHandling
-    var acknowledging: Acknowledging
+    var acknowledging: AckPolicy
     /// The counters; nil on a stream without stream management.
     private(set) var management: StreamManagement?
     private var tail = ArchiveTail()
@@ -21,7 +21,7 @@ final class OnlineSession {
     init(_ driver: AccountDriver, _ line: Line, _ management: StreamManagement?) {
         (self.driver, self.line, self.management) = (driver, line, management)
         (context, steps, handling) = (driver.context, driver.steps, StanzaHandling(driver))
-        acknowledging = Acknowledging(
+        acknowledging = AckPolicy(
             isManaged: management != nil, longestSilence: driver.context.timing.acknowledgement,
             handled: management?.handled ?? .zero)
     }
@@ -167,7 +167,7 @@ final class OnlineSession {
         }
     }
 
-    private func perform(_ actions: [Acknowledging.Action]) {
+    private func perform(_ actions: [AckPolicy.Action]) {
         for action in actions {
             switch action {
             case .request:

@@ -11,7 +11,7 @@ final class TokenEnd {
     private var deadline: Timer?
 
     /// Nil without a token.
-    init?(_ account: Account, _ approach: Approach, _ context: DriverContext) {
+    init?(_ account: Account, _ approach: ConnectionPlan, _ context: DriverContext) {
         guard !approach.tokens.isEmpty else { return nil }
         var configuration = Negotiation.Configuration(
             account, account.credentials, approach, now: context.runner.now)
@@ -25,7 +25,7 @@ final class TokenEnd {
     ///   - seconds: the longest time for the login.
     ///   - finished: called from the loop at the end, whatever the server says.
     func run(
-        _ account: Account, _ approach: Approach, _ context: DriverContext, within seconds: Double,
+        _ account: Account, _ approach: ConnectionPlan, _ context: DriverContext, within seconds: Double,
         _ finished: @escaping () -> Void
     ) {
         // Keeps this object until the end.

@@ -81,7 +81,7 @@ package struct Messages {
         for observer in step.hooks.storedMessageObservers { try observer.didInsert(&message, from: received, in: step) }
         // A message that was retracted before it came is told to nobody.
         let isTold = message.isShown && message.erasure == nil
-        if isTold { try Telling(step: step).tell(MessageStored(message)) }
+        if isTold { try EventPublisher(step: step).tell(MessageStored(message)) }
         for observer in step.hooks.storedMessageObservers { try observer.didStore(message, from: received, in: step) }
         if isTold {
             for observer in step.hooks.storedMessageObservers {
@@ -93,7 +93,7 @@ package struct Messages {
 
     /// A stored message is a line of its conversation from now on.
     package func tellShown(_ message: Message, from received: IncomingMessage) throws {
-        try Telling(step: step).tell(MessageStored(message))
+        try EventPublisher(step: step).tell(MessageStored(message))
         for observer in step.hooks.storedMessageObservers { try observer.didShow(message, from: received, in: step) }
     }
 
@@ -223,7 +223,7 @@ package struct Messages {
 
     func emitState(of id: Int64) throws {
         guard let message = try Message.load(id, from: database) else { return }
-        if message.isShown { try Telling(step: step).tell(MessageStateChanged(message)) }
+        if message.isShown { try EventPublisher(step: step).tell(MessageStateChanged(message)) }
         for observer in step.hooks.storedMessageObservers { try observer.didChangeState(message, in: step) }
     }
 }

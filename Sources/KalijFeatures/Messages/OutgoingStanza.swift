@@ -83,7 +83,7 @@ package struct OutgoingStanza {
         }
         message = try Message.load(row, from: step.database) ?? message
         step.flush()
-        if message.isShown { try Telling(step: step).tell(MessageStateChanged(message)) }
+        if message.isShown { try EventPublisher(step: step).tell(MessageStateChanged(message)) }
         return message
     }
 

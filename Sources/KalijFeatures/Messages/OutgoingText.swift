@@ -49,7 +49,7 @@ package struct OutgoingText {
     /// - Throws: `AcceptError.tooLong`
     static func checkLength(of stanza: OutgoingStanza) throws(AcceptError) {
         let bytes = stanza.element().bytes(in: "jabber:client").count
-        guard bytes <= Outgoing.largestStanza else { throw .tooLong(bytes) }
+        guard bytes <= OutgoingMessages.largestStanza else { throw .tooLong(bytes) }
     }
 
     /// Stores and queues the message, unless a message was accepted under the same id before.

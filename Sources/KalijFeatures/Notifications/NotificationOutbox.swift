@@ -125,7 +125,7 @@ package struct NotificationOutbox {
 }
 
 /// A step's work on notifications.
-struct Notifying {
+struct NotificationWriter {
     package let step: Step
     private var account: Value { .integer(step.account.id) }
     private var messages: StoredMessages { StoredMessages(database: step.database, account: step.account.id) }

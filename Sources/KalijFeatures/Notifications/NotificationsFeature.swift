@@ -26,11 +26,11 @@ enum NotificationsFeature: Feature, StoredMessageObserver {
     ]
 
     package static func didShow(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
-        try Notifying(step: step).shown(incoming, row: message.id)
+        try NotificationWriter(step: step).shown(incoming, row: message.id)
     }
 
     /// A message that was retracted, or a correction that found its original, is no longer announced.
     static func didChangeBody(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
-        if text == nil { try Notifying(step: step).withdraw(row) }
+        if text == nil { try NotificationWriter(step: step).withdraw(row) }
     }
 }

@@ -83,7 +83,7 @@ struct Bundles {
         let identity = try own.identity
         let session = try Session.begin(identity, bundle, device.dialect)
         guard session.theirs.key != identity.publicIdentity.key else { throw RatchetError.badKey }
-        try Trusting(step: step).met(session.theirs.key, of: device)
+        try TrustStore(step: step).met(session.theirs.key, of: device)
         // A session that still sends is one with this key.
         if try !heals && rows.sending(device) != nil { return }
         try rows.add(session, of: device, place: step.now, sends: true)

@@ -55,13 +55,13 @@ struct EmptyMessages {
         for device in devices {
             guard let identity = device.identity, let row = try RatchetSessions(step: step).sending(device),
                 row.session.sent == 0 || !row.session.isAnswered,
-                try Trusting(step: step).trust(in: identity, of: device.jid)?.isUsed ?? false
+                try TrustStore(step: step).trust(in: identity, of: device.jid)?.isUsed ?? false
             else { continue }
             targets.append(Recipients.Target(device: device, row: row))
         }
         guard !targets.isEmpty else { return }
         let payload = try Payload(emptyIn: first.dialect)
-        let keys = try Encrypting(step: step, own: own).seal(payload, for: &targets)
+        let keys = try MessageEncryptor(step: step, own: own).seal(payload, for: &targets)
         for target in targets {
             try RatchetSessions(step: step).save(target.row.session, in: target.row.id, place: nil)
         }

@@ -26,10 +26,10 @@ public struct EncryptionState: Sendable, Equatable {
     /// - Throws: `StoreError`
     public static func load(of account: Account, from database: Database) throws -> EncryptionState? {
         guard let device = try OwnDevice.load(account.id, from: database) else { return nil }
-        let row = try OwnRow.load(account.id, .axolotl, from: database)
+        let row = try KeyPublicationRow.load(account.id, .axolotl, from: database)
         let isSecond = try Formats(database: database, account: account.id).usesOMEMO2
-        let second = try isSecond ? OwnRow.load(account.id, .omemo2, from: database) : nil
-        let off = OwnPublishing.Stage.off.rawValue
+        let second = try isSecond ? KeyPublicationRow.load(account.id, .omemo2, from: database) : nil
+        let off = KeyPublicationState.Stage.off.rawValue
         let waiting = try database.statement(
             "SELECT count(*) FROM (SELECT 1 FROM omemo_waiting WHERE account = ? LIMIT 1000)"
         ).first([.integer(account.id)]) { Int($0.integer()) }

@@ -39,8 +39,8 @@ struct Gate {
         step.flush()
     }
 
-    private func stage(_ dialect: Dialect) throws -> OwnPublishing.Stage? {
-        try OwnRow.load(step.account.id, dialect, from: step.database)?.state.stage
+    private func stage(_ dialect: Dialect) throws -> KeyPublicationState.Stage? {
+        try KeyPublicationRow.load(step.account.id, dialect, from: step.database)?.state.stage
     }
 
     /// Sends what is owed, and mends sessions.
@@ -49,7 +49,7 @@ struct Gate {
             let own = try OwnDevice.load(step.account.id, from: step.database), own.isOpen
         else { return }
         try EmptyMessages(step: step).send(own)
-        try Healing(step: step).begin()
+        try SessionRepair(step: step).begin()
         step.flush()
     }
 }

@@ -44,30 +44,30 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         try Gate(step: step).sessionLost()
         try PeerLists.sessionLost(in: step)
         try Requests(step: step).forget(KeyPublishResponse.name, unqueueing: true)
-        for dialect in Dialect.allCases { try OwnPublisher(step: step, dialect: dialect).handle(.sessionLost) }
+        for dialect in Dialect.allCases { try KeyPublisher(step: step, dialect: dialect).handle(.sessionLost) }
     }
 
     static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         guard entity == .account, case .known(let info) = answer else { return }
         guard info.identities.contains(where: { $0.category == "pubsub" && $0.type == "pep" }) else {
-            return try OwnPublisher(step: step, dialect: .axolotl).cannotBegin()
+            return try KeyPublisher(step: step, dialect: .axolotl).cannotBegin()
         }
-        for dialect in try Formats(step: step).all { try OwnPublisher(step: step, dialect: dialect).began() }
-        try Restoring(step: step).lookAtFile()
+        for dialect in try Formats(step: step).all { try KeyPublisher(step: step, dialect: dialect).began() }
+        try BackupRestoreGuard(step: step).lookAtFile()
         if !info.supports("urn:xmpp:mam:2") { try Gate(step: step).archiveRead() }
     }
 
-    static func didResumeSession(in step: Step) throws { try Restoring(step: step).lookAtFile() }
+    static func didResumeSession(in step: Step) throws { try BackupRestoreGuard(step: step).lookAtFile() }
 
     static func didDetectCounterMismatch(in step: Step) throws {
-        try Restoring(step: step).found("the server has counted more than was sent")
+        try BackupRestoreGuard(step: step).found("the server has counted more than was sent")
     }
 
     static func didSyncArchive(in step: Step) throws { try Gate(step: step).archiveRead() }
 
-    static func prepareLogout(in step: Step) throws -> [String] { try Leaving(step: step).leave() }
+    static func prepareLogout(in step: Step) throws -> [String] { try DeviceRemoval(step: step).leave() }
 
-    static func didLogOut(in step: Step) throws { try Leaving(step: step).forget() }
+    static func didLogOut(in step: Step) throws { try DeviceRemoval(step: step).forget() }
 
     // MARK: Incoming
 
@@ -80,7 +80,7 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             try lookForOptOut(message, isProven: false, in: step)
         }
         guard !EncryptedElement.isMeant(by: message.element) else {
-            return try Receiving.arrived(&message, in: step)
+            return try EncryptedMessageReceiver.arrived(&message, in: step)
         }
         guard message.isShown, message.encryption == nil,
             try Modes(step: step).isEncrypted(message.conversation)
@@ -109,7 +109,7 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         guard sender == step.account.jid else {
             return try PeerLists(step: step, dialect: dialect).event(event.change, by: sender)
         }
-        let publisher = OwnPublisher(step: step, dialect: dialect)
+        let publisher = KeyPublisher(step: step, dialect: dialect)
         switch event.change {
         case .content(let content): try publisher.told(DeviceList(content, dialect) ?? DeviceList([]))
         case .emptied: try publisher.told(DeviceList([]))
@@ -126,7 +126,7 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             message.direction == .outgoing,
             try device == OwnDevice.id(of: step.account.id, in: step.database)
         else { return }
-        try Restoring(step: step).found("the archive has messages of this device that are not here")
+        try BackupRestoreGuard(step: step).found("the archive has messages of this device that are not here")
     }
 
     // MARK: Outgoing

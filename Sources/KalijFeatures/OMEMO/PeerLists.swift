@@ -176,7 +176,7 @@ struct PeerLists {
         try step.database.run(
             "UPDATE omemo_list SET asked = 0 WHERE account = ? AND asked = 1", [.integer(step.account.id)])
         try PeerDevices(step: step).forgetQuestions()
-        try Healing(step: step).sessionLost()
+        try SessionRepair(step: step).sessionLost()
     }
 
     fileprivate func answered(_ reply: IQReply, of jid: JID, isWatched: Bool) throws {
@@ -186,7 +186,7 @@ struct PeerLists {
         } else {
             try failed(jid, reply)
         }
-        if let list = try list(of: jid) { try Healing(step: step).listTold(list) }
+        if let list = try list(of: jid) { try SessionRepair(step: step).listTold(list) }
     }
 }
 

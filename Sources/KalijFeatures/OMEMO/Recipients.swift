@@ -95,7 +95,7 @@ struct Recipients {
     }
 
     private func look(_ device: PeerDevice, _ known: inout Known) throws {
-        let trust = try device.identity.flatMap { try Trusting(step: step).trust(in: $0, of: device.jid) }
+        let trust = try device.identity.flatMap { try TrustStore(step: step).trust(in: $0, of: device.jid) }
         if let trust, !trust.isUsed {
             // The bundle says which key the device has now.
             guard !device.isAsked else { return known.isMissing = true }

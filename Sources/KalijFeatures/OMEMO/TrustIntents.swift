@@ -39,7 +39,7 @@ public struct TrustKey: Intent {
         guard let fingerprint = Fingerprint(fingerprint) else {
             return .failed("a fingerprint has 64 hexadecimal digits")
         }
-        try Trusting(step: step).set(trust, PublicKey(fingerprint.bytes).bytes, of: jid.bare)
+        try TrustStore(step: step).set(trust, PublicKey(fingerprint.bytes).bytes, of: jid.bare)
         return .done
     }
 }
@@ -60,10 +60,10 @@ public struct VerifyKeys: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         guard let uri = OMEMOURI(uri) else { return .failed("this is no address with keys") }
         for key in uri.verified {
-            try Trusting(step: step).set(.verified, PublicKey(key.bytes).bytes, of: uri.jid)
+            try TrustStore(step: step).set(.verified, PublicKey(key.bytes).bytes, of: uri.jid)
         }
         for key in uri.distrusted {
-            try Trusting(step: step).set(.distrusted, PublicKey(key.bytes).bytes, of: uri.jid)
+            try TrustStore(step: step).set(.distrusted, PublicKey(key.bytes).bytes, of: uri.jid)
         }
         return .done
     }
@@ -123,7 +123,7 @@ public struct HealSession: Intent {
         guard !devices.isEmpty else {
             throw IntentFailure(device.map { "\(jid) has no device \($0)" } ?? "no device of \(jid) is known")
         }
-        for device in devices { try Healing(step: step).command(device) }
+        for device in devices { try SessionRepair(step: step).command(device) }
         return .done
     }
 }
@@ -139,7 +139,7 @@ public struct ResetKeys: Intent {
         guard try OwnDevice.id(of: step.account.id, in: step.database) != nil else {
             throw IntentFailure("this device has no keys yet")
         }
-        try Restoring(step: step).reset()
+        try BackupRestoreGuard(step: step).reset()
         return .done
     }
 }
@@ -158,13 +158,13 @@ public struct UseOMEMO2: Intent {
         let formats = Formats(step: step)
         guard try formats.usesOMEMO2 != enabled else { return .done }
         try formats.set(usesOMEMO2: enabled)
-        let publisher = OwnPublisher(step: step, dialect: .omemo2)
+        let publisher = KeyPublisher(step: step, dialect: .omemo2)
         guard enabled else {
-            _ = try Leaving(step: step).leave(.omemo2)
+            _ = try DeviceRemoval(step: step).leave(.omemo2)
             try publisher.handle(.unpublished)
             return .done
         }
-        let stage = try OwnRow.load(step.account.id, .axolotl, from: step.database)?.state.stage ?? .off
+        let stage = try KeyPublicationRow.load(step.account.id, .axolotl, from: step.database)?.state.stage ?? .off
         // The next session begins with both.
         if stage != .off, stage != .refused { try publisher.began() }
         return .done

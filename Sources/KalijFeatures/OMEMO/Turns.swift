@@ -119,14 +119,16 @@ struct Turns {
                 EXISTS (SELECT 1 FROM omemo_device WHERE account = ?1 AND open = 1)
                 OR EXISTS (SELECT 1 FROM omemo_own WHERE account = ?1 AND stage = 'refused' AND problem = ?2)) LIMIT 1
             """
-        ).first([.integer(account.id), .text(OwnRow.withoutNodes)]) { _ in true }
+        ).first([.integer(account.id), .text(KeyPublicationRow.withoutNodes)]) { _ in true }
         guard isTurn ?? false else { return false }
         return try OutboundQueue(database: database, account: account.id).holding() == .none
     }
 
     /// Whether messages wait, and not only for a later attempt to get keys, or for the user.
     static func isWaiting(of account: Account, in database: Database) throws -> Bool {
-        guard try OwnRow.load(account.id, .axolotl, from: database)?.state.stage != .refused else { return false }
+        guard try KeyPublicationRow.load(account.id, .axolotl, from: database)?.state.stage != .refused else {
+            return false
+        }
         return try database.statement(
             """
             SELECT 1 FROM omemo_waiting w LEFT JOIN omemo_conversation c
@@ -145,8 +147,8 @@ struct Turns {
             RETURNING conversation
             """
         ).first([account]) { $0.text() }
-        let row = try OwnRow.load(step.account.id, .axolotl, from: database)
-        if let row, row.state.stage == .refused, row.problem == OwnRow.withoutNodes {
+        let row = try KeyPublicationRow.load(step.account.id, .axolotl, from: database)
+        if let row, row.state.stage == .refused, row.problem == KeyPublicationRow.withoutNodes {
             return try failAll(Reason(.noKeysAtServer))
         }
         guard let conversation, let own = try OwnDevice.load(step.account.id, from: database), own.isOpen else {
@@ -198,7 +200,7 @@ struct Turns {
             try forget(waiting.message)
             return try queue(stanza.bytes(in: "jabber:client"), waiting, room)
         }
-        switch try Encrypting(step: step, own: own).encrypt(stanza, in: conversation, room) {
+        switch try MessageEncryptor(step: step, own: own).encrypt(stanza, in: conversation, room) {
         case .encrypted(let sealed):
             try forget(waiting.message)
             try Messages(step: step).set(

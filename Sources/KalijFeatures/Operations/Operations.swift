@@ -136,7 +136,7 @@ struct Operations {
         for (target, old) in before {
             try apply(to: target)
             guard let new = try view(target), new != old, target != untold else { continue }
-            try Telling(step: step).tell(MessageChanged(new))
+            try EventPublisher(step: step).tell(MessageChanged(new))
         }
     }
 
@@ -190,7 +190,7 @@ struct Operations {
     private func end(_ row: Int64, _ erasure: Erasure) throws {
         try Messages(step: step).rewrite(row, body: nil, editedAt: nil, erasure: erasure)
         try erase(row)
-        if let message = try view(row) { try Telling(step: step).tell(MessageChanged(message)) }
+        if let message = try view(row) { try EventPublisher(step: step).tell(MessageChanged(message)) }
     }
 
     // MARK: Corrections of unknown messages
@@ -232,7 +232,7 @@ struct Operations {
             row.message, body: isShown ? row.operation.content : nil,
             corrects: isShown ? row.operation.reference : nil)
         guard let message = try Message.load(row.message, from: step.database), message != before else { return }
-        try Telling(step: step).tell(MessageChanged(message))
+        try EventPublisher(step: step).tell(MessageChanged(message))
     }
 
     // MARK: Bounds

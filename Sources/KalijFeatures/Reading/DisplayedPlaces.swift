@@ -102,7 +102,7 @@ package struct DisplayedPlaces {
         if mover == .node { try told(isEarlier: order < 0, in: conversation) }
         guard order > 0 else {
             // The displayed message may stand at the end because the archive has not shown it: then this message may be notified of.
-            if mover != .history { try Notifying(step: step).withdraw(place.row) }
+            if mover != .history { try NotificationWriter(step: step).withdraw(place.row) }
             return false
         }
         try database.run(
@@ -117,7 +117,7 @@ package struct DisplayedPlaces {
             ])
         if mover != .history {
             step.unreadMayDiffer(in: conversation)
-            try Notifying(step: step).withdraw(through: place, in: conversation)
+            try NotificationWriter(step: step).withdraw(through: place, in: conversation)
         }
         return true
     }
@@ -131,7 +131,7 @@ package struct DisplayedPlaces {
         step.unreadMayDiffer(in: message.conversation)
         // Notifications have had their turn.
         guard step.notifies, try place.position <= position(in: message.conversation) else { return }
-        try Notifying(step: step).withdraw(through: place, in: message.conversation)
+        try NotificationWriter(step: step).withdraw(through: place, in: message.conversation)
     }
 
     /// Whatever is from before the account was here counts as read. Messages of the first reading of the account's own archive are
@@ -211,11 +211,11 @@ package struct DisplayedPlaces {
     /// reading has shown the displayed message: otherwise the message stands at the end, and proves nothing.
     private func withdrawRead() throws {
         guard let round = try step.catchUp.round(), round.changedBehind != nil else { return }
-        for conversation in try Notifying(step: step).conversations() {
+        for conversation in try NotificationWriter(step: step).conversations() {
             guard let place = try Self.place(in: conversation, of: step.account.id, in: database),
                 try messages.reading(of: place.row)?.round == round.number
             else { continue }
-            try Notifying(step: step).withdraw(through: place, in: conversation)
+            try NotificationWriter(step: step).withdraw(through: place, in: conversation)
         }
     }
 

@@ -65,7 +65,7 @@ struct Markers {
             return false
         }
         let contact = JID.received(conversation)
-        switch try Disclosing(step: step).verdict(.markers, to: contact) {
+        switch try DisclosurePolicy(step: step).verdict(.markers, to: contact) {
         case .mayNot: return false
         case .unknown:
             guard asking else { return false }

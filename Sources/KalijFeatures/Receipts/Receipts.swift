@@ -110,7 +110,7 @@ struct Receipts {
     /// Gives a receipt, if `contact` may know that the account is online (section 8).
     /// - Returns: false if it is unknown whether `contact` may know.
     private func give(_ id: String, to contact: JID) throws -> Bool {
-        switch try Disclosing(step: step).verdict(.receipts, to: contact) {
+        switch try DisclosurePolicy(step: step).verdict(.receipts, to: contact) {
         case .may: break
         case .mayNot: return true
         case .unknown: return false

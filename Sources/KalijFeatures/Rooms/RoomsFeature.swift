@@ -179,10 +179,10 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             (message.isShown, message.isKept, message.isNeeded) = (false, true, true)
             return
         }
-        guard message.type == "groupchat" else { return try Hearing.arrivedPrivately(&message, in: step) }
+        guard message.type == "groupchat" else { return try RoomMessageClassifier.arrivedPrivately(&message, in: step) }
         guard let room = message.sender.isPrepared ? message.sender.bare : nil else { return }
         if var row = try Rooms(step: step).rows.room(room) {
-            try Hearing(step: step, room: row).arrived(&message, &row)
+            try RoomMessageClassifier(step: step, room: row).arrived(&message, &row)
         } else if message.source != .archive, try !RoomArchive.isTrusted(room.description, in: step) {
             // Nobody says anything in a room to an account that is not there.
             message.isKept = false
@@ -202,7 +202,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             throw IntentFailure("you are not in the room \(recipient.bare): `kalij room join`")
         }
         if let nick = recipient.resource {
-            try Hearing(step: step, room: room).checkHolder(of: nick, recipient.description)
+            try RoomMessageClassifier(step: step, room: room).checkHolder(of: nick, recipient.description)
             return false
         }
         try RoomOutbox(step: step, room: room).accept(stanza.element, stanza.message)
@@ -210,7 +210,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     }
 
     static func handlesError(_ message: Element, in step: Step) throws -> Bool {
-        try Hearing.takesError(message, in: step)
+        try RoomMessageClassifier.takesError(message, in: step)
     }
 
     static func didChangeState(_ message: Message, in step: Step) throws {

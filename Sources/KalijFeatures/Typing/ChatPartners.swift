@@ -26,7 +26,7 @@ struct ChatPartners {
 
     /// Whether the user wants `contact` to know, and the contact may know.
     func mayKnow(_ contact: JID) throws -> Bool {
-        try Disclosing(step: step).verdict(.typing, to: contact) == .may
+        try DisclosurePolicy(step: step).verdict(.typing, to: contact) == .may
     }
 
     /// Whether a text to `contact` says that the user is active, and so asks for the contact's states.

@@ -40,9 +40,9 @@ public enum FileAcceptance {
         let output = try lockedPart(part)
         do throws(FileError) {
             let name = FreshName.cleaned(path)
-            let copying = Copying(source, output, named: name, limit: limit, reserve: reserve)
+            let copying = FileCopier(source, output, named: name, limit: limit, reserve: reserve)
             let copy = try copying.run(keepingMetadata: keepingMetadata)
-            guard try Renaming.move(part, to: final) else { throw FileError(.nameTaken) }
+            guard try AtomicRename.move(part, to: final) else { throw FileError(.nameTaken) }
             do throws(FileError) { try Descriptor.sync(folder: folder) } catch {
                 unlink(final)
                 throw error

@@ -21,7 +21,7 @@ public enum FileCopy {
             try copy(source, size, to: output)
             guard exactly else { return try FreshName.place(part, named: name, in: folder) }
             try output.sync()
-            guard try Renaming.move(part, to: "\(folder)/\(name)") else { throw FileError(.nameTaken) }
+            guard try AtomicRename.move(part, to: "\(folder)/\(name)") else { throw FileError(.nameTaken) }
             return "\(folder)/\(name)"
         } catch {
             unlink(part)

@@ -96,7 +96,7 @@ public enum FreshName {
         let (stem, end) = parts(cleaned(suggested))
         for number in 1...1000 {
             let path = "\(folder)/\(stem)\(number == 1 ? "" : " (\(number))")\(end)"
-            guard try Renaming.move(part, to: path) else { continue }
+            guard try AtomicRename.move(part, to: path) else { continue }
             try Descriptor.sync(folder: folder)
             return path
         }

@@ -71,7 +71,7 @@ public final class Step {
     /// Hands a stanza to the session. The stanza leaves after the commit, and is kept until the server acknowledges the
     /// stanza.
     ///
-    /// Not for messages, which are accepted (``Outgoing``), nor for requests whose answer matters
+    /// Not for messages, which are accepted (``OutgoingMessages``), nor for requests whose answer matters
     /// (``send(_:then:within:)``). A lost session drops the stanza.
     /// - Throws: `StanzaTooLong` if the stanza is over the server's limit; `StoreError`.
     public func send(_ stanza: Element) throws { try send(stanza, request: nil) }
@@ -179,7 +179,7 @@ public final class Step {
     /// listed by its feature (``Feature/events``). A process that does not drive tells nothing.
     public func emit(_ content: some EventContent) { emit(content, number: nil) }
 
-    /// Tells the application after the commit; events about messages get a number first (`Telling`).
+    /// Tells the application after the commit; events about messages get a number first (`EventPublisher`).
     package func emit(_ content: any EventContent, number: Int64?) {
         if content is DeadLettered { effects.deadLetters += 1 }
         effects.events.append(EngineEvent(account: account.jid, at: now, content: content, number: number))

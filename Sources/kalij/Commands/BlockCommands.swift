@@ -10,10 +10,11 @@ enum BlockCommand: Command {
         address) or a whole server. With --report your server is also told why, if it takes reports; if it does not, JID is
         blocked all the same. Fails if your server cannot block.
 
-        \(Acting.details)
+        \(IntentRunner.details)
         """
     static let options: [Arguments.Option] =
-        [.value("--report", "spam|abuse", "report JID for unwanted messages, or for other abuse")] + Acting.options
+        [.value("--report", "spam|abuse", "report JID for unwanted messages, or for other abuse")]
+        + IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
@@ -23,7 +24,7 @@ enum BlockCommand: Command {
             }
             return reason
         }
-        return try Acting(arguments, shared).run(Block(try JID(arguments.words[0]), report: reason))
+        return try IntentRunner(arguments, shared).run(Block(try JID(arguments.words[0]), report: reason))
     }
 }
 
@@ -34,12 +35,12 @@ enum UnblockCommand: Command {
     static let details = """
         JID is heard again. `kalij roster --blocked` lists blocked addresses.
 
-        \(Acting.details)
+        \(IntentRunner.details)
         """
-    static let options = Acting.options
+    static let options = IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try Acting(arguments, shared).run(Unblock(try JID(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(Unblock(try JID(arguments.words[0])))
     }
 }

@@ -13,16 +13,16 @@ enum CorrectCommand: Command {
         Replaces the text of a message that you have sent, from whatever device (XEP-0308). \(naming)
         The recipient's client shows the new text, if it knows corrections; others show a second message.
 
-        \(Acting.details)
+        \(IntentRunner.details)
 
         example:
           kalij correct 17 "Wherefore art thou Romeo?"
         """
-    static let options = Acting.options
+    static let options = IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(2...2)
-        return try Acting(arguments, shared).run(
+        return try IntentRunner(arguments, shared).run(
             Correct(MessageReference(arguments.words[0]), body: arguments.words[1]))
     }
 }
@@ -35,16 +35,16 @@ enum RetractCommand: Command {
         Asks all clients to remove the text of a message that you have sent (XEP-0424), and removes the text here. Nobody can
         make a recipient forget: clients that do not know retractions keep the text. \(naming)
 
-        \(Acting.details)
+        \(IntentRunner.details)
 
         example:
           kalij retract 17
         """
-    static let options = Acting.options
+    static let options = IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try Acting(arguments, shared).run(Retract(MessageReference(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(Retract(MessageReference(arguments.words[0])))
     }
 }
 
@@ -57,17 +57,17 @@ enum ReactCommand: Command {
         any more. Each EMOJI is a single emoji, and at most 20 are allowed. In an encrypted conversation only devices with OMEMO 2
         get reactions (`kalij omemo version2 on`). \(naming)
 
-        \(Acting.details)
+        \(IntentRunner.details)
 
         examples:
           kalij react 17 👍 🌹
           kalij react 17
         """
-    static let options = Acting.options
+    static let options = IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...Int.max - 1)
-        return try Acting(arguments, shared).run(
+        return try IntentRunner(arguments, shared).run(
             React(MessageReference(arguments.words[0]), Array(arguments.words.dropFirst())))
     }
 }
@@ -80,15 +80,15 @@ enum ForgetCommand: Command {
         Removes a message from this directory. The archive and your other devices keep the message; reading the archive again
         does not bring the message back. \(naming)
 
-        \(Acting.details)
+        \(IntentRunner.details)
 
         example:
           kalij forget 17
         """
-    static let options = Acting.options
+    static let options = IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try Acting(arguments, shared).run(Forget(MessageReference(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(Forget(MessageReference(arguments.words[0])))
     }
 }

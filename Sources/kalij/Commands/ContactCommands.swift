@@ -9,18 +9,18 @@ enum AddCommand: Command {
         Adds JID to your contacts, or changes the name and the group of a contact. Your server asks JID to let you see when JID is
         online; JID may see when you are online, without being asked about.
 
-        \(Acting.details)
+        \(IntentRunner.details)
 
         example:
           kalij add romeo@example.net --name Romeo --group Friends
         """
     static let options: [Arguments.Option] =
         [.value("--name", "N", "call the contact N"), .value("--group", "G", "put the contact into the group G")]
-        + Acting.options
+        + IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try Acting(arguments, shared).run(
+        return try IntentRunner(arguments, shared).run(
             AddContact(
                 try JID(arguments.words[0]), name: arguments.value("--name"),
                 groups: arguments.value("--group").map { [$0] }))
@@ -34,13 +34,13 @@ enum RemoveCommand: Command {
     static let details = """
         Removes JID from your contacts. Neither of you sees any more when the other is online. Messages stay.
 
-        \(Acting.details)
+        \(IntentRunner.details)
         """
-    static let options = Acting.options
+    static let options = IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try Acting(arguments, shared).run(RemoveContact(try JID(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(RemoveContact(try JID(arguments.words[0])))
     }
 }
 
@@ -51,13 +51,13 @@ enum AcceptCommand: Command {
     static let details = """
         Answers the request of JID, as listed by `kalij requests`: JID sees when you are online. `kalij add` makes JID a contact.
 
-        \(Acting.details)
+        \(IntentRunner.details)
         """
-    static let options = Acting.options
+    static let options = IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try Acting(arguments, shared).run(AcceptRequest(try JID(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(AcceptRequest(try JID(arguments.words[0])))
     }
 }
 
@@ -69,12 +69,12 @@ enum DenyCommand: Command {
         Answers the request of JID, as listed by `kalij requests`: JID does not see when you are online. JID may ask again; `kalij
         block` keeps JID away.
 
-        \(Acting.details)
+        \(IntentRunner.details)
         """
-    static let options = Acting.options
+    static let options = IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try Acting(arguments, shared).run(DenyRequest(try JID(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(DenyRequest(try JID(arguments.words[0])))
     }
 }

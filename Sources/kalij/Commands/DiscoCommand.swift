@@ -46,7 +46,7 @@ enum DiscoCommand: Command {
         let namespaces = [DiscoveryInfo.namespace] + (arguments.has("--items") ? [DiscoveryItem.namespace] : [])
         let round = namespaces.map { Element.discovery($0, of: recipient, node: node) }
         var told: [Questions.Question] = []
-        try Asking([round], of: account, within: seconds, shared) { told.append($0) }.run()
+        try RequestRunner([round], of: account, within: seconds, shared) { told.append($0) }.run()
         if shared.json {
             Output.line(try JSONLine.of(DiscoveryRecord(told, node: node)))
         } else {

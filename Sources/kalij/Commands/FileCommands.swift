@@ -16,13 +16,13 @@ enum UploadsCommand: Command {
         `cancel ID` gives a file up as long as its message is not queued, and forgets a file that has failed. `retry ID` tries a
         file that waits or has failed now. ID is the `origin_id` of the message. A file that has failed is kept for a week.
 
-        \(Acting.details)
+        \(IntentRunner.details)
 
         examples:
           kalij uploads
           kalij uploads retry 5a1e0c9e-7f4e-4d67-a0a9-0f0a3f1c2d4e
         """
-    static let options = Acting.options
+    static let options = IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...2)
@@ -30,10 +30,10 @@ enum UploadsCommand: Command {
         case nil: return try list(arguments, shared)
         case "cancel"?:
             try arguments.expect(2...2)
-            return try Acting(arguments, shared).run(CancelUpload(arguments.words[1]), waiting: true)
+            return try IntentRunner(arguments, shared).run(CancelUpload(arguments.words[1]), waiting: true)
         case "retry"?:
             try arguments.expect(2...2)
-            return try Acting(arguments, shared).run(RetryUpload(arguments.words[1]), waiting: true)
+            return try IntentRunner(arguments, shared).run(RetryUpload(arguments.words[1]), waiting: true)
         case let word?: throw Failure(.usage, "\"\(word)\" is neither cancel nor retry")
         }
     }
@@ -79,7 +79,7 @@ enum DownloadCommand: Command {
         try arguments.expect(1...1)
         let jid = try arguments.value("--account").map { try JID($0) }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
-        return try Downloading(shared, account).run(
+        return try FileDownloader(shared, account).run(
             MessageReference(arguments.words[0]), to: arguments.value("--to"))
     }
 }

@@ -55,7 +55,7 @@ enum HistoryCommand: Command {
         let jid = try arguments.value("--account").map { try JID($0) }
         let conversation = try arguments.words.first.map { try JID($0) }
         if older > 0 || arguments.has("--fill") {
-            try Fetching(shared).fetch(older: older, gaps: arguments.has("--fill"), of: jid, within: seconds)
+            try HistoryFetcher(shared).fetch(older: older, gaps: arguments.has("--fill"), of: jid, within: seconds)
         }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
         let reader = try HistoryReader(shared.directory)
@@ -96,7 +96,7 @@ enum HistoryCommand: Command {
 }
 
 /// Asks for older history and waits until the history is there.
-struct Fetching {
+struct HistoryFetcher {
     private let shared: SharedOptions
 
     init(_ shared: SharedOptions) { self.shared = shared }
@@ -111,7 +111,7 @@ struct Fetching {
             try Step.accept(for: account, in: database) { try $0.fetchHistory(older: older, gaps: gaps) }
         }
         let reader = HistoryReader(database)
-        try Driving(shared, for: account).wait(within: seconds) { try reader.fetching(of: account)?.isDone ?? true }
+        try DriverWait(shared, for: account).wait(within: seconds) { try reader.fetching(of: account)?.isDone ?? true }
         guard let outcome = try reader.fetching(of: account) else { return }
         Output.note("\(outcome.messages) older messages fetched")
         if let problem = outcome.problem { Output.note("not everything could be fetched: \(problem)") }

@@ -39,7 +39,7 @@ enum IQCommand: Command {
         // The answer stays in `kalij pending --results`.
         if arguments.has("--set") { Output.accepted() }
         var status = ExitStatus.tryAgain
-        try Asking([[request]], of: account, within: seconds, shared) { status = show($0, shared) }.run()
+        try RequestRunner([[request]], of: account, within: seconds, shared) { status = show($0, shared) }.run()
         return status
     }
 

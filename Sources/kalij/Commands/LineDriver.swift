@@ -87,7 +87,7 @@ final class LineDriver: Sendable {
     private func drive(_ shared: SharedOptions, of account: String) {
         while !isToEnd {
             let progress = Progress(of: account, endsUnreached: false)
-            let outcome = Background.send(
+            let outcome = BackgroundSender.send(
                 shared, progress, within: nil, signals: [],
                 mayEnd: { [self] in isToEnd },
                 told: { [self, weak progress] event in

@@ -49,7 +49,7 @@ enum LogoutCommand: Command {
         let account = try table.account(jid, in: shared.directory)
         if arguments.has("--unregister") {
             guard !arguments.has("--offline") else { throw Failure(.usage, "--unregister needs the server") }
-            try Unregistering(account, shared).run(isConfirmed: arguments.has("--yes"), table)
+            try UnregisterFlow(account, shared).run(isConfirmed: arguments.has("--yes"), table)
         }
         let isLeaving = try shared.directory.ringing {
             try table.requestLogout(account, removing: removing)
@@ -71,7 +71,7 @@ enum LogoutCommand: Command {
         } else {
             Output.line(removing ? "\(jid) is removed" : "\(jid) is logged out; its messages are kept")
         }
-        if report.wasRung { Background.sendWhatIsQueued(shared) }
+        if report.wasRung { BackgroundSender.sendWhatIsQueued(shared) }
         return .done
     }
 

@@ -33,7 +33,7 @@ enum OMEMOCommand: Command {
           version2 on|off        publishes, sends and reads OMEMO 2 besides 0.3, or 0.3 alone as at first
           reset                  makes this a new device with a new key; messages to the old one cannot be read any more
 
-        \(Acting.details)
+        \(IntentRunner.details)
 
         With --json `status` prints an event `omemo`, and each line of `fingerprints` is an event `key`.
 
@@ -41,7 +41,7 @@ enum OMEMOCommand: Command {
           kalij omemo on romeo@example.net
           kalij omemo fingerprints romeo@example.net
         """
-    static let options = Acting.options
+    static let options = IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...3)
@@ -52,7 +52,7 @@ enum OMEMOCommand: Command {
         case ("uri", 1): return try uri(arguments, shared)
         case (let word, _):
             guard let intent = try intent(word, words) else { throw misuse(word) }
-            return try Acting(arguments, shared).run(intent, waiting: !arguments.has("--queue-only"))
+            return try IntentRunner(arguments, shared).run(intent, waiting: !arguments.has("--queue-only"))
         }
     }
 

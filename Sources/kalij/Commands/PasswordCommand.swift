@@ -35,7 +35,7 @@ enum PasswordCommand: Command {
         let password = try Password.read(file: arguments.value("--password-file"), for: jid, isNew: true)
         try shared.directory.accept(for: jid) { try $0.changePassword(to: password) }
         Output.accepted()
-        try Driving(shared, for: account).wait(within: seconds) { try table.lastChange(of: account) != .unknown }
+        try DriverWait(shared, for: account).wait(within: seconds) { try table.lastChange(of: account) != .unknown }
         let outcome = try table.lastChange(of: account)
         let problem = if case .refused(let words) = outcome { words } else { nil as String? }
         if outcome == .unknown {

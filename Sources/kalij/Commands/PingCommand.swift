@@ -36,7 +36,7 @@ enum PingCommand: Command {
         let account = try arguments.value("--account").map { try JID($0) }
         let rounds = (0..<count).map { _ in [Element.ping(recipient)] }
         var told: [Questions.Question] = []
-        try Asking(rounds, of: account, within: seconds, pause: 1, shared) { question in
+        try RequestRunner(rounds, of: account, within: seconds, pause: 1, shared) { question in
             told.append(question)
             show(question, shared)
         }.run()

@@ -16,7 +16,7 @@ enum ProfileCommand: Command {
         vCard, too, which everybody can read. Everything else in the vCard stays. An empty N or FILE removes the nickname or the
         picture. Many servers take no picture larger than 40 kB, and some have no personal nodes: then the change fails.
 
-        \(Acting.details)
+        \(IntentRunner.details)
 
         With --json and without a change, a line such as:
           {"event":"profile","account":"juliet@example.org","at":"...","contact":"romeo@example.net",
@@ -31,7 +31,7 @@ enum ProfileCommand: Command {
         [
             .value("--name", "N", "be called N"),
             .value("--avatar", "FILE", "show the picture in FILE; - is standard input"),
-        ] + Acting.options
+        ] + IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...1)
@@ -43,17 +43,17 @@ enum ProfileCommand: Command {
         let avatar = try arguments.value("--avatar").map { path in
             try path.isEmpty ? [] : Files.contents(path, limit: SetProfile.largestAvatar)
         }
-        return try Acting(arguments, shared).run(SetProfile(name: arguments.value("--name"), avatar: avatar))
+        return try IntentRunner(arguments, shared).run(SetProfile(name: arguments.value("--name"), avatar: avatar))
     }
 
     private static func show(_ jid: JID?, _ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
-        let (_, account) = try ContactReading(arguments, shared).open()
+        let (_, account) = try ContactLister(arguments, shared).open()
         let jid = jid ?? account.jid
         guard !arguments.has("--queue-only") else {
             return try Self.print(jid, account, shared) ? .done : .nothing
         }
         do {
-            let status = try Acting(arguments, shared).run(LookUp(jid), waiting: true, isTold: false)
+            let status = try IntentRunner(arguments, shared).run(LookUp(jid), waiting: true, isTold: false)
             let isKnown = try Self.print(jid, account, shared)
             return status != .done || isKnown ? status : .nothing
         } catch {

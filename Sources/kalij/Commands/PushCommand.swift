@@ -22,7 +22,7 @@ enum PushCommand: Command {
                                 distributor has given, with the device's public key and secret in base64url
           disable               ends pushes; `kalij logout` does, too
 
-        \(Acting.details)
+        \(IntentRunner.details)
 
         With --json `status` prints an event `push`, with `service`, `node`, `module`, `reason` and `confirmed_at`, when the server has
         confirmed that it pushes in this session.
@@ -37,7 +37,7 @@ enum PushCommand: Command {
             .value("--p256dh", "KEY", "the public key of the subscription"),
             .value("--auth", "SECRET", "the secret of the subscription"),
             .value("--secret-file", "F", "read the service's secret from the file F; - is standard input"),
-        ] + Acting.options
+        ] + IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...3)
@@ -48,7 +48,7 @@ enum PushCommand: Command {
         case ("enable", 2) where arguments.value("--endpoint") != nil:
             return try enable(subscription(arguments), arguments, shared)
         case ("enable", _): throw Failure(.usage, "`push enable` needs a service, and a node or --endpoint")
-        case ("disable", 1): return try Acting(arguments, shared).run(DisablePush(), waiting: waits(arguments))
+        case ("disable", 1): return try IntentRunner(arguments, shared).run(DisablePush(), waiting: waits(arguments))
         default: throw Failure(.usage, "`push` takes status, enable SERVICE NODE, or disable")
         }
     }
@@ -69,7 +69,7 @@ enum PushCommand: Command {
 
     private static func enable(_ node: String, _ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         let secret = try arguments.value("--secret-file").map { try Password.firstLine(of: $0) }
-        return try Acting(arguments, shared).run(
+        return try IntentRunner(arguments, shared).run(
             EnablePush(
                 try JID(arguments.words[1]), node: node, module: arguments.value("--module"),
                 secret: secret), waiting: waits(arguments))

@@ -10,12 +10,12 @@ enum ReadCommand: Command {
         account's other devices (XEP-0490). A contact that asked for it learns that the newest of them was displayed (XEP-0333),
         unless `kalij settings` says otherwise. ID is a message's `id` or `origin_id` of `kalij history --json`.
 
-        \(Acting.details)
+        \(IntentRunner.details)
 
         example:
           kalij read romeo@example.net
         """
-    static let options = [Arguments.Option.value("--through", "ID", "only up to this message")] + Acting.options
+    static let options = [Arguments.Option.value("--through", "ID", "only up to this message")] + IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
@@ -25,6 +25,6 @@ enum ReadCommand: Command {
         let newest = try Conversations(shared.directory, of: account).messages(with: jid, limit: 1).last
         guard let place = arguments.value("--through").map({ MessageReference($0) }) ?? newest.map({ .row($0.id) })
         else { throw Failure(.nothing, "there are no messages with \(jid.bare)") }
-        return try Acting(arguments, shared).run(MarkRead(jid, through: place))
+        return try IntentRunner(arguments, shared).run(MarkRead(jid, through: place))
     }
 }

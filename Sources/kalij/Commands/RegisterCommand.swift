@@ -48,7 +48,7 @@ enum RegisterCommand: Command {
         var taken: RegistrationError?
         do {
             try Login.register(jid, password: password, token: token, server: server) { form in
-                try Questioning(form, given: fields).answers()
+                try RegistrationPrompt(form, given: fields).answers()
             }
         } catch let error as RegistrationError where error.isTaken {
             taken = error
@@ -113,7 +113,7 @@ extension Failure {
 }
 
 /// Asks a person the server's questions at the terminal.
-private struct Questioning {
+private struct RegistrationPrompt {
     private let form: RegistrationForm
     private let given: [String: [String]]
 

@@ -43,7 +43,7 @@ enum RoomCommand: Command {
         What changes a room needs you in the room, and the right to do so; the commands wait for the room's answer, at most 30
         seconds.
 
-        \(Acting.details)
+        \(IntentRunner.details)
 
         With --json each line of `list` is an event `room`, with `wanted`, `title`, `subject`, `group` and `archive`; each line of
         `members` an event `member` or `occupant`; each line of `invitations` an event `invitation`.
@@ -62,19 +62,20 @@ enum RoomCommand: Command {
             .value("--reason", "TEXT", "say why"),
             .flag("--ban", "with remove: for good"),
             .value("--successor", "ROOM", "with destroy: offer another room"),
-        ] + Acting.options
+        ] + IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         let words = arguments.words
         switch words.first ?? "list" {
-        case "list" where words.count <= 1: return try RoomReading(arguments, shared).list()
-        case "invitations" where words.count == 1: return try RoomReading(arguments, shared).invitations()
-        case "members" where words.count == 2: return try RoomReading(arguments, shared).members(of: try JID(words[1]))
-        case "leave" where words.count == 2: return try Acting(arguments, shared).run(LeaveRoom(try JID(words[1])))
+        case "list" where words.count <= 1: return try RoomLister(arguments, shared).list()
+        case "invitations" where words.count == 1: return try RoomLister(arguments, shared).invitations()
+        case "members" where words.count == 2: return try RoomLister(arguments, shared).members(of: try JID(words[1]))
+        case "leave" where words.count == 2:
+            return try IntentRunner(arguments, shared).run(LeaveRoom(try JID(words[1])))
         case let word:
             guard let intent = try intent(word, arguments) else { throw misuse(word) }
             if word == "create" { return try create(intent, arguments, shared) }
-            return try Acting(arguments, shared).run(intent, waiting: !arguments.has("--queue-only"))
+            return try IntentRunner(arguments, shared).run(intent, waiting: !arguments.has("--queue-only"))
         }
     }
 
@@ -82,9 +83,9 @@ enum RoomCommand: Command {
     private static func create(
         _ intent: any Intent, _ arguments: Arguments, _ shared: SharedOptions
     ) throws -> ExitStatus {
-        let reading = try RoomReading(arguments, shared)
+        let reading = try RoomLister(arguments, shared)
         let before = try reading.addresses()
-        let status = try Acting(arguments, shared).run(intent, waiting: !arguments.has("--queue-only"))
+        let status = try IntentRunner(arguments, shared).run(intent, waiting: !arguments.has("--queue-only"))
         if status == .done { _ = try reading.list(except: before) }
         return status
     }
@@ -149,7 +150,7 @@ enum RoomCommand: Command {
 }
 
 /// The commands that print what is stored of rooms.
-private struct RoomReading {
+private struct RoomLister {
     private let shared: SharedOptions
     private let reader: Rooms
     private let account: Account
@@ -174,7 +175,7 @@ private struct RoomReading {
     }
 
     func invitations() throws -> ExitStatus {
-        try ContactReading.show(
+        try ContactLister.show(
             try reader.invitations(of: account).map { ($0.at, InvitationChanged($0, isClosed: false)) }, of: account,
             shared, line: \.invitation.line)
     }

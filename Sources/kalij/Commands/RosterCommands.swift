@@ -27,11 +27,11 @@ enum RosterCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...0)
-        let (reader, account) = try ContactReading(arguments, shared).open()
+        let (reader, account) = try ContactLister(arguments, shared).open()
         guard !arguments.has("--blocked") else {
             let now = Clock.system.now()
             let blocked = try reader.blocked(of: account).map { (at: now, BlockedChanged(jid: $0, isBlocked: true)) }
-            return try ContactReading.show(blocked, of: account, shared) { "\($0.jid)" }
+            return try ContactLister.show(blocked, of: account, shared) { "\($0.jid)" }
         }
         let contacts = try reader.contacts(of: account)
         for contact in contacts {
@@ -68,10 +68,10 @@ enum RequestsCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...0)
-        let (reader, account) = try ContactReading(arguments, shared).open()
+        let (reader, account) = try ContactLister(arguments, shared).open()
         let requests = try reader.requests(of: account).map {
             (at: $0.at, RequestChanged(request: $0, isClosed: false))
         }
-        return try ContactReading.show(requests, of: account, shared) { $0.request.line }
+        return try ContactLister.show(requests, of: account, shared) { $0.request.line }
     }
 }

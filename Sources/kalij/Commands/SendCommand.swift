@@ -65,8 +65,8 @@ enum SendCommand: Command {
             throw Failure(.usage, "--queue-only never goes online, so there is nothing to --confirm")
         }
         if recipient.local == nil { Output.note("\(recipient) is the address of a server, not of a person") }
-        if arguments.has("-i") { return try SendingLines(arguments, shared, to: recipient).run() }
-        if let path = arguments.value("--file") { return try SendingFile(arguments, shared).send(path, to: recipient) }
+        if arguments.has("-i") { return try LineSender(arguments, shared, to: recipient).run() }
+        if let path = arguments.value("--file") { return try FileSender(arguments, shared).send(path, to: recipient) }
         guard !arguments.has("--keep-metadata") else { throw Failure(.usage, "--keep-metadata needs --file") }
         let text = try arguments.words.count == 2 ? arguments.words[1] : standardInput()
         let message = try shared.directory.share(
@@ -80,7 +80,7 @@ enum SendCommand: Command {
             return .done
         }
         let account = try AccountTable(try shared.directory.read()).account(sender, in: shared.directory)
-        let sending = Sending(message, of: account, shared)
+        let sending = MessageSender(message, of: account, shared)
         try sending.run(confirming: arguments.has("--confirm"))
         if !shared.json {
             Output.line(sending.message.line(shared.clock))
@@ -96,7 +96,7 @@ enum SendCommand: Command {
     }
 
     /// A message without a final state was still accepted: a user who repeats the command sends the message twice.
-    private static func status(of sending: Sending, confirming: Bool) -> ExitStatus {
+    private static func status(of sending: MessageSender, confirming: Bool) -> ExitStatus {
         if sending.message.state == .failed {
             Output.error("refused: \(sending.message.error?.description ?? "without a reason")")
             return .badInput

@@ -37,7 +37,7 @@ enum SettingsCommand: Command {
         var change = ChangeSettings(for: jid)
         for word in words { try set(word, in: &change) }
         if !words.isEmpty {
-            let status = try Acting(arguments, shared).run(change, waiting: true, isTold: false)
+            let status = try IntentRunner(arguments, shared).run(change, waiting: true, isTold: false)
             guard status == .done else { return status }
         }
         let settings = try Conversations(shared.directory, of: account).settings(for: jid)

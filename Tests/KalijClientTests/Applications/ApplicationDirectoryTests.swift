@@ -91,14 +91,14 @@ import Testing
     func drivenElsewhere() throws {
         let owner = try directory.drive(role: .main, now: 1, schema: .accounts([Plain.self]))
         for role in [Role.main, .background] {
-            var taking = TakingOver(directory: directory, role: role, clock: .system)
+            var taking = DriverTakeover(directory: directory, role: role, clock: .system)
             #expect(throws: FenceError.self) { try taking.turn() }
         }
-        var taking = TakingOver(directory: directory, role: .wake, clock: .system)
+        var taking = DriverTakeover(directory: directory, role: .wake, clock: .system)
         if case .driven = try taking.turn() { Issue.record("it drives") }
         try owner.fence.check(owner.database)
         try owner.fence.letGo(owner.database)
-        var last = TakingOver(directory: directory, role: .wake, clock: .system)
+        var last = DriverTakeover(directory: directory, role: .wake, clock: .system)
         #expect(throws: DirectoryError.self) { try last.turn() }
     }
 

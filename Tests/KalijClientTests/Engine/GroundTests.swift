@@ -47,7 +47,7 @@ import Testing
     )
     func doubt() throws {
         let drive = try Drive(port: 1)
-        var taking = TakingOver(directory: drive.directory, role: .main, clock: .system)
+        var taking = DriverTakeover(directory: drive.directory, role: .main, clock: .system)
         let driven = try taking.run()
         let planned = Planned()
         let loop = try EventLoop()

@@ -10,7 +10,7 @@ struct StoppingTests {
 
     @Test("an engine that ends by itself goes on for new work, unless it is told to end meanwhile")
     func done() {
-        var stopping = Stopping()
+        var stopping = ShutdownState()
         var begins = stopping.end(.stopped, isDone: true, at: 0)
         #expect(begins && stopping.isStopping && stopping.isDone)
         stopping.goOn()
@@ -23,12 +23,12 @@ struct StoppingTests {
 
     @Test("an engine that lost the fence lets nothing go; told to end before or after, it does not take over again")
     func fence() {
-        var stopping = Stopping()
+        var stopping = ShutdownState()
         var letsGo = stopping.failed(Self.stale)
         #expect(!letsGo && stopping.isStopping && stopping.failure is FenceError)
         let begins = stopping.end(.frozen, isDone: false, at: 0)
         #expect(!begins && stopping.failure == nil && stopping.ending == .frozen)
-        var told = Stopping()
+        var told = ShutdownState()
         _ = told.end(.stopped, isDone: false, at: 0)
         letsGo = told.failed(Self.stale)
         #expect(!letsGo && told.failure == nil)
@@ -36,7 +36,7 @@ struct StoppingTests {
 
     @Test("the first failure is the reason, and everything is let go")
     func failure() {
-        var stopping = Stopping()
+        var stopping = ShutdownState()
         let letsGo = stopping.failed(Broken())
         _ = stopping.failed(Self.stale)
         #expect(letsGo && stopping.failure is Broken)
@@ -44,7 +44,7 @@ struct StoppingTests {
 
     @Test("the mailbox is waited for within a second where somebody has told the engine to end, else for ten")
     func mailbox() {
-        var stopping = Stopping()
+        var stopping = ShutdownState()
         _ = stopping.end(.stopped, isDone: true, at: 1_000_000_000)
         #expect(stopping.mailboxPatience(at: 1_200_000_000) == 0.6 - 0.2)
         #expect(stopping.mailboxPatience(at: 9_000_000_000) == 0.1)

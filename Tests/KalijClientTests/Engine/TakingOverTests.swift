@@ -26,13 +26,13 @@ import Testing
         directory = AccountDirectory(scratch.path)
     }
 
-    private func waits(_ turn: TakingOver.Turn) -> Bool { if case .pause = turn { true } else { false } }
-    private func drives(_ turn: TakingOver.Turn) -> Bool { if case .driven = turn { true } else { false } }
+    private func waits(_ turn: DriverTakeover.Turn) -> Bool { if case .pause = turn { true } else { false } }
+    private func drives(_ turn: DriverTakeover.Turn) -> Bool { if case .driven = turn { true } else { false } }
 
     @Test("an owner that does not answer within five seconds is overtaken, and its next step is refused")
     func givenUp() throws {
         let owner = try directory.drive(role: .main, now: 1)
-        var taking = TakingOver(directory: directory, role: .wake, clock: time.clock)
+        var taking = DriverTakeover(directory: directory, role: .wake, clock: time.clock)
         #expect(waits(try taking.turn()))
         time.pass(seconds: 4)
         #expect(waits(try taking.turn()))
@@ -46,7 +46,7 @@ import Testing
     @Test("an owner that came during the wait for another owner has five seconds of its own (simulation, seed 26)")
     func another() throws {
         let first = try directory.drive(role: .main, now: 1)
-        var taking = TakingOver(directory: directory, role: .wake, clock: time.clock)
+        var taking = DriverTakeover(directory: directory, role: .wake, clock: time.clock)
         #expect(waits(try taking.turn()))
         time.pass(seconds: 6)
         try first.fence.letGo(first.database)
@@ -69,7 +69,7 @@ import Testing
         try mailbox.announce(.driver, number: owner.fence.owner.number)
         let frozen = try Database(path: Mailbox.databasePath(in: scratch.path), durability: .process)
         try frozen.execute("BEGIN IMMEDIATE")
-        var taking = TakingOver(directory: directory, role: .wake, clock: time.clock) { _, _ in
+        var taking = DriverTakeover(directory: directory, role: .wake, clock: time.clock) { _, _ in
             (try? frozen.execute("ROLLBACK")) != nil
         }
         #expect(waits(try taking.turn()))
@@ -112,7 +112,7 @@ import Testing
         let frozen = try Database(path: path, durability: .process)
         try frozen.execute("BEGIN IMMEDIATE")
         var killed: [String] = []
-        var taking = TakingOver(directory: directory, role: .wake, clock: time.clock) { path, _ in
+        var taking = DriverTakeover(directory: directory, role: .wake, clock: time.clock) { path, _ in
             killed.append(path)
             return (try? frozen.execute("ROLLBACK")) != nil
         }
@@ -126,7 +126,7 @@ import Testing
         let path = Mailbox.databasePath(in: scratch.path)
         var frozen: Database? = try Database(path: path, durability: .process)
         try frozen?.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE")
-        var taking = TakingOver(directory: directory, role: .wake, clock: time.clock) { killed, _ in
+        var taking = DriverTakeover(directory: directory, role: .wake, clock: time.clock) { killed, _ in
             guard killed == path, frozen != nil else { return false }
             frozen = nil
             return true

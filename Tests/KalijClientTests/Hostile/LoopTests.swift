@@ -149,7 +149,7 @@ struct LoopTests {
             ]
         }
         _ = try harness.runner.run("test", for: harness.account) {
-            try OwnPublisher(step: $0, dialect: .axolotl).began()
+            try KeyPublisher(step: $0, dialect: .axolotl).began()
         }
         try server.play(minutes: 10)
         #expect((20...50).contains(server.count[KeyPublishResponse.name, default: 0]))

@@ -38,13 +38,13 @@ struct AcceptingTests {
         let harness = try StepHarness()
         #expect(throws: AcceptError.empty) { try harness.accept("") }
         // Without the additions of features.
-        let long = String(repeating: "x", count: Outgoing.largestStanza)
+        let long = String(repeating: "x", count: OutgoingMessages.largestStanza)
         guard case .tooLong(let bytes)? = #expect(throws: AcceptError.self, performing: { try harness.accept(long) })
         else {
             return
         }
-        let largest = String(long.dropLast(bytes - Outgoing.largestStanza))
-        #expect(throws: AcceptError.tooLong(Outgoing.largestStanza + 1)) { try harness.accept(largest + "x") }
+        let largest = String(long.dropLast(bytes - OutgoingMessages.largestStanza))
+        #expect(throws: AcceptError.tooLong(OutgoingMessages.largestStanza + 1)) { try harness.accept(largest + "x") }
         // "&" takes five bytes on the wire.
         #expect(throws: AcceptError.self) { try harness.accept(String(repeating: "&", count: 13_000)) }
         try harness.accept(largest)
@@ -57,7 +57,7 @@ struct AcceptingTests {
         let harness = try StepHarness()
         let others = try (0..<3).map { _ in try Database(path: harness.directory.databasePath, durability: .machine) }
         for number in 0..<12 {
-            _ = try Outgoing.accept(
+            _ = try OutgoingMessages.accept(
                 "\(number)", to: try JID("romeo@example.net"), of: harness.account, in: others[number % 3],
                 clock: harness.clock.clock)
         }

@@ -12,7 +12,7 @@ import Testing
     private func romeo() throws -> JID { try JID("romeo@example.net") }
 
     private func accept(_ harness: StepHarness, _ body: String, id: String?) throws -> Message {
-        try Outgoing.accept(
+        try OutgoingMessages.accept(
             body, to: romeo(), of: harness.account, in: harness.database, clock: harness.clock.clock, id: id)
     }
 
@@ -37,7 +37,8 @@ import Testing
     func shared() throws {
         let harness = try StepHarness.online()
         try harness.acknowledgeAll()
-        let taking = Taking(runner: harness.runner, store: try Mailbox(directory: harness.scratch.path).parcels)
+        let taking = MailboxImporter(
+            runner: harness.runner, store: try Mailbox(directory: harness.scratch.path).parcels)
         for _ in 0..<2 {
             #expect(try harness.directory.share("hello", to: romeo(), id: "answer-1").state == .queued)
         }

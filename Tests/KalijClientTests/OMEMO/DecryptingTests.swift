@@ -140,7 +140,7 @@ struct DecryptingTests {
         _ = try harness.runner.run("test", for: harness.account) { step in
             let list = try PeerLists(step: step, dialect: .axolotl).make(.received("paris@example.net"))
             let device = try #require(try PeerDevices(step: step).make(9, in: list, isListed: true))
-            let trust = try Trusting(step: step).met(peer.identity.publicIdentity.key, of: device)
+            let trust = try TrustStore(step: step).met(peer.identity.publicIdentity.key, of: device)
             #expect(trust == .undecided)
         }
     }

@@ -115,7 +115,7 @@ struct EncryptingTests {
     func makingNode() throws {
         let (harness, _) = try ready()
         _ = try harness.runner.run("test", for: harness.account) {
-            try OwnPublisher(step: $0, dialect: .axolotl).handle(.changed)
+            try KeyPublisher(step: $0, dialect: .axolotl).handle(.changed)
         }
         for stage in ["publishing-bundle", "publishing-bundle", "refused"] {
             let id = try #require(try harness.text("SELECT id FROM request WHERE name = 'omemo.own'"))
@@ -167,7 +167,7 @@ struct EncryptingTests {
         let device = try OwnDevice.id(of: harness.account.id, in: harness.database)
         let before = try harness.ownBundle().prekeys.map(\.id)
         let effects = try harness.runner.run("test", for: harness.account) { step in
-            for _ in 0..<3 { try Restoring(step: step).found("test") }
+            for _ in 0..<3 { try BackupRestoreGuard(step: step).found("test") }
         }
         #expect(effects.events.filter { $0.content is OMEMORestored }.count == 1)
         #expect(try harness.number("SELECT count(*) FROM omemo_session WHERE sends = 1") == 0)
@@ -175,7 +175,7 @@ struct EncryptingTests {
         #expect(try OwnDevice.id(of: harness.account.id, in: harness.database) == device)
         _ = try harness.runner.run("test", for: harness.account) { step in
             try OwnDevice.set(isOpen: true, in: step)
-            try Restoring(step: step).found("test")
+            try BackupRestoreGuard(step: step).found("test")
         }
         #expect(try OwnDevice.id(of: harness.account.id, in: harness.database) != device)
     }

@@ -99,12 +99,12 @@ struct HostilePeerTests {
             let list = try PeerLists(step: step, dialect: .axolotl).make(.received("romeo@example.net"))
             var device = try #require(try PeerDevices(step: step).make(7, in: list, isListed: true))
             for (number, key) in keys.enumerated() {
-                try Trusting(step: step).met(key, of: device)
-                if number == 0 { try Trusting(step: step).set(.distrusted, key.bytes, of: device.jid) }
+                try TrustStore(step: step).met(key, of: device)
+                if number == 0 { try TrustStore(step: step).set(.distrusted, key.bytes, of: device.jid) }
                 device = try #require(try PeerDevices(step: step).device(device.id))
             }
-            #expect(try Trusting(step: step).trust(in: keys[0].bytes, of: device.jid) == .distrusted)
-            #expect(try Trusting(step: step).trust(in: keys[399].bytes, of: device.jid) == .blind)
+            #expect(try TrustStore(step: step).trust(in: keys[0].bytes, of: device.jid) == .distrusted)
+            #expect(try TrustStore(step: step).trust(in: keys[399].bytes, of: device.jid) == .blind)
         }
         #expect(try harness.number("SELECT count(*) FROM omemo_trust") == 256)
     }

@@ -5,18 +5,18 @@ import Testing
 /// The publishing of the own keys as transcripts: what happens, and what is to be done.
 struct OwnPublishingTests {
     private func play(
-        _ state: OwnPublishing = OwnPublishing(), _ events: OwnPublishing.Event...
-    ) -> (stage: OwnPublishing.Stage, actions: [OwnPublishing.Action]) {
+        _ state: KeyPublicationState = KeyPublicationState(), _ events: KeyPublicationState.Event...
+    ) -> (stage: KeyPublicationState.Stage, actions: [KeyPublicationState.Action]) {
         var state = state
         let actions = events.flatMap { state.handle($0) }
         return (state.stage, actions)
     }
 
-    private let published = OwnPublishing(.off, isListed: true, isDue: false)
+    private let published = KeyPublicationState(.off, isListed: true, isDue: false)
 
     @Test("a new device reads the list, looks for its id, publishes the bundle, and then the list")
     func first() {
-        let outcome = play(OwnPublishing(), .began, .list(hasThisDevice: false), .bundle(.nothing), .done, .done)
+        let outcome = play(KeyPublicationState(), .began, .list(hasThisDevice: false), .bundle(.nothing), .done, .done)
         #expect(
             outcome == (
                 .ready,
@@ -32,7 +32,7 @@ struct OwnPublishingTests {
 
     @Test("a bundle that is missing, or old, is published again; one of the future means an old database")
     func bundles() {
-        for found in [OwnPublishing.Found.nothing, .old, .foreign(overwrite: true)] {
+        for found in [KeyPublicationState.Found.nothing, .old, .foreign(overwrite: true)] {
             let outcome = play(published, .began, .list(hasThisDevice: true), .bundle(found), .done)
             #expect(outcome.actions == [.askList, .askBundle, .publishBundle(withOptions: true), .opened], "\(found)")
         }
@@ -44,7 +44,7 @@ struct OwnPublishingTests {
     @Test("an id that somebody else has is given up")
     func foreign() {
         let outcome = play(
-            OwnPublishing(), .began, .list(hasThisDevice: false), .bundle(.foreign(overwrite: false)),
+            KeyPublicationState(), .began, .list(hasThisDevice: false), .bundle(.foreign(overwrite: false)),
             .bundle(.nothing))
         #expect(outcome.actions == [.askList, .askBundle, .newID, .askBundle, .publishBundle(withOptions: true)])
     }
@@ -52,7 +52,8 @@ struct OwnPublishingTests {
     @Test("a node with another configuration is configured, and published to without options")
     func configured() {
         let outcome = play(
-            OwnPublishing(), .began, .list(hasThisDevice: false), .bundle(.nothing), .otherwiseConfigured, .done, .done,
+            KeyPublicationState(), .began, .list(hasThisDevice: false), .bundle(.nothing), .otherwiseConfigured, .done,
+            .done,
             .otherwiseConfigured, .done, .done)
         #expect(
             outcome == (
@@ -69,7 +70,7 @@ struct OwnPublishingTests {
         "a server without the options: the node is configured before anything is published to it, or made if there is none"
     )
     func withoutOptions() {
-        let due = OwnPublishing(.ready, isListed: true, isDue: false)
+        let due = KeyPublicationState(.ready, isListed: true, isDue: false)
         let known = play(due, .changed, .optionsRefused, .done, .done)
         #expect(
             known == (
@@ -90,14 +91,14 @@ struct OwnPublishingTests {
 
     @Test("a question without an answer is asked three times; a refusal ends the session's attempts")
     func silence() {
-        let outcome = play(OwnPublishing(), .began, .unanswered, .unanswered, .unanswered)
+        let outcome = play(KeyPublicationState(), .began, .unanswered, .unanswered, .unanswered)
         #expect(outcome == (.refused, [.askList, .askList, .askList, .failed("the server does not answer")]))
-        #expect(play(OwnPublishing(), .began, .refused("no")) == (.refused, [.askList, .failed("no")]))
+        #expect(play(KeyPublicationState(), .began, .refused("no")) == (.refused, [.askList, .failed("no")]))
     }
 
     @Test("removed from the list, the device goes back; with changed keys it publishes them; in other stages both wait")
     func changes() {
-        let ready = OwnPublishing(.ready, isListed: true, isDue: false)
+        let ready = KeyPublicationState(.ready, isListed: true, isDue: false)
         #expect(play(ready, .removed, .done) == (.ready, [.publishList(withOptions: true), .opened]))
         #expect(play(ready, .changed, .done) == (.ready, [.publishBundle(withOptions: true), .opened]))
         let early = play(published, .began, .changed, .list(hasThisDevice: true), .bundle(.same))

@@ -23,7 +23,7 @@ struct PlainOperationTests {
 
     private func trust(_ trust: KeyTrust, _ peer: SealedPeer, _ harness: StepHarness) throws {
         _ = try harness.runner.run("test", for: harness.account) { step in
-            try Trusting(step: step).set(trust, peer.identity.publicIdentity.key.bytes, of: .received(peer.jid))
+            try TrustStore(step: step).set(trust, peer.identity.publicIdentity.key.bytes, of: .received(peer.jid))
         }
     }
 

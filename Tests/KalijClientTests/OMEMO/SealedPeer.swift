@@ -129,9 +129,9 @@ extension StepHarness {
             try OwnDevice.make(1234, in: step)
             try Formats(step: step).set(usesOMEMO2: formats.contains(.omemo2))
             for format in formats {
-                try OwnRow.make(account.id, format, in: database)
-                var row = try #require(try OwnRow.load(account.id, format, from: database))
-                row.state = OwnPublishing(.ready, isListed: true, isDue: false)
+                try KeyPublicationRow.make(account.id, format, in: database)
+                var row = try #require(try KeyPublicationRow.load(account.id, format, from: database))
+                row.state = KeyPublicationState(.ready, isListed: true, isDue: false)
                 row.publishedAt = step.steady.now
                 try row.save(account.id, format, in: database)
                 _ = try bundle(step, format)

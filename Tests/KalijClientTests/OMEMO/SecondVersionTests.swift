@@ -106,10 +106,10 @@ struct SecondVersionTests {
             }
             #expect(try harness.leave().contains { $0.xml().contains("urn:xmpp:omemo:2:devices") })
             _ = try harness.runner.run("test", for: harness.account) { step in
-                if isReset { return try Restoring(step: step).reset() }
+                if isReset { return try BackupRestoreGuard(step: step).reset() }
                 // The second within a day is a copy that lives: a new device.
                 for _ in 0..<2 {
-                    try Restoring(step: step).found("test")
+                    try BackupRestoreGuard(step: step).found("test")
                     try step.database.run("UPDATE omemo_device SET restoring = 0")
                 }
             }
@@ -220,10 +220,10 @@ struct SecondVersionTests {
         #expect(list.labels.keys.sorted() == [1])
         let harness = try StepHarness.caughtUp()
         try harness.publishKeys([.axolotl, .omemo2])
-        var row = try #require(try OwnRow.load(harness.account.id, .omemo2, from: harness.database))
+        var row = try #require(try KeyPublicationRow.load(harness.account.id, .omemo2, from: harness.database))
         row.set(list, besides: nil)
         try row.save(harness.account.id, .omemo2, in: harness.database)
-        let again = try #require(try OwnRow.load(harness.account.id, .omemo2, from: harness.database))
+        let again = try #require(try KeyPublicationRow.load(harness.account.id, .omemo2, from: harness.database))
         let element = again.list(with: 9).element(.omemo2)
         #expect(element.children.map { $0["id"] } == ["1", "2", "3", "4", "9"])
         #expect(element.children.map { $0["label"] } == ["Dino & more", nil, nil, nil, nil])

@@ -26,7 +26,7 @@ struct UnprovenKeyTests {
 
     private func verify(_ peer: SealedPeer, _ harness: StepHarness) throws {
         _ = try harness.runner.run("test", for: harness.account) { step in
-            try Trusting(step: step).set(
+            try TrustStore(step: step).set(
                 .verified, peer.identity.publicIdentity.key.bytes, of: .received("romeo@example.net"))
         }
     }

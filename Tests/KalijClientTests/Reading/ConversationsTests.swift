@@ -81,7 +81,7 @@ struct ConversationsTests {
         ].enumerated() {
             try r.harness.directory.share(intent, id: "draft-\(number)")
             let store = try ParcelStore(directory: r.harness.directory.path)
-            try Taking(runner: r.harness.runner, store: store).run { _, _ in }
+            try MailboxImporter(runner: r.harness.runner, store: store).run { _, _ in }
             // Two drafts a second leave no rows.
             #expect(try r.harness.outcome("draft-\(number)") == nil)
             #expect(try conversations(r).conversation(with: .received("paris@example.com")).draft?.body == body)

@@ -80,7 +80,7 @@ import Testing
         try receive("a")
         try receive("b", from: "nurse@example.net")
         let other = try AccountTable(harness.database).account(.received("paris@example.org"), in: harness.directory)
-        _ = try Outgoing.accept(
+        _ = try OutgoingMessages.accept(
             "not hers", to: .received("romeo@example.net"), of: other, in: harness.database, clock: harness.clock.clock)
         try receive("c")
         let first = try after(0, limit: 2)

@@ -20,7 +20,7 @@ struct DriverValuesTests {
 
     @Test("each failure doubles the delay up to the longest; a session that lasted, or another network, begins anew")
     func backoff() {
-        var reconnecting = Reconnecting(longest: 5)
+        var reconnecting = ReconnectPolicy(longest: 5)
         func fail() -> Double {
             reconnecting.ended(isResumePending: false)
             return reconnecting.delay(random: 1)
@@ -37,7 +37,7 @@ struct DriverValuesTests {
 
     @Test("after a stanza that could not be handled the next connection comes soon, until all attempts are used up")
     func failedStanza() {
-        var reconnecting = Reconnecting(longest: 60)
+        var reconnecting = ReconnectPolicy(longest: 60)
         func fail() -> Double {
             reconnecting.established()
             reconnecting.stanzaFailed()
@@ -55,7 +55,7 @@ struct DriverValuesTests {
 
     @Test("after a letter that fails the next connection is made at once, but not for ever")
     func hasty() {
-        var reconnecting = Reconnecting(longest: 5)
+        var reconnecting = ReconnectPolicy(longest: 5)
         func answers() -> [Bool] { (1...9).map { _ in reconnecting.letterFailed() } }
         let wanted = [Bool](repeating: true, count: 8) + [false]
         #expect(answers() == wanted && !reconnecting.givesUpSession)
@@ -72,7 +72,7 @@ struct DriverValuesTests {
         "a session is given up after two connections that ended without an answer to <resume/>, or one stream error there"
     )
     func unanswered() {
-        var reconnecting = Reconnecting(longest: 5)
+        var reconnecting = ReconnectPolicy(longest: 5)
         for isPending in [false, true, false] { reconnecting.ended(isResumePending: isPending) }
         #expect(!reconnecting.givesUpSession)
         reconnecting.ended(isResumePending: true)
@@ -88,7 +88,7 @@ struct DriverValuesTests {
 
     @Test("a session is given up after three connections in a row in which the server acknowledged nothing")
     func silent() {
-        var reconnecting = Reconnecting(longest: 5)
+        var reconnecting = ReconnectPolicy(longest: 5)
         func connect(isAnswered: Bool) {
             reconnecting.established()
             if isAnswered { reconnecting.acknowledged() }
@@ -134,7 +134,7 @@ struct DriverValuesTests {
         "what is written is asked for once; the answer ends the waiting, and what was written meanwhile is asked for then"
     )
     func asking() {
-        var acknowledging = Acknowledging(isManaged: true, longestSilence: 60)
+        var acknowledging = AckPolicy(isManaged: true, longestSilence: 60)
         same(acknowledging.flushed(within: 60), [])
         acknowledging.wrote(Self.entries(1...2))
         same(acknowledging.flushed(within: 60), [.request, .wait(60)])
@@ -149,7 +149,7 @@ struct DriverValuesTests {
 
     @Test("over a slow link five seconds are between two questions, but a message of the user's is asked for at once")
     func askingSlowly() {
-        var acknowledging = Acknowledging(isManaged: true, longestSilence: 60)
+        var acknowledging = AckPolicy(isManaged: true, longestSilence: 60)
         acknowledging.wrote(Self.entries(1...1))
         same(acknowledging.flushed(within: 60, isSlow: true, at: 100), [.request, .wait(60)])
         same(acknowledging.acknowledged(1), [.answered])
@@ -175,7 +175,7 @@ struct DriverValuesTests {
 
     @Test("silence ends the connection; while bytes come their answer is waited for, but not for ever")
     func silence() {
-        var acknowledging = Acknowledging(isManaged: true, longestSilence: 6)
+        var acknowledging = AckPolicy(isManaged: true, longestSilence: 6)
         same(acknowledging.request(within: 20), [.request, .wait(20)])
         acknowledging.heard()
         same(acknowledging.silence(isBlocked: false), [.wait(20)])
@@ -191,7 +191,7 @@ struct DriverValuesTests {
 
     @Test("a server that acknowledges less than was sent has answered, in the end; it is asked again when it moves")
     func behind() {
-        var acknowledging = Acknowledging(isManaged: true, longestSilence: 60)
+        var acknowledging = AckPolicy(isManaged: true, longestSilence: 60)
         acknowledging.wrote(Self.entries(1...3))
         same(acknowledging.flushed(within: 60), [.request, .wait(60)])
         same(acknowledging.acknowledged(1), [])
@@ -203,12 +203,12 @@ struct DriverValuesTests {
 
     @Test("a sign of life is sent after silence, in the words that the server understands")
     func keepAlive() {
-        var managed = Acknowledging(isManaged: true, longestSilence: 60)
+        var managed = AckPolicy(isManaged: true, longestSilence: 60)
         managed.heard()
         same(managed.keepAlive(within: 60), [])
         same(managed.keepAlive(within: 60), [.request, .wait(60)])
         same(managed.keepAlive(within: 60), [], "the answer is awaited")
-        var unmanaged = Acknowledging(isManaged: false, longestSilence: 60)
+        var unmanaged = AckPolicy(isManaged: false, longestSilence: 60)
         same(unmanaged.keepAlive(within: 60), [.whiteSpace])
         same(unmanaged.request(within: 1), [])
         same(unmanaged.networkChanged(within: 1), [])
@@ -218,7 +218,7 @@ struct DriverValuesTests {
 
     @Test("each <r/> is answered once, and who lets go answers unasked")
     func owed() {
-        var acknowledging = Acknowledging(isManaged: true, longestSilence: 60)
+        var acknowledging = AckPolicy(isManaged: true, longestSilence: 60)
         acknowledging.requested()
         acknowledging.requested(2)
         #expect(acknowledging.owed == 3)
@@ -232,7 +232,7 @@ struct DriverValuesTests {
 
     @Test("while stanzas come that nobody asks about, one <a/> is owed after fifty of them or ten seconds")
     func unasked() {
-        var acknowledging = Acknowledging(isManaged: true, longestSilence: 60, handled: HandledCount(.max - 9))
+        var acknowledging = AckPolicy(isManaged: true, longestSilence: 60, handled: HandledCount(.max - 9))
         func owed(_ count: UInt32, at now: Double) -> Int {
             acknowledging.handled(HandledCount(.max - 9).advanced(by: count), at: now)
             defer { if acknowledging.owed > 0 { acknowledging.paid() } }
@@ -410,7 +410,7 @@ struct DriverValuesTests {
 
     @Test("a resource that is taken once stays: a server read the late resumption of a process that had ended")
     func conflict() {
-        var reconnecting = Reconnecting(longest: 60)
+        var reconnecting = ReconnectPolicy(longest: 60)
         reconnecting.resourceTaken(random: 0.5)
         #expect(reconnecting.otherResource == nil)
         reconnecting.resourceTaken(random: 0.5)

@@ -15,7 +15,9 @@ import Testing
 
     /// Whether the next process asks for the old session.
     private func isResuming(_ harness: StepHarness) throws -> Bool {
-        var (opening, reconnecting) = (SessionOpening(harness.steps, withNewPassword: false), Reconnecting(longest: 1))
+        var (opening, reconnecting) = (
+            SessionEstablishment(harness.steps, withNewPassword: false), ReconnectPolicy(longest: 1)
+        )
         for action in try opening.handle(.plan, &reconnecting, isLeaving: false) {
             if case .negotiate(.planned(let plan)) = action { return plan.resume != nil }
         }

@@ -19,7 +19,7 @@ import Testing
         store = try Mailbox(directory: harness.scratch.path).parcels
     }
 
-    private var taking: Taking { Taking(runner: harness.runner, store: store) }
+    private var taking: MailboxImporter { MailboxImporter(runner: harness.runner, store: store) }
 
     @discardableResult
     private func share(_ body: String) throws -> Message {

@@ -81,7 +81,7 @@ final class Drive {
     @discardableResult
     func accept(_ body: String) throws -> Message {
         let database = try database()
-        return try Outgoing.accept(
+        return try OutgoingMessages.accept(
             body, to: try JID("romeo@localhost"), of: try AccountTable(database).account(nil, in: directory),
             in: database)
     }

@@ -207,7 +207,7 @@ final class StepHarness {
 
     @discardableResult
     func accept(_ body: String, to recipient: String = "romeo@example.net") throws -> Message {
-        try Outgoing.accept(body, to: try JID(recipient), of: account, in: database, clock: clock.clock)
+        try OutgoingMessages.accept(body, to: try JID(recipient), of: account, in: database, clock: clock.clock)
     }
 
     /// A stanza as it arrives on a stream without stream management.

@@ -27,7 +27,7 @@ struct Formats {
     var published: [Dialect] {
         get throws {
             try all.filter { format in
-                let stage = try OwnRow.load(account, format, from: database)?.state.stage ?? .off
+                let stage = try KeyPublicationRow.load(account, format, from: database)?.state.stage ?? .off
                 return stage != .off && stage != .refused
             }
         }

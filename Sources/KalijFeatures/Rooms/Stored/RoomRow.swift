@@ -130,7 +130,7 @@ package struct RoomRows {
     }
 
     /// Whether `jid` is an occupant of a room, whom the account talks to in private: in a room of the list, or on another client in any room
-    /// (`Hearing`).
+    /// (`RoomMessageClassifier`).
     func isOccupant(_ jid: JID) throws -> Bool {
         guard !jid.isBare else { return false }
         if try isRoom(jid) { return true }

@@ -65,8 +65,8 @@ final class SimulatedProcess {
     /// Told once, after the process is gone.
     private let onEnd: (End) -> Void
     private var connections: [SimulatedConnection] = []
-    private var taking: TakingOver?
-    var question: TakingOver.HandOverRequest?
+    private var taking: DriverTakeover?
+    var question: DriverTakeover.HandOverRequest?
     private(set) var engine: Engine?
     /// The connection for the wishes of the process's own user, as in `Engine`.
     var accepting: Database?
@@ -129,7 +129,7 @@ final class SimulatedProcess {
     /// Takes over the directory and connects.
     func start() {
         if role == .wake { setAlarm() }
-        taking = TakingOver(
+        taking = DriverTakeover(
             directory: surroundings.directory, role: role, clock: clock,
             killWriter: { [surroundings] path, _ in surroundings.killWriter(path) })
         takeOver()
@@ -153,7 +153,7 @@ final class SimulatedProcess {
         }
     }
 
-    private func ask(_ question: TakingOver.HandOverRequest) {
+    private func ask(_ question: DriverTakeover.HandOverRequest) {
         world.trace("   \(name) asks \(question.owner.role.rawValue)")
         self.question = question
         question.sent.bell.ring()
@@ -182,7 +182,7 @@ final class SimulatedProcess {
         }
     }
 
-    private func drive(_ driven: TakingOver.Driven) throws {
+    private func drive(_ driven: DriverTakeover.Driven) throws {
         let begin = taking?.begin ?? clock.monotonic()
         taking = nil
         fence = driven.fence.owner.number

@@ -1,0 +1,56 @@
+import KalijHandlers
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// The account is logged out: nobody shall encrypt for this device any more.
+struct DeviceRemoval {
+    let step: Step
+
+    /// Takes this device off the list, and its keys from the server.
+    /// - Returns: the handlers whose answers are waited for.
+    func leave() throws -> [String] {
+        var isAny = false
+        for dialect in Dialect.allCases {
+            if try leave(dialect) { isAny = true }
+        }
+        return isAny ? [DeviceRemovalResponse.name] : []
+    }
+
+    /// - Returns: false if nothing was published.
+    func leave(_ dialect: Dialect) throws -> Bool {
+        guard let row = try KeyPublicationRow.load(step.account.id, dialect, from: step.database),
+            row.publishedAt != nil,
+            let device = try OwnDevice.id(of: step.account.id, in: step.database)
+        else { return false }
+        try KeyPublisher(step: step, dialect: dialect).handle(.sessionLost)
+        let requests = [
+            Nodes.publish(
+                row.list().element(dialect), as: Dialect.listItem, to: dialect.listNode, withOptions: false),
+            Nodes.deleteBundle(of: device, dialect),
+        ]
+        for request in requests {
+            try step.send(request, then: DeviceRemovalResponse(), within: Limits.serverPatience)
+        }
+        return true
+    }
+
+    /// The next login is another device. What the user has decided about others' keys stays.
+    func forget() throws {
+        let account: [Value] = [.integer(step.account.id)]
+        try step.database.run("DELETE FROM omemo_device WHERE account = ?", account)
+        try step.database.run("DELETE FROM omemo_own WHERE account = ?", account)
+        try step.database.run("DELETE FROM omemo_prekey WHERE account = ?", account)
+        try step.database.run("DELETE FROM omemo_signed WHERE account = ?", account)
+        try step.database.run("DELETE FROM omemo_list WHERE account = ?", account)
+        try step.database.run("DELETE FROM omemo_aside WHERE account = ?", account)
+    }
+}
+
+/// The server has taken the device off the list, or not.
+struct DeviceRemovalResponse: InvalidatableHandler {
+    static let name = "omemo.left"
+
+    func call(_ reply: IQReply, in step: Step) throws {}
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}

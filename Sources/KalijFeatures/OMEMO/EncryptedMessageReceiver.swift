@@ -1,0 +1,175 @@
+import KalijAddress
+import KalijRatchet
+import KalijSteps
+import KalijStore
+import KalijText
+
+/// An encrypted message has come, from any source.
+struct EncryptedMessageReceiver {
+    let step: Step
+    let own: OwnDevice
+    let element: EncryptedElement
+
+    /// How many devices are tried if a room does not say who has written.
+    private static let mostSenders = 8
+    /// In milliseconds: stamps are anybody's, and one of the far future would keep later sessions from sending.
+    private static let mostAhead: Int64 = 86_400_000
+
+    /// The message claims to be encrypted.
+    static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
+        guard message.isKept else { return }
+        let own = try OwnDevice.load(step.account.id, from: step.database)
+        guard let element = EncryptedElement.meant(for: own?.id, of: step.account.jid, in: message.element) else {
+            let namespace = Dialect.allCases.map(\.namespace).first { message.element.child("encrypted", $0) != nil }
+            message.encryption = MessageEncryption(namespace ?? "", problem: .malformed)
+            return
+        }
+        message.encryption = MessageEncryption(element.dialect.namespace, device: element.sender, problem: .notForUs)
+        guard let own else { return }
+        try EncryptedMessageReceiver(step: step, own: own, element: element).arrived(&message)
+    }
+
+    private func arrived(_ message: inout IncomingMessage) throws {
+        let (senders, voucher) = try senders(of: message)
+        // What this device has encrypted meets its row; nobody can read it.
+        if element.sender == own.id, senders == [step.account.jid] { return }
+        let keys = element.keys(for: own.id, of: step.account.jid.description)
+        guard !keys.isEmpty else {
+            let isEarlier = message.sentAt < own.madeAt && message.source == .archive
+            return fail(isEarlier ? .beforeDevice : .notForUs, &message)
+        }
+        var failure: (problem: MessageEncryption.Problem, digest: [UInt8], device: PeerDevice?)?
+        for sender in senders {
+            for key in keys {
+                let digest = try SeenContents.digest(key.bytes, of: element.sender, sender)
+                if try isKnown(digest, &message) { return }
+                switch try decrypting(message, voucher).open(key, from: sender) {
+                case .read(let opened): return try read(opened, digest, &message)
+                case .later(let time): return try postpone(&message, until: time)
+                case .failed(let problem, let device): failure = failure ?? (problem, digest, device)
+                }
+            }
+        }
+        fail(failure?.problem ?? .notForUs, &message)
+        guard let failure else { return }
+        message.digest = message.twin == nil ? failure.digest : nil
+        if case .nobody = voucher { return }
+        if !message.isOlder, let sender = senders.first {
+            try SessionRepair(step: step).failed(
+                failure.problem, failure.device, element, from: sender, at: message.sentAt)
+        }
+    }
+
+    private func decrypting(_ message: IncomingMessage, _ voucher: MessageDecryptor.Voucher) throws -> MessageDecryptor
+    {
+        MessageDecryptor(
+            step: step, own: own, element: element, sentAt: min(message.sentAt, step.now + Self.mostAhead),
+            isOlder: message.isOlder, voucher: voucher, isForRoom: message.type == "groupchat",
+            recipient: message.direction == .incoming && message.type != "groupchat"
+                ? step.account.jid : JID.received(message.conversation).bare,
+            isWhileReading: { [message] in try isWhileReading(message) })
+    }
+
+    /// Whether older messages of the same archive are still being read.
+    private func isWhileReading(_ message: IncomingMessage) throws -> Bool {
+        // Of all that is live only a group's history without an archive has no author: it is not waited for.
+        guard message.source != .archive, message.type != "groupchat" || message.author != nil || message.isOurs == true
+        else { return false }
+        let archive = message.archive.isEmpty ? Archive.own : Archive(key: message.archive)
+        if let phase = try CatchUp(step: step, archive: archive).round()?.phase { return phase != .done }
+        return try archive.isOwn && SessionRow.load(step.account.id, from: step.database).archive
+    }
+
+    /// Who may have written the message, and who says so.
+    private func senders(of message: IncomingMessage) throws -> ([JID], MessageDecryptor.Voucher) {
+        let isPrivate = !JID.received(message.conversation).isBare
+        guard message.type == "groupchat" || isPrivate && message.direction == .incoming else {
+            return ([message.sender.bare], .address)
+        }
+        let rooms = RoomRows(database: step.database, account: step.account.id)
+        guard let room = try rooms.room(.received(message.conversation)) else { return ([], .nobody) }
+        if message.isOurs ?? false { return ([step.account.jid], .room(room)) }
+        if let author = message.author.flatMap(RoomAuthor.address(of:)) { return ([.received(author)], .room(room)) }
+        // Only in groups people encrypt, and a group's archive may hide who has written.
+        guard message.type == "groupchat", room.info.isGroup else { return ([], .nobody) }
+        let devices = try PeerDevices(step: step)
+            .devices(called: element.sender, element.dialect, limit: Self.mostSenders)
+        return (devices.map(\.jid), .nobody)
+    }
+
+    // MARK: Outcomes
+
+    /// The content has come before: the message only lends its id and its place. A message that could not be read is tried again.
+    private func isKnown(_ digest: [UInt8], _ message: inout IncomingMessage) throws -> Bool {
+        guard case .before(let row) = try SeenContents(step: step).look(for: digest) else { return false }
+        guard let row, let stored = try Message.load(row, from: step.database) else {
+            hide(&message)
+            message.isKept = false
+            return true
+        }
+        // A room may have shown what is for the account alone. What could not be read there is not shown there.
+        if stored.encryption?.problem != nil, stored.conversation.exact != message.conversation.exact { return false }
+        message.twin = row
+        (message.encryption, message.isShown) = (stored.encryption, stored.isShown)
+        return stored.encryption?.problem == nil
+    }
+
+    private func read(_ opened: MessageDecryptor.Opened, _ digest: [UInt8], _ message: inout IncomingMessage) throws {
+        try SeenContents(step: step).add(digest)
+        try Gate(step: step).goOn()
+        let encryption = MessageEncryption(
+            element.dialect.namespace, device: element.sender, fingerprint: Fingerprint(opened.key).hex,
+            trust: opened.trust)
+        message.encryption = encryption
+        let content: MessageContent
+        switch opened.content {
+        case .empty: return hide(&message)
+        case .text(let text): content = MessageContent(sealed: text, in: message.element)
+        case .envelope(let envelope):
+            message.element = envelope.opened(message.element)
+            content = MessageContent(of: message.element, type: message.type)
+            if message.direction == .incoming {
+                try OMEMOFeature.lookForOptOut(message, isProven: opened.trust.isUsed, in: step)
+            }
+        }
+        message.body = content.text
+        // A part that says nothing to people is the business of other features, such as a marker.
+        (message.isKept, message.isShown) = (content.isLine || message.stanzaID != nil, content.isLine)
+        guard content.isLine else { return message.digest = digest }
+        if let twin = message.twin { return try mend(twin, digest, content, encryption) }
+        message.digest = digest
+        if opened.trust != .distrusted { try Modes(step: step).came(in: message.conversation) }
+    }
+
+    /// The message in the row `twin` could not be read before.
+    private func mend(
+        _ twin: Int64, _ digest: [UInt8], _ content: MessageContent, _ encryption: MessageEncryption
+    ) throws {
+        try SeenContents(step: step).set(twin, of: digest)
+        try EncryptionFeature.mended(twin, in: step)
+        try Messages(step: step).mend(twin, body: content.text, encryption)
+        if let file = content.file { try ReceivedFiles(step: step).offer(file, of: twin) }
+        let mended = try Message.load(twin, from: step.database)
+        if let mended, mended.isShown {
+            try EventPublisher(step: step).tell(MessageChanged(mended.withFile(in: step.database)))
+        }
+    }
+
+    private func fail(_ problem: MessageEncryption.Problem, _ message: inout IncomingMessage) {
+        guard element.hasPayload else { return hide(&message) }
+        let trust = message.encryption?.trust
+        message.encryption = MessageEncryption(
+            element.dialect.namespace, device: element.sender, trust: trust, problem: problem)
+    }
+
+    /// An empty message is no line of the conversation.
+    private func hide(_ message: inout IncomingMessage) {
+        (message.encryption, message.body, message.isShown) = (nil, nil, false)
+        message.isKept = message.stanzaID != nil
+    }
+
+    private func postpone(_ message: inout IncomingMessage, until time: Int64?) throws {
+        guard try Aside(step: step).put(message, until: time) else { return fail(.tooFar, &message) }
+        (message.isKept, message.isShown) = (false, false)
+    }
+}

@@ -1,0 +1,241 @@
+import KalijAddress
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// Reads the content of a key for this device. Nothing changes unless the whole message holds: the MACs of the ratchet and of the
+/// payload.
+struct MessageDecryptor {
+    let step: Step
+    let own: OwnDevice
+    let element: EncryptedElement
+    /// The stamp of the message.
+    let sentAt: Int64
+    /// Whether the message is of older history, that was asked for: nothing is sent because of it.
+    let isOlder: Bool
+    /// Who says who has sent the message.
+    let voucher: Voucher
+    /// Whether the message is for all occupants of a room.
+    let isForRoom: Bool
+    /// The bare address of the recipient, or the room.
+    let recipient: JID
+    /// Whether messages are being read from the archive that may come before this message; most messages need not know.
+    let isWhileReading: () throws -> Bool
+
+    private var dialect: Dialect { element.dialect }
+    private var sessions: RatchetSessions { RatchetSessions(step: step) }
+    private var kept: KeptKeys { KeptKeys(step: step) }
+
+    /// With more missing messages a message waits for the end of the archive's reading.
+    private static let mostWhileReading = 100
+
+    /// Who says who has sent a message.
+    enum Voucher {
+        /// The sender's own server, or the account's.
+        case address
+        /// A room, which may lie.
+        case room(RoomRow)
+        /// Nobody: devices with the sender's id are tried.
+        case nobody
+    }
+
+    /// What a message says.
+    enum Content {
+        case text(String)
+        case envelope(Envelope)
+        /// Nothing.
+        case empty
+    }
+
+    struct Opened {
+        let content: Content
+        let key: PublicKey
+        let trust: KeyTrust
+    }
+
+    enum Outcome {
+        case read(Opened)
+        case failed(MessageEncryption.Problem, PeerDevice?)
+        /// The message is to be read later: at this time, or nil, when the archive was read.
+        case later(Int64?)
+    }
+
+    /// Reads `key`, sent by `sender`.
+    func open(_ key: EncryptedElement.Key, from sender: JID) throws -> Outcome {
+        let device = try PeerDevices(step: step).device(element.sender, of: sender, dialect)
+        do {
+            if key.isExchange { return try open(KeyExchange(key.bytes, dialect), device, from: sender) }
+            let message = try RatchetMessage(key.bytes, dialect)
+            guard let device else { return .failed(.keyGone, nil) }
+            return try open(message, device)
+        } catch let error as RatchetError {
+            guard let problem = Self.problem(error) else { throw error }
+            return .failed(problem, device)
+        }
+    }
+
+    /// Nil for an error of the machine.
+    static func problem(_ error: RatchetError) -> MessageEncryption.Problem? {
+        switch error {
+        case .malformed, .badKey, .badSignature, .withoutPrekey: .malformed
+        case .mac: .mac
+        case .keyGone, .exhausted: .keyGone
+        case .tooFar: .tooFar
+        case .library: nil
+        }
+    }
+
+    // MARK: In a session
+
+    private func open(_ message: RatchetMessage, _ device: PeerDevice) throws -> Outcome {
+        let rows = try sessions.all(of: device)
+        guard !rows.isEmpty else { return .failed(.keyGone, device) }
+        let name = Session.SkippedKey.Name(key: message.header.key, number: message.header.number)
+        // A session of the message's chain comes first: without it, each session would have to try a new ratchet key.
+        let known = try rows.first { row in
+            try row.session.hasChain(of: message.header) || kept.key(name, of: row.id) != nil
+        }
+        var failure: RatchetError?
+        for row in known.map({ [$0] }) ?? rows {
+            do {
+                return try open(message, row, device)
+            } catch let error as RatchetError {
+                if case .library = error { throw error }
+                failure = failure ?? error
+            }
+        }
+        throw failure ?? RatchetError.keyGone
+    }
+
+    private func open(_ message: RatchetMessage, _ row: RatchetRow, _ device: PeerDevice) throws -> Outcome {
+        let isProven = try proves(row.session.theirs.key, device)
+        if case .nobody = voucher, !isProven { throw RatchetError.mac }
+        if try row.session.distance(to: message.header) > Self.mostWhileReading && isWhileReading() {
+            return .later(nil)
+        }
+        let opened = try row.session.open(message) { try kept.key($0, of: row.id) }
+        let content = try content(opened.content, from: device.jid)
+        if let used = opened.used { try kept.remove(used, of: row.id) }
+        try sessions.save(opened.session, in: row.id, place: isOlder || !isProven ? nil : sentAt)
+        try kept.add(opened.skipped, of: row.id, in: keptShare(of: device, isProven))
+        return try read(content, opened.session, device, isProven)
+    }
+
+    /// Skipped message keys of unproven devices count against one limit for all of them: they evict no key of a proven device.
+    private func keptShare(of device: PeerDevice, _ isProven: Bool) -> Int64 {
+        isProven ? device.list : KeptKeys.unproven
+    }
+
+    /// Whether the device with which a session was agreed is the address's: whoever speaks has the private part of `key`. Nothing that
+    /// is kept of the address changes otherwise.
+    private func proves(_ key: PublicKey, _ device: PeerDevice) throws -> Bool {
+        if let identity = device.identity { return identity == key.bytes }
+        return try TrustStore(step: step).trust(in: key.bytes, of: device.jid) != nil
+    }
+
+    /// - Throws: `RatchetError`
+    private func content(_ key: Secret, from sender: JID) throws -> Content {
+        guard let payload = try element.payload else { return .empty }
+        let bytes = try Payload.open(payload, iv: element.iv, content: key, dialect)
+        guard dialect == .axolotl else {
+            let envelope = try Envelope(bytes)
+            try envelope.check(from: sender, to: recipient, isRoom: isForRoom)
+            return .envelope(envelope)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw RatchetError.malformed("the text") }
+        return .text(text)
+    }
+
+    // MARK: Beginning a session
+
+    private func open(_ exchange: KeyExchange, _ device: PeerDevice?, from sender: JID) throws -> Outcome {
+        if let device, let row = try sessions.all(of: device).first(where: { $0.session.isOf(exchange) }) {
+            return try open(exchange.message, row, device)
+        }
+        // Somebody shows this device's own key.
+        let identity = try own.identity
+        guard exchange.identity.key != identity.publicIdentity.key else { return .failed(.mac, device) }
+        let isProven = try isProven(exchange.identity.key, device, of: sender)
+        if case .nobody = voucher, !isProven { return .failed(.mac, device) }
+        let keys = OwnKeys(step: step, dialect: dialect)
+        guard let pair = try keys.signedPair(exchange.signedPrekeyID),
+            let (prekey, isUsed) = try keys.prekey(exchange.prekeyID)
+        else { return .failed(.keyGone, device) }
+        let lists = PeerLists(step: step, dialect: dialect)
+        if let stranger = try stranger(sender), let time = try Strangers(step: step).postponed(stranger) {
+            return .later(time)
+        }
+        let fresh = try Session.accept(exchange, identity, signedPrekey: pair, prekey: prekey, dialect)
+        let opened = try fresh.open(exchange.message) { _ in nil }
+        let content = try content(opened.content, from: sender)
+        guard
+            let device = try device
+                ?? PeerDevices(step: step).make(element.sender, in: lists.make(sender), isListed: false)
+        else { return .failed(.malformed, nil) }
+        let place = isOlder ? 0 : sentAt
+        let row = try sessions.insert(
+            opened.session, of: device, place: isProven ? place : RatchetSessions.unproven,
+            sends: isProven && !isOlder && !isUsed)
+        try kept.add(opened.skipped, of: row, in: keptShare(of: device, isProven))
+        if !device.isListed { try PeerDevices(step: step).dropUnlisted(device.list, except: device) }
+        if isUsed, isProven { try sessions.stopSending(begunWith: exchange.prekeyID) }
+        try keys.use(exchange.prekeyID)
+        try KeyPublisher(step: step, dialect: dialect).changed()
+        return try read(content, opened.session, device, isProven)
+    }
+
+    /// Whether `sender` shows `key` itself, or the key is known to be the sender's.
+    private func isProven(_ key: PublicKey, _ device: PeerDevice?, of sender: JID) throws -> Bool {
+        switch voucher {
+        case .address: return true
+        case .nobody where device?.identity == nil: return false
+        case .room, .nobody:
+            if let device { return try proves(key, device) }
+            return try TrustStore(step: step).trust(in: key.bytes, of: sender) != nil
+        }
+    }
+
+    /// Who has to wait if too many strangers begin sessions: whoever says who speaks can name any address.
+    private func stranger(_ sender: JID) throws -> JID? {
+        if try PeerLists(step: step, dialect: dialect).isKnown(sender) { return nil }
+        guard case .room(let room) = voucher else { return sender }
+        return try Members.contain(sender, of: room, in: step.database) ? nil : room.jid
+    }
+
+    // MARK: Read
+
+    private func read(
+        _ content: Content, _ session: Session, _ device: PeerDevice, _ isProven: Bool
+    ) throws -> Outcome {
+        let (key, trusting) = (session.theirs.key, TrustStore(step: step))
+        guard isProven else {
+            if device.identity == nil, !isOlder { try prove(device) }
+            let trust = try trusting.trust(in: key.bytes, of: device.jid) ?? .undecided
+            return .read(Opened(content: content, key: key, trust: trust))
+        }
+        let trust = try trusting.met(key, of: device)
+        // Perhaps only the server says so, and the key of before is the device's.
+        if !trust.isUsed, device.identity.map({ $0 != key.bytes }) ?? false { try Bundles(step: step).ask(device) }
+        if !isOlder { try PeerDevices(step: step).set(readAt: sentAt, of: device) }
+        if EmptyMessages.areOwed(in: session, !content.isEmpty), !isOlder {
+            try EmptyMessages(step: step).owe(to: device)
+        }
+        return .read(Opened(content: content, key: key, trust: trust))
+    }
+
+    /// The address itself has to show the key of a device that only a room has named.
+    private func prove(_ device: PeerDevice) throws {
+        if device.isListed {
+            guard device.badUntil ?? 0 <= step.steady.now else { return }
+            try Bundles(step: step).ask(device)
+            return
+        }
+        let lists = PeerLists(step: step, dialect: dialect)
+        guard let list = try lists.list(of: device.jid), !list.isAsked, try !lists.isFresh(list) else { return }
+        try lists.ask(list)
+    }
+}
+
+extension MessageDecryptor.Content {
+    var isEmpty: Bool { if case .empty = self { true } else { false } }
+}

@@ -1,0 +1,107 @@
+import KalijAddress
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// Begins a new session with a device whose messages cannot be read (in 0.3; in 2 only without a session, or by command): with the keys
+/// that the device publishes now, at most once a day, and only if the list of its address, fetched again, still names it.
+struct SessionRepair {
+    let step: Step
+    private static let day: Int64 = 86_400_000
+
+    /// A message could not be read.
+    func failed(
+        _ problem: MessageEncryption.Problem, _ known: PeerDevice?, _ element: EncryptedElement, from sender: JID,
+        at sentAt: Int64
+    ) throws {
+        guard sender != step.account.jid || element.sender != 0, let device = try known ?? make(element, sender),
+            sentAt > device.readAt
+        else { return }
+        let fails = try PeerDevices(step: step).failed(device)
+        guard mends(problem, device, fails) else { return }
+        try want(device)
+        try Gate(step: step).goOn()
+    }
+
+    private func mends(_ problem: MessageEncryption.Problem, _ device: PeerDevice, _ fails: Int64) -> Bool {
+        switch problem {
+        case .keyGone: device.dialect == .axolotl || !device.hasSession
+        case .mac, .tooFar: device.dialect == .axolotl && (fails >= 2 || !device.hasSession)
+        case .unknownMethod, .beforeDevice, .notForUs, .malformed: false
+        }
+    }
+
+    /// A device that nobody knew. Strangers mend their sessions themselves.
+    private func make(_ element: EncryptedElement, _ sender: JID) throws -> PeerDevice? {
+        let lists = PeerLists(step: step, dialect: element.dialect)
+        guard try lists.isKnown(sender) else { return nil }
+        let list = try lists.make(sender)
+        // A list that has just come, and does not name the device, is not asked for again.
+        guard try !lists.isFresh(list), try PeerDevices(step: step).mayAdd(to: list) else { return nil }
+        return try PeerDevices(step: step).make(element.sender, in: list, isListed: false)
+    }
+
+    /// A new session is wanted, as soon as the archive was read.
+    private func want(_ device: PeerDevice) throws {
+        let now = step.steady.now
+        if let last = device.healAt, last <= now, now - last < Self.day { return }
+        try PeerDevices(step: step).set(healAt: now, of: device)
+        try note(device)
+    }
+
+    private func note(_ device: PeerDevice) throws {
+        try step.database.run(
+            "INSERT OR REPLACE INTO omemo_owed(peer, account, heals) VALUES (?, ?, 1)",
+            [.integer(device.id), .integer(step.account.id)])
+    }
+
+    /// The user wants a new session.
+    func command(_ device: PeerDevice) throws {
+        try note(device)
+        try Gate(step: step).goOn()
+    }
+
+    /// Asks for the lists of the devices; once for all devices of a list.
+    func begin() throws {
+        let ids = try step.database.statement(
+            "UPDATE omemo_owed SET heals = 2 WHERE account = ? AND heals = 1 RETURNING peer"
+        ).all([.integer(step.account.id)]) { $0.integer() }
+        let devices = try ids.sorted().compactMap { try PeerDevices(step: step).device($0) }
+        var asked: Set<Int64> = []
+        for device in devices where asked.insert(device.list).inserted {
+            let lists = PeerLists(step: step, dialect: device.dialect)
+            let list = try lists.make(device.jid)
+            // The own list is told by events, and by the beginning of the session.
+            if device.jid == step.account.jid {
+                try listTold(list)
+            } else if !list.isAsked {
+                try lists.ask(list)
+            }
+        }
+    }
+
+    /// The list is known: sessions with the devices that are still on the list are begun.
+    func listTold(_ list: PeerList) throws {
+        let ids = try step.database.statement(
+            """
+            DELETE FROM omemo_owed WHERE account = ? AND heals = 2 AND peer IN (SELECT id FROM omemo_peer WHERE list = ?)
+            RETURNING peer
+            """
+        ).all([.integer(step.account.id), .integer(list.id)]) { $0.integer() }
+        for id in ids.sorted() {
+            guard let device = try PeerDevices(step: step).device(id), device.isListed else { continue }
+            // Others may have asked so much that this has to wait.
+            guard try Bundles(step: step).ask(device, heals: true) else {
+                try note(device)
+                continue
+            }
+            step.emit(OMEMOBroken(device, "a new session is begun"))
+        }
+    }
+
+    /// The session is lost: no list is told any more, and the next session asks again.
+    func sessionLost() throws {
+        try step.database.run(
+            "UPDATE omemo_owed SET heals = 1 WHERE account = ? AND heals = 2", [.integer(step.account.id)])
+    }
+}

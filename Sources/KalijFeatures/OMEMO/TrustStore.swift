@@ -1,0 +1,90 @@
+import KalijAddress
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// How far keys are trusted: until the user has verified a key of an address, all keys of the address are trusted blindly.
+struct TrustStore {
+    let step: Step
+    private var account: Value { .integer(step.account.id) }
+
+    /// How many keys of an address are known.
+    private static let mostKeys: Int64 = 256
+
+    /// How far `key` of `jid` is trusted; nil for a key that is not known.
+    func trust(in key: [UInt8], of jid: JID) throws -> KeyTrust? {
+        try step.database.statement(
+            "SELECT trust FROM omemo_trust WHERE account = ? AND jid = ? AND identity = ? AND unproven = 0"
+        ).first([account, .text(jid.bare.description), .blob(key)]) { KeyTrust(rawValue: $0.text("trust")) } ?? nil
+    }
+
+    /// A session was agreed with `key`, which the address itself has shown: by a bundle, or in a message that has come from it, and not
+    /// from a room that says who speaks.
+    /// - Returns: how far the key is trusted.
+    @discardableResult
+    func met(_ key: PublicKey, of device: PeerDevice) throws -> KeyTrust {
+        if let known = device.identity, known != key.bytes {
+            step.emit(OMEMOKeyChanged(device, Fingerprint(key)))
+            try RatchetSessions(step: step).stopSending(to: device, except: key)
+        }
+        if device.identity != key.bytes { try PeerDevices(step: step).set(identity: key, of: device) }
+        if let trust = try trust(in: key.bytes, of: device.jid) { return trust }
+        let trust = try first(key, of: device.jid)
+        try step.database.run(
+            """
+            INSERT OR REPLACE INTO omemo_trust(account, jid, identity, trust, unproven, first_at) VALUES (?, ?, ?, ?, 0, ?)
+            """,
+            [account, .text(device.jid.description), .blob(key.bytes), .state(trust), .integer(step.now)])
+        try forget(of: device.jid)
+        tell(trust, key, device)
+        return trust
+    }
+
+    /// Of too many keys of an address, those go that no device has, the oldest first. What the user has decided stays.
+    private func forget(of jid: JID) throws {
+        let address: [Value] = [account, .text(jid.bare.description)]
+        let count = try step.database.statement("SELECT count(*) FROM omemo_trust WHERE account = ? AND jid = ?")
+            .first(address) { $0.integer() }
+        guard let count, count > Self.mostKeys else { return }
+        try step.database.run(
+            """
+            DELETE FROM omemo_trust WHERE account = ?1 AND jid = ?2 AND identity IN (
+                SELECT identity FROM omemo_trust WHERE account = ?1 AND jid = ?2 AND trust IN ('blind', 'undecided')
+                    AND identity NOT IN (SELECT identity FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id
+                        WHERE l.account = ?1 AND l.jid = ?2 AND p.identity IS NOT NULL)
+                ORDER BY first_at LIMIT ?3)
+            """, address + [.integer(count - Self.mostKeys)])
+    }
+
+    private func tell(_ trust: KeyTrust, _ key: PublicKey, _ device: PeerDevice) {
+        let isOwn = device.jid == step.account.jid
+        step.emit(OMEMONewKey(device, Fingerprint(key), trust, isOwn: isOwn))
+        if trust == .undecided { step.emit(OMEMOUndecided(device, Fingerprint(key))) }
+    }
+
+    /// The trust in a key that is met for the first time. A key that another address has is a copy of a bundle.
+    private func first(_ key: PublicKey, of jid: JID) throws -> KeyTrust {
+        let isElsewhere = try step.database.statement(
+            """
+            SELECT 1 FROM omemo_trust INDEXED BY omemo_trust_identity
+            WHERE account = ? AND identity = ? AND jid <> ? AND unproven = 0 LIMIT 1
+            """
+        ).first([account, .blob(key.bytes), .text(jid.bare.description)]) { _ in true }
+        if isElsewhere ?? false { return .undecided }
+        let isVerified = try step.database.statement(
+            "SELECT 1 FROM omemo_trust WHERE account = ? AND jid = ? AND trust = ? LIMIT 1"
+        ).first([account, .text(jid.bare.description), .state(KeyTrust.verified)]) { _ in true }
+        return isVerified ?? false ? .undecided : .blind
+    }
+
+    /// The user has decided, or the address has shown the key.
+    func set(_ trust: KeyTrust, _ key: [UInt8], of jid: JID) throws {
+        try step.database.run(
+            """
+            INSERT INTO omemo_trust(account, jid, identity, trust, unproven, first_at) VALUES (?1, ?2, ?3, ?4, 0, ?5)
+            ON CONFLICT (account, jid, identity) DO UPDATE SET trust = excluded.trust, unproven = 0
+            """,
+            [account, .text(jid.bare.description), .blob(key), .state(trust), .integer(step.now)])
+        try Turns(step: step).again()
+    }
+}

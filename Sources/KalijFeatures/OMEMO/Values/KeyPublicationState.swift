@@ -1,0 +1,197 @@
+/// What this device has published in the present session, as a value: takes what happens, and returns what to do.
+///
+/// In each session the list is read, and the bundle of this device: both may have been changed by other devices, or by an old
+/// copy of the database. The bundle comes first, because others read the bundles of whatever the list names.
+struct KeyPublicationState: Equatable {
+    enum Stage: String {
+        /// No session, or a server without nodes.
+        case off
+        /// The list was asked for.
+        case askingList = "asking-list"
+        /// The bundle under the id of this device was asked for.
+        case askingBundle = "asking-bundle"
+        case publishingBundle = "publishing-bundle"
+        /// The server takes no options: the node is configured first, or a node for one item would lose other devices' items.
+        case adaptingBundle = "adapting-bundle"
+        /// There is no node: the bundle was published as it is, and the node is to be configured.
+        case creatingBundle = "creating-bundle"
+        /// The node has another configuration.
+        case configuringBundle = "configuring-bundle"
+        case publishingList = "publishing-list"
+        case configuringList = "configuring-list"
+        /// Others can encrypt for this device.
+        case ready
+        /// The server does not keep the keys.
+        case refused
+    }
+
+    var stage: Stage
+    /// Whether the server's list has this device.
+    var isListed: Bool
+    /// Whether the bundle has to be published.
+    var isDue: Bool
+    /// How often the question of the stage was asked.
+    var attempts: Int
+
+    init(_ stage: Stage = .off, isListed: Bool = false, isDue: Bool = true, attempts: Int = 0) {
+        (self.stage, self.isListed, self.isDue, self.attempts) = (stage, isListed, isDue, attempts)
+    }
+
+    /// The bundle that the server has under the id of this device.
+    enum Found: Equatable {
+        case nothing
+        /// What this device has published last.
+        case same
+        /// An older one of this device.
+        case old
+        /// One of this device with ids that were never given here: the database is an old copy.
+        case newer
+        /// Of another key: to be overwritten, or a reason for another id.
+        case foreign(overwrite: Bool)
+    }
+
+    enum Event: Equatable {
+        /// A new session, and a server with nodes.
+        case began
+        case sessionLost
+        case list(hasThisDevice: Bool)
+        case bundle(Found)
+        /// The server has done what the stage asks for.
+        case done
+        /// The node has another configuration than the publish-options say (XEP-0060 section 7.1.5).
+        case otherwiseConfigured
+        /// The server does not take the publish-options.
+        case optionsRefused
+        /// There is no node that could be configured.
+        case nodeMissing
+        case refused(String)
+        case unanswered
+        /// The list does not name this device any more.
+        case removed
+        /// The keys have changed.
+        case changed
+        /// The user does not want the keys published any more.
+        case unpublished
+    }
+
+    enum Action: Equatable {
+        case askList
+        case askBundle
+        case publishBundle(withOptions: Bool)
+        case configureBundle
+        case publishList(withOptions: Bool)
+        case configureList
+        /// Another id is to be chosen.
+        case newID
+        /// The database is an old copy.
+        case restored
+        /// Others can encrypt for this device.
+        case opened
+        case failed(String)
+    }
+
+    static let mostAttempts = 3
+
+    mutating func handle(_ event: Event) -> [Action] {
+        switch event {
+        case .began: return ask(.askingList)
+        case .sessionLost:
+            stage = .off
+            return []
+        case .list(let hasThisDevice):
+            guard stage == .askingList else { return [] }
+            isListed = hasThisDevice
+            return ask(.askingBundle)
+        case .bundle(let found): return stage == .askingBundle ? met(found) : []
+        case .done: return done()
+        case .otherwiseConfigured: return configure()
+        case .optionsRefused:
+            guard stage == .publishingBundle else { return fail("publish-options are refused") }
+            return ask(.adaptingBundle)
+        case .nodeMissing:
+            guard stage == .adaptingBundle else { return fail("a node is missing") }
+            return ask(.creatingBundle, withOptions: false)
+        case .refused(let reason): return fail(reason)
+        case .unanswered:
+            guard attempts < Self.mostAttempts else { return fail("the server does not answer") }
+            return again(stage)
+        case .removed:
+            isListed = false
+            return stage == .ready ? next() : []
+        case .changed:
+            isDue = true
+            return stage == .ready ? next() : []
+        case .unpublished:
+            (stage, isListed, isDue) = (.off, false, true)
+            return []
+        }
+    }
+
+    private mutating func met(_ found: Found) -> [Action] {
+        switch found {
+        case .same: return next()
+        case .nothing, .old, .foreign(overwrite: true):
+            isDue = true
+            return next()
+        case .newer:
+            isDue = true
+            return [.restored] + next()
+        case .foreign(overwrite: false):
+            (isListed, isDue) = (false, true)
+            return [.newID] + ask(.askingBundle)
+        }
+    }
+
+    private mutating func done() -> [Action] {
+        switch stage {
+        case .publishingBundle: isDue = false
+        case .creatingBundle: return ask(.configuringBundle)
+        case .publishingList: isListed = true
+        case .adaptingBundle, .configuringBundle: return ask(.publishingBundle, withOptions: false)
+        case .configuringList: return ask(.publishingList, withOptions: false)
+        case .off, .askingList, .askingBundle, .ready, .refused: return []
+        }
+        return next()
+    }
+
+    private mutating func configure() -> [Action] {
+        switch stage {
+        case .publishingBundle: return ask(.configuringBundle)
+        case .publishingList: return ask(.configuringList)
+        default: return fail("a node cannot be configured")
+        }
+    }
+
+    private mutating func next() -> [Action] {
+        if isDue { return ask(.publishingBundle) }
+        if !isListed { return ask(.publishingList) }
+        stage = .ready
+        return [.opened]
+    }
+
+    private mutating func fail(_ reason: String) -> [Action] {
+        guard stage != .off, stage != .ready, stage != .refused else { return [] }
+        stage = .refused
+        return [.failed(reason)]
+    }
+
+    private mutating func ask(_ stage: Stage, withOptions: Bool = true) -> [Action] {
+        attempts = 0
+        return again(stage, withOptions: withOptions)
+    }
+
+    private mutating func again(_ stage: Stage, withOptions: Bool = true) -> [Action] {
+        self.stage = stage
+        attempts += 1
+        switch stage {
+        case .askingList: return [.askList]
+        case .askingBundle: return [.askBundle]
+        case .publishingBundle: return [.publishBundle(withOptions: withOptions)]
+        case .creatingBundle: return [.publishBundle(withOptions: false)]
+        case .adaptingBundle, .configuringBundle: return [.configureBundle]
+        case .publishingList: return [.publishList(withOptions: withOptions)]
+        case .configuringList: return [.configureList]
+        case .off, .ready, .refused: return []
+        }
+    }
+}

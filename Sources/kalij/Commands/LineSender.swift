@@ -1,0 +1,227 @@
+import CLinux
+import Glibc
+import KalijAddress
+import KalijClient
+import KalijRoles
+import KalijTransport
+
+/// `send -i`: each line of standard input is a message, accepted as soon as the line is read.
+final class LineSender {
+    private let arguments: Arguments
+    private let shared: SharedOptions
+    private let recipient: JID
+    private let account: Account
+    private let reader: HistoryReader
+    private var driver: LineDriver
+    private let isDriving: Bool
+    private let signals: SignalInput
+    private var lines = LineBuffer(longest: 1 << 20)
+    private var times: TimedLines
+    private var number = 0
+    private var badLines = 0
+    private var isInterrupted = false
+    private var toldProblem: String?
+    /// The ids of the newest messages, oldest first.
+    private var accepted: [String] = []
+
+    /// How many of the newest messages are looked at in the end.
+    private static let mostKept = 10_000
+    /// How many nanoseconds to wait for an error after the server has taken the last message; see ``MessageSender``.
+    private static let patience: Int64 = 1_000_000_000
+
+    init(_ arguments: Arguments, _ shared: SharedOptions, to recipient: JID) throws {
+        for option in ["--file", "--id", "--reply", "--keep-metadata"] where arguments.isGiven(option) {
+            throw Failure(.usage, "-i sends many messages, and \(option) is for a single one")
+        }
+        guard arguments.words.count == 1 else { throw Failure(.usage, "-i reads the texts from standard input") }
+        (self.arguments, self.shared, self.recipient) = (arguments, shared, recipient)
+        times = TimedLines(shared.clock)
+        let database = try shared.directory.read()
+        account = try AccountTable(database).account(
+            try arguments.value("--account").map { try JID($0) }, in: shared.directory)
+        reader = HistoryReader(database)
+        driver = try LineDriver()
+        isDriving = !arguments.has("--queue-only")
+        signals = try SignalInput([SIGTERM, SIGINT, SIGTSTP])
+    }
+
+    func run() throws -> ExitStatus {
+        if isDriving { try driver.start(shared, of: account.jid.description) }
+        var problem: Failure?
+        do { try readAll() } catch { problem = Failure(error) }
+        let failure = isDriving ? awaitEnd(atOnce: problem != nil) : nil
+        let status = try report(failure)
+        if let problem { throw problem }
+        return status
+    }
+
+    // MARK: Reading
+
+    private func readAll() throws {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while !isInterrupted {
+            let ready = wait(for: [signals.descriptor, STDIN_FILENO, driver.descriptor], until: nil)
+            if ready.contains(driver.descriptor) { tell(driver.state.failure) }
+            guard ready.contains(STDIN_FILENO) else { continue }
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            if count < 0 {
+                if errno == EINTR || errno == EAGAIN { continue }
+                throw Failure(.badInput, "standard input: \(String(cString: strerror(errno)))")
+            }
+            guard count > 0 else {
+                if let line = lines.end() { try take(line) }
+                return
+            }
+            for line in lines.append(buffer[..<count]) {
+                _ = wait(for: [signals.descriptor], until: 0)
+                if isInterrupted { throw interrupted }
+                try take(line)
+            }
+        }
+        var unread: Int32 = 0
+        if ioctl(STDIN_FILENO, UInt(FIONREAD), &unread) == 0, unread > 0 || lines.isBegun { throw interrupted }
+    }
+
+    /// Exit status 0 would say that all of the input was accepted.
+    private var interrupted: Failure {
+        Failure(.tryAgain, "interrupted: line \(number) is the last that was accepted")
+    }
+
+    private func take(_ line: LineBuffer.Line) throws {
+        number += 1
+        do {
+            guard case .bytes(var bytes) = line else { throw Failure(.badInput, "longer than \(lines.longest) bytes") }
+            if bytes.last == 0x0D { bytes.removeLast() }
+            guard !bytes.isEmpty else { return }
+            guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure(.badInput, "not UTF-8") }
+            let message = try shared.directory.share(
+                text, to: recipient, from: account.jid, privacy: arguments.has("--plain") ? .plain : .asConversation)
+            try tell(message)
+        } catch {
+            let failure = Failure(error)
+            guard failure.status == .badInput else {
+                throw Failure(
+                    failure.status, "line \(number): \(failure.message); nothing was accepted from this line on")
+            }
+            badLines += 1
+            let reason = failure.message
+            if shared.json { Output.line(try JSONLine.of(BadLine(line: number, reason: reason))) }
+            Output.error("line \(number): \(reason)")
+        }
+    }
+
+    private struct BadLine: Encodable {
+        var event = "error"
+        let line: Int
+        let reason: String
+    }
+
+    private func tell(_ message: Message) throws {
+        Output.accepted()
+        if let id = message.originID { accepted.append(id) }
+        if accepted.count >= 2 * Self.mostKept { accepted.removeFirst(Self.mostKept) }
+        let record = EventRecord(message, account: message.from, at: Clock.system.now())
+        Output.line(shared.json ? try JSONLine.of(record) : times.next(message.line, at: message.sentAt))
+    }
+
+    /// The input may never end, so the user learns at once why nothing leaves.
+    private func tell(_ failure: Failure?) {
+        guard failure?.message != toldProblem else { return }
+        toldProblem = failure?.message
+        if let toldProblem { Output.error("not online: \(toldProblem)") }
+    }
+
+    // MARK: The end
+
+    /// Waits until the last message is sent, as a single `send` waits; longer only as long as messages leave.
+    /// - Returns: why messages are left.
+    private func awaitEnd(atOnce: Bool) -> Failure? {
+        let budget = Int64(BackgroundSender.budget) * 1_000_000_000
+        var end = Clock.system.monotonic() + budget
+        var state = driver.state
+        var changes = state.changes
+        var isSent = false
+        var failedAt: Int64?
+        while !atOnce, !isInterrupted, !state.isOver, Clock.system.monotonic() < end {
+            if !isSent, isFinal() {
+                isSent = true
+                end = min(end, Clock.system.monotonic() + (state.isHandedOver || accepted.isEmpty ? 0 : Self.patience))
+            }
+            if state.isHandedOver, isSent || !arguments.has("--confirm") { break }
+            failedAt = isSent || state.failure == nil ? nil : failedAt ?? Clock.system.monotonic()
+            // The driver tries again, so a failure has to last.
+            let next = failedAt.map { min(end, $0 + Self.patience * 3) } ?? end
+            if failedAt != nil, Clock.system.monotonic() >= next { break }
+            _ = wait(for: [signals.descriptor, driver.descriptor], until: next)
+            state = driver.state
+            if state.changes != changes, !isSent { end = Clock.system.monotonic() + budget }
+            changes = state.changes
+        }
+        let failure = state.failure
+        driver.letGo(within: BackgroundSender.budget)
+        state = driver.state
+        if isSent || isFinal() { return nil }
+        if isInterrupted { return Failure(.tryAgain, "interrupted") }
+        if state.isHandedOver, !arguments.has("--confirm") { return nil }
+        return failure ?? Failure(.tryAgain, "not within \(Int(BackgroundSender.budget)) s")
+    }
+
+    /// Whether the server has the last message, and so all of them; or has refused it.
+    private func isFinal() -> Bool {
+        guard let last = accepted.last else { return true }
+        let state = (try? reader.sent(last, by: account))?.flatMap { $0.state }
+        return state == .failed || state?.isWithServer ?? false
+    }
+
+    private func report(_ failure: Failure?) throws -> ExitStatus {
+        var refused = 0
+        for id in accepted {
+            guard let message = try reader.sent(id, by: account), message.state == .failed else { continue }
+            refused += 1
+            Output.error("refused: \(message.error?.description ?? "without a reason")")
+            guard shared.json else { continue }
+            Output.line(
+                try JSONLine.of(EventRecord(message, event: "state", account: message.from, at: Clock.system.now())))
+        }
+        if let failure {
+            Output.error("accepted, but not everything is sent yet: \(failure.message)")
+            Output.note("The next process that is online sends it: `kalij run`, `wake`, `send` or `flush`.")
+        }
+        if refused > 0 || badLines > 0 { return .badInput }
+        return arguments.has("--confirm") ? failure?.status ?? .done : .done
+    }
+
+    /// - Parameter end: in nanoseconds of the monotonic clock; nil for no end.
+    /// - Returns: the readable ones of `descriptors`. A signal is taken note of.
+    private func wait(for descriptors: [Int32], until end: Int64?) -> [Int32] {
+        var requests = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var milliseconds: Int32 = -1
+        if let end {
+            let left = (end - Clock.system.monotonic()) / 1_000_000 + 1
+            milliseconds = end == 0 ? 0 : Int32(min(max(0, left), 3_600_000))  // fits: an hour at most
+        }
+        guard poll(&requests, nfds_t(requests.count), milliseconds) > 0 else { return [] }
+        let ready = requests.filter { $0.revents != 0 }.map(\.fd)
+        if ready.contains(signals.descriptor) { takeSignals() }
+        return ready
+    }
+
+    private func takeSignals() {
+        while let number = signals.next() {
+            if number == SIGTSTP { freeze() } else { isInterrupted = true }
+        }
+    }
+
+    /// Lets everything go before the stop: a stopped process must not keep others from driving.
+    private func freeze() {
+        if isDriving {
+            driver.letGo(within: BackgroundSender.budget)
+        }
+        raise(SIGSTOP)
+        guard isDriving else { return }
+        do {
+            driver = try LineDriver()
+            try driver.start(shared, of: account.jid.description)
+        } catch { Output.error("not online: \(Failure(error).message)") }
+    }
+}

@@ -1,0 +1,89 @@
+import KalijAddress
+import KalijClient
+import KalijRoles
+import KalijStore
+import KalijXML
+
+/// Asks questions and waits for the answers: rounds of several at once, one round after the other.
+final class RequestRunner {
+    private let shared: SharedOptions
+    private let account: JID?
+    private let seconds: Int
+    private let database: Database
+    private var rounds: ArraySlice<[Element]>
+    private let pause: Int64
+    /// The questions of the present round, and the round's deadline.
+    private var open: [Int64] = []
+    private var deadline: Int64 = 0
+    /// The beginning of the next round; nil while a round is under way.
+    private var nextRound: Int64?
+    private var isDone = false
+    private let tell: (Questions.Question) -> Void
+
+    /// - Parameters:
+    ///   - account: the asking account; nil for the only account.
+    ///   - seconds: how long an answer may take.
+    ///   - pause: seconds between two rounds.
+    ///   - tell: gets each question in its state at the end of the wait, answered or not.
+    /// - Throws: `DirectoryError`, `StoreError`
+    init(
+        _ rounds: [[Element]], of account: JID?, within seconds: Int, pause: Double = 0, _ shared: SharedOptions,
+        tell: @escaping (Questions.Question) -> Void
+    ) throws {
+        guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
+        self.shared = shared
+        self.account = account
+        self.seconds = seconds
+        self.tell = tell
+        self.rounds = rounds[...]
+        self.pause = Int64(pause * 1_000_000_000)
+        database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
+        nextRound = 0
+    }
+
+    /// Accepts the questions, makes sure that they are sent, and waits for the answers.
+    func run() throws {
+        let account = try AccountTable(database).account(account, in: shared.directory)
+        try DriverWait(shared, for: account).wait(until: look, next: { self.next })
+    }
+
+    /// When to look at the latest.
+    private var next: Int64 { nextRound ?? deadline }
+
+    /// Reports the ended questions of the round, and begins the next round when its time has come; true once all rounds
+    /// are over.
+    private func look() throws -> Bool {
+        guard !isDone else { return true }
+        let now = Clock.system.monotonic()
+        if let nextRound {
+            if now >= nextRound { try begin(at: now) }
+            return false
+        }
+        let questions = try open.map { id in
+            guard let question = try Questions(database).question(id) else {
+                throw Failure(.badConfiguration, "the account is gone")
+            }
+            return question
+        }
+        guard now > deadline || questions.allSatisfy({ $0.outcome != nil }) else { return false }
+        questions.forEach(tell)
+        isDone = rounds.isEmpty
+        nextRound = now + pause
+        return isDone
+    }
+
+    private func begin(at now: Int64) throws {
+        nextRound = nil
+        open = try rounds.removeFirst().map(accept)
+        // The driver reports a timeout a moment later.
+        deadline = now + Int64(seconds + 5) * 1_000_000_000  // fits: a day of nanoseconds
+    }
+
+    private func accept(_ request: Element) throws -> Int64 {
+        let account = try AccountTable(database).account(account, in: shared.directory)
+        guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
+        return try shared.directory.ringing {
+            try Questions(database).ask(request, of: account, within: .seconds(seconds))
+        }
+    }
+}
