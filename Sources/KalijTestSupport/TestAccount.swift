@@ -38,7 +38,7 @@ public final class TestAccount {
 
     private let features: [any Feature.Type]
     private let folders: TestFolders
-    private var process: HandDriven
+    private var process: ManualDriver
     private var messages = 0
 
     /// Logs in, goes online, and reads what a client reads at the beginning of a session.
@@ -52,7 +52,7 @@ public final class TestAccount {
         self.time = time ?? TestTime()
         self.features = features
         folders = try TestFolders()
-        process = try HandDriven(
+        process = try ManualDriver(
             AccountDirectory(try folders.next()), as: jid, resource: "test", applications: features,
             clock: self.time.clock)
         events += try process.bind()
@@ -125,7 +125,7 @@ public final class TestAccount {
 
     // MARK: Processes
 
-    private func run(_ kill: Kill?, _ body: (HandDriven) throws -> [EngineEvent]) throws -> [Element] {
+    private func run(_ kill: Kill?, _ body: (ManualDriver) throws -> [EngineEvent]) throws -> [Element] {
         switch kill {
         case nil: events += try body(process)
         case .beforeCommit:
@@ -148,7 +148,7 @@ public final class TestAccount {
 
     private func restart(from path: String) throws {
         let old = process
-        process = try HandDriven(
+        process = try ManualDriver(
             AccountDirectory(path), as: jid, resource: "test", applications: features, clock: time.clock,
             received: old.count)
         folders.forget(old.directory.path)

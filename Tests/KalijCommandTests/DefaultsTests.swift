@@ -8,7 +8,7 @@ import Testing
         _ text: String, _ words: [String] = [], of command: any Command.Type = SendCommand.self
     ) throws -> Arguments {
         let (given, _) = try Arguments.read(words[...], options: command.options + Help.sharedOptions)
-        return try Defaults(Array(text.utf8), of: "/c").added(to: given, of: command)
+        return try ConfigFile(Array(text.utf8), of: "/c").added(to: given, of: command)
     }
 
     @Test("a line is an option; its value goes to the end of the line") func lines() throws {
@@ -73,6 +73,6 @@ import Testing
     }
 
     @Test("bytes that are no text are refused") func bytes() {
-        #expect(throws: Failure.self) { try Defaults([0x2D, 0xFF], of: "/c") }
+        #expect(throws: Failure.self) { try ConfigFile([0x2D, 0xFF], of: "/c") }
     }
 }

@@ -99,8 +99,9 @@ import Testing
             RoomRead(room: room, problem: text.next()), RoomRead(room: room, problem: nil),
             HistoryFilled(room: room, messages: 1, problem: text.next()),
             HistoryFilled(room: room, messages: 1, problem: nil),
-            Quarantined(reason: text.next(), sender: text.next()), DeadLettered(letter), LoggedOut(removed: true),
-            WaitingForStorage(reason: text.next(), retryIn: 1), StorageAvailable(), Missed(count: 3),
+            Quarantined(reason: text.next(), sender: text.next()), HandlerDeadLettered(letter),
+            LoggedOut(removed: true),
+            WaitingForStorage(reason: text.next(), retryIn: 1), StorageAvailable(), EventsDropped(count: 3),
             SlowStep(step: text.next(), milliseconds: 1),
         ]
     }
@@ -138,7 +139,7 @@ import Testing
     private func account(_ text: inout HostileText) throws -> StatusReader.AccountStatus {
         let account = Account(
             id: 1, jid: .received(text.next()), resource: text.next(), server: ServerSettings(),
-            pins: LoginPins(mechanism: .plain),
+            pins: DowngradePins(mechanism: .plain),
             credentials: .password(text.next()), state: .active, historyDays: 14)
         let gap = HistoryGap(after: nil, before: 1, reason: .unread(text.next()), archive: text.next(), position: 1)
         return StatusReader.AccountStatus(
@@ -162,7 +163,7 @@ import Testing
             for (outcome, answer) in [
                 ("result", Element("iq", children: [found])), ("error", failed(text.xml())), ("timeout", nil),
             ] {
-                let question = Questions.Question(
+                let question = AdHocRequests.Question(
                     id: 1, account: text.next(), recipient: text.next(), askedAt: 1, answeredAt: nil, roundTrip: 1,
                     outcome: outcome, reason: text.next(), answer: answer?.xml())
                 let record = QuestionRecord(question)

@@ -28,8 +28,8 @@ struct NameTests {
             ("\u{10FFFF}\u{378}a", "a"),
         ])
     func cleaned(suggested: String, name: String) {
-        #expect(FreshName.cleaned(suggested) == name)
-        #expect(FreshName.cleaned(name) == name)
+        #expect(UniqueFilename.cleaned(suggested) == name)
+        #expect(UniqueFilename.cleaned(name) == name)
     }
 
     @Test("a long name is cut between characters, and keeps its extension")
@@ -43,15 +43,16 @@ struct NameTests {
             String(repeating: "a.", count: 100), String(repeating: "a", count: 119) + ". b",
         ] {
             for end in ["", ".jpeg", ".extension-that-is-too-long-to-be-one"] {
-                let name = FreshName.cleaned(text + end)
+                let name = UniqueFilename.cleaned(text + end)
                 #expect(name.utf8.count <= 120 && name.utf8.count > 100, "\(name)")
                 #expect(!name.unicodeScalars.contains("\u{FFFD}"))
                 if end == ".jpeg", text.count < 1000 { #expect(name.hasSuffix(".jpeg"), "\(name)") }
-                #expect(FreshName.cleaned(name) == name)
+                #expect(UniqueFilename.cleaned(name) == name)
             }
         }
         #expect(
-            FreshName.cleaned(String(repeating: "😀", count: 75) + ".png") == String(repeating: "😀", count: 29) + ".png")
+            UniqueFilename.cleaned(String(repeating: "😀", count: 75) + ".png") == String(repeating: "😀", count: 29)
+                + ".png")
     }
 
     @Test("all scalars of Unicode: the result can be a name, and is its own cleaned form")
@@ -62,9 +63,9 @@ struct NameTests {
             || value % 97 == 0
         {
             guard let scalar = Unicode.Scalar(value) else { continue }
-            let name = FreshName.cleaned("\(scalar)")
+            let name = UniqueFilename.cleaned("\(scalar)")
             let isClean = !name.isEmpty && !name.utf8.contains { $0 < 0x20 || $0 == 0x2F || $0 == 0x5C || $0 == 0x7F }
-            if !isClean || FreshName.cleaned(name) != name {
+            if !isClean || UniqueFilename.cleaned(name) != name {
                 Issue.record("U+\(String(value, radix: 16)) gives \(name)")
             }
         }
@@ -75,7 +76,7 @@ struct NameTests {
         for (number, name) in ["x.tar", "x (2).tar", "x (3).tar"].enumerated() {
             let part = try scratch.write([UInt8(number)], to: "part")
             chmod(part, 0o644)
-            let path = try FreshName.place(part, named: "../x.tar", in: scratch.path)
+            let path = try UniqueFilename.place(part, named: "../x.tar", in: scratch.path)
             #expect(path == scratch.file(name))
             #expect(try bytes(of: path) == [UInt8(number)] && access(part, F_OK) != 0)
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -83,7 +84,7 @@ struct NameTests {
         }
         // A link that leads nowhere is a taken name, too.
         symlink(scratch.file("nowhere"), scratch.file("y"))
-        let path = try FreshName.place(scratch.write([1], to: "part"), named: "y", in: scratch.path)
+        let path = try UniqueFilename.place(scratch.write([1], to: "part"), named: "y", in: scratch.path)
         #expect(path == scratch.file("y (2)"))
         #expect(access(scratch.file("nowhere"), F_OK) != 0)
     }
@@ -91,15 +92,17 @@ struct NameTests {
     @Test("a part that is missing, a link, or a folder is not placed; a failure leaves the part")
     func refused() throws {
         #expect(throws: FileError(.notFound)) {
-            try FreshName.place(scratch.file("none"), named: "x", in: scratch.path)
+            try UniqueFilename.place(scratch.file("none"), named: "x", in: scratch.path)
         }
         let part = try scratch.write([1], to: "part")
         symlink(part, scratch.file("link"))
-        #expect(throws: FileError.self) { try FreshName.place(scratch.file("link"), named: "x", in: scratch.path) }
-        #expect(throws: FileError(.notRegular)) { try FreshName.place(scratch.path, named: "x", in: scratch.path) }
-        #expect(throws: FileError(.notFound)) { try FreshName.place(part, named: "x", in: scratch.file("nowhere")) }
+        #expect(throws: FileError.self) { try UniqueFilename.place(scratch.file("link"), named: "x", in: scratch.path) }
+        #expect(throws: FileError(.notRegular)) { try UniqueFilename.place(scratch.path, named: "x", in: scratch.path) }
+        #expect(throws: FileError(.notFound)) {
+            try UniqueFilename.place(part, named: "x", in: scratch.file("nowhere"))
+        }
         let disk = try SmallDisk(in: scratch)
-        #expect(throws: FileError(.otherDisk)) { try FreshName.place(part, named: "x", in: disk.path) }
+        #expect(throws: FileError(.otherDisk)) { try UniqueFilename.place(part, named: "x", in: disk.path) }
         #expect(try bytes(of: part) == [1])
     }
 

@@ -12,7 +12,7 @@ struct SweepTests {
     init() throws { scratch = try ScratchDirectory() }
 
     private func sweep(known: Set<String> = []) throws -> Int {
-        try FolderSweep.sweep(scratch.file("out")) { known.contains($0) }
+        try OrphanSweep.sweep(scratch.file("out")) { known.contains($0) }
     }
 
     @Test("a file goes when there is neither a lock nor a row")
@@ -63,7 +63,7 @@ struct SweepTests {
         #expect(scratch.names(in: "out") == ["fifo", "folder", "link"])
         _ = try scratch.write([1], to: "out/stray")
         struct Failure: Error {}
-        #expect(throws: Failure.self) { try FolderSweep.sweep(scratch.file("out")) { _ in throw Failure() } }
+        #expect(throws: Failure.self) { try OrphanSweep.sweep(scratch.file("out")) { _ in throw Failure() } }
         #expect(scratch.names(in: "out").contains("stray"))
     }
 
@@ -74,7 +74,7 @@ struct SweepTests {
         let out = scratch.file("out")
         let isOver = Flag()
         let sweeper = Thread {
-            while !isOver.isSet { _ = try? FolderSweep.sweep(out) { _ in false } }
+            while !isOver.isSet { _ = try? OrphanSweep.sweep(out) { _ in false } }
             isOver.acknowledge()
         }
         sweeper.start()

@@ -48,7 +48,7 @@ final class World {
         runner = StepRunner(
             database: driven.database, fence: driven.fence, barrier: Barrier(driven.database),
             clock: .system, features: try Features([Benchmark.self]),
-            mark: CallMark(path: directory.markPath, fence: driven.fence.owner.number))
+            mark: CrashMarker(path: directory.markPath, fence: driven.fence.owner.number))
         steps = SessionSteps(runner: runner, account: account)
     }
 

@@ -137,7 +137,7 @@ final class World {
     }
 
     func target(_ peer: Peer, _ step: Step) throws -> PeerDevice? {
-        let list = try PeerLists(step: step, dialect: .axolotl).list(of: JID(peer.jid))
+        let list = try DeviceLists(step: step, dialect: .axolotl).list(of: JID(peer.jid))
         return try list.flatMap { try PeerDevices(step: step).device(peer.device, of: $0) }
     }
 

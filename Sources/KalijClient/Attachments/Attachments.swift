@@ -71,7 +71,7 @@ public struct Attachments: Sendable {
     @discardableResult
     public func send(
         _ path: String, to recipient: JID, text: String? = nil, id: String? = nil, keepingMetadata: Bool = false,
-        privacy: Privacy = .asConversation, clock: Clock = .system
+        privacy: EncryptionPreference = .asConversation, clock: Clock = .system
     ) throws -> Upload {
         let database = try directory.read()
         let account = try AccountTable(database).account(account, in: directory)
@@ -101,7 +101,8 @@ public struct Attachments: Sendable {
     }
 
     private func accept(
-        _ path: String, _ account: Account, _ keepingMetadata: Bool, _ privacy: Privacy, _ database: Database
+        _ path: String, _ account: Account, _ keepingMetadata: Bool, _ privacy: EncryptionPreference,
+        _ database: Database
     ) throws -> AcceptedFile {
         let folders = FileFolders(directory.path)
         guard mkdir(folders.root, 0o700) == 0 || errno == EEXIST else {
@@ -120,7 +121,7 @@ public struct Attachments: Sendable {
         if let row = try UploadRows(database: database, account: account.id).row(for: id) {
             return Upload(row, account)
         }
-        if let parcel = try SharedReader(directory).files(of: account, besides: database).first(where: {
+        if let parcel = try MailboxReader(directory).files(of: account, besides: database).first(where: {
             $0.id.exact == id.exact
         }) {
             return Upload(parcel, account)
@@ -137,7 +138,7 @@ public struct Attachments: Sendable {
     /// - Throws: `DirectoryError`, `StoreError`
     public func uploads() throws -> [Upload] {
         // Before the database: what is taken over meanwhile is in both, and not in neither.
-        let parcels = try SharedReader(directory)
+        let parcels = try MailboxReader(directory)
         let database = try directory.read()
         let account = try AccountTable(database).account(account, in: directory)
         let rows = try UploadRows(database: database, account: account.id).all()

@@ -30,7 +30,8 @@ extension AccountDirectory {
     @discardableResult
     public func share(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil,
-        answering answered: MessageReference? = nil, privacy: Privacy = .asConversation, endsDraft: Bool = false,
+        answering answered: MessageReference? = nil, privacy: EncryptionPreference = .asConversation,
+        endsDraft: Bool = false,
         clock: Clock = .system
     ) throws -> Message {
         let database = try read()
@@ -71,11 +72,11 @@ extension AccountDirectory {
     /// Leaves a parcel in the mailbox.
     private func leave(
         _ payload: [UInt8], named name: String, for account: Account, _ clock: Clock
-    ) throws -> Parcel {
+    ) throws -> QueuedItem {
         var attempts = 0
         while true {
             do {
-                let store = try ParcelStore(directory: path)
+                let store = try MailboxQueue(directory: path)
                 let parcel = try ringing {
                     try store.add(name, payload, from: account.jid.description, now: clock.now())
                 }
@@ -139,8 +140,8 @@ extension Step {
 }
 
 /// The messages left in the mailbox for the driver; never waits for a process.
-struct SharedReader {
-    private let parcels: [Parcel]
+struct MailboxReader {
+    private let parcels: [QueuedItem]
     private let mailbox: String
     /// Why the mailbox cannot be read; nil if it can.
     let damage: String?
@@ -151,7 +152,7 @@ struct SharedReader {
     /// A damaged mailbox counts as empty: the next driver sets it aside, and reports the damage.
     init(_ directory: AccountDirectory) throws {
         do {
-            let store = try ParcelStore(reading: directory.path)
+            let store = try MailboxQueue(reading: directory.path)
             (mailbox, parcels, damage) = (try store?.name() ?? "", try store?.parcels(after: 0) ?? [], nil)
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
             (mailbox, parcels, damage) = ("", [], error.message)

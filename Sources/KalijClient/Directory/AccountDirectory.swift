@@ -118,7 +118,7 @@ public struct AccountDirectory: Sendable {
             guard try SteadyTime(reading: database, clock) == nil else { return }
             _ = try SteadyTime(in: database, clock)
             try EventPublisher.leaveNumbersOut(in: database, now: clock.now())
-            try MessagesByID.leaveOut(in: database)
+            try MessageFeed.leaveOut(in: database)
         }
     }
 
@@ -127,7 +127,7 @@ public struct AccountDirectory: Sendable {
     ///   - abandoned: an owner that does not answer; the fence is raised over this owner.
     ///   - schema: the tables of all features of the process.
     /// - Throws: `FenceError.held` if another process drives; `DirectoryError.unknownFeatures`; `StoreError`, `.busy` after a second.
-    func drive(role: Role, now: Int64, over abandoned: Owner? = nil, schema: Schema = .accounts) throws -> (
+    func drive(role: Role, now: Int64, over abandoned: FenceOwner? = nil, schema: Schema = .accounts) throws -> (
         database: Database, fence: Fence, careful: Bool
     ) {
         try create()
@@ -146,7 +146,7 @@ public struct AccountDirectory: Sendable {
             try database.transaction {
                 try fence.check(database)
                 try EventPublisher.leaveNumbersOut(in: database, now: now)
-                try MessagesByID.leaveOut(in: database)
+                try MessageFeed.leaveOut(in: database)
             }
         }
         try database.execute("PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=10000")
@@ -154,7 +154,7 @@ public struct AccountDirectory: Sendable {
     }
 
     /// The process that drives, or the last driver while it holds the lock; never waits.
-    func owner() throws -> Owner? {
+    func owner() throws -> FenceOwner? {
         guard exists else { return nil }
         return try Fence.current(in: Database(reading: databasePath), lockPath: lockPath)
     }
@@ -168,9 +168,9 @@ public struct AccountDirectory: Sendable {
 
     /// Takes the fence and migrates the tables under the fence.
     private func migrate(
-        _ database: Database, role: Role, now: Int64, over abandoned: Owner? = nil, _ schema: Schema = .accounts,
+        _ database: Database, role: Role, now: Int64, over abandoned: FenceOwner? = nil, _ schema: Schema = .accounts,
         checking check: () throws -> Void = {}
-    ) throws -> (fence: Fence, previous: Owner?) {
+    ) throws -> (fence: Fence, previous: FenceOwner?) {
         if try schema.state(of: database) == .empty {
             try database.transaction {
                 try database.execute("PRAGMA application_id=\(schema.applicationID)")

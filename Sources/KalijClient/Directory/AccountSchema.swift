@@ -9,7 +9,7 @@ extension Schema {
     static func accounts(_ features: [any Feature.Type]) -> Schema {
         Schema(
             applicationID: 0x4B61_6C69,
-            migrations: OwnTables.migrations + Features.own.flatMap { $0.migrations }
+            migrations: CoreTables.migrations + Features.own.flatMap { $0.migrations }
                 + features.flatMap { [Migration(presenceOf: $0.name)] + $0.migrations })
     }
 }

@@ -19,13 +19,13 @@ final class ChangeTeller {
     }
 
     /// Where the viewers are.
-    weak var doorbell: DoorbellWatch?
-    private let loop: any Schedule
+    weak var doorbell: DoorbellListener?
+    private let loop: any Scheduler
     private var waiting: [Place: DirectoryChange] = [:]
     private var timer: Timer?
     private var states: [JID: AccountState] = [:]
 
-    init(on loop: any Schedule) { self.loop = loop }
+    init(on loop: any Scheduler) { self.loop = loop }
 
     deinit { timer?.cancel() }
 

@@ -43,7 +43,7 @@ struct DriverTakeover {
 
     /// A question to an owner.
     struct HandOverRequest {
-        let owner: Owner
+        let owner: FenceOwner
         let mailbox: Mailbox
         let sent: Mailbox.Sent
         /// How long to wait.
@@ -120,7 +120,7 @@ struct DriverTakeover {
     }
 
     /// Whether `owner` yields to this process, or takes its push.
-    private func mayAsk(_ owner: Owner) -> Bool {
+    private func mayAsk(_ owner: FenceOwner) -> Bool {
         switch (role, owner.role) {
         case (_, .share): true  // the owner brings the tables up to date
         case (.main, .wake), (.main, .background), (.wake, _): true
@@ -129,7 +129,7 @@ struct DriverTakeover {
     }
 
     /// The deadline for the answer of `owner`.
-    private mutating func patience(with owner: Owner) -> Int64 {
+    private mutating func patience(with owner: FenceOwner) -> Int64 {
         if let awaited, awaited.owner == owner.number { return awaited.deadline }
         let deadline = clock.monotonic() + Self.patience
         awaited = (owner.number, deadline)
@@ -137,9 +137,9 @@ struct DriverTakeover {
     }
 
     /// Asks `owner`, once; nil if `owner` was asked already, or cannot be asked.
-    private mutating func ask(_ owner: Owner) throws -> Turn? {
+    private mutating func ask(_ owner: FenceOwner) throws -> Turn? {
         guard asked != owner.number, owner.role != .share else { return nil }
-        let notice = role == .main ? Notice.pleaseStop : .pushArrived
+        let notice = role == .main ? MailboxRequest.pleaseStop : .pushArrived
         guard let (mailbox, sent) = try send(notice) else { return nil }
         asked = owner.number
         let left = Double(max(0, patience(with: owner) - clock.monotonic())) / 1_000_000_000
@@ -148,7 +148,7 @@ struct DriverTakeover {
 
     /// Nil if nobody receives: the owner has the lock and does not receive yet, or no longer. Or nil if the mailbox is
     /// locked by a frozen process: that process is killed, and the owner's time begins again.
-    private mutating func send(_ notice: Notice) throws -> (Mailbox, Mailbox.Sent)? {
+    private mutating func send(_ notice: MailboxRequest) throws -> (Mailbox, Mailbox.Sent)? {
         do {
             let mailbox = try directory.mailbox(busySeconds: 1)
             return try mailbox.send(notice, to: .driver, from: role, now: directory.steadyNow(clock)).map {
@@ -202,7 +202,7 @@ struct DriverTakeover {
 
     /// Raises the fence over `owner`; a process that is frozen within a transaction is killed. Nil if another process
     /// was first: that process lives, and has to be asked.
-    private func raise(over owner: Owner) throws -> Driven? {
+    private func raise(over owner: FenceOwner) throws -> Driven? {
         var isLast = false
         while true {
             do {

@@ -109,7 +109,7 @@ extension Engine {
         init(_ options: Options, _ clock: Clock) {
             given = options
             self.clock = clock
-            if options.role == .wake { given.budget = options.budget ?? WakeRun.budget }
+            if options.role == .wake { given.budget = options.budget ?? WakeSession.budget }
             renew()
             let renewed = options.onRenewal
             given.onRenewal = { [weak self] in

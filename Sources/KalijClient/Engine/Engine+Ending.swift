@@ -84,7 +84,7 @@ extension Engine {
         database.wait(atMost: 10)
         mailbox.wait(atMost: 10)
         doorbell.letCallersGo()
-        doorbell = try DoorbellWatch(directory, of: fence, in: database, loop: environment.loop)
+        doorbell = try DoorbellListener(directory, of: fence, in: database, loop: environment.loop)
         listen()
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]

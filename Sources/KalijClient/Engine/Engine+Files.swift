@@ -8,9 +8,9 @@ extension Engine {
         guard context?.files != nil else { return }
         let folders = FileFolders(directory.path)
         do {
-            try FolderSweep.sweep(folders.out) { name in
+            try OrphanSweep.sweep(folders.out) { name in
                 if try UploadRows.isKnown(name, in: database) { return true }
-                let shared = try SharedReader(directory)
+                let shared = try MailboxReader(directory)
                 // A damaged mailbox may have the parcel of the file: nothing is removed before the mailbox was set aside.
                 return shared.damage != nil || shared.hasFile(name)
             }

@@ -28,22 +28,24 @@ extension Engine {
     /// Whether a process with precedence wants to drive; all letters are read.
     var isAskedToStop: Bool {
         let letters = try? mailbox.receive(.driver, as: fence.owner.number, now: steady.now)
-        return letters?.contains { [Notice.pleaseStop.name, Notice.pushArrived.name].contains($0.name) } ?? false
+        return letters?.contains {
+            [MailboxRequest.pleaseStop.name, MailboxRequest.pushArrived.name].contains($0.name)
+        } ?? false
     }
 
     func handle(_ letter: Letter) throws {
         switch letter.name {
-        case Notice.pleaseStop.name:
+        case MailboxRequest.pleaseStop.name:
             // The answer is the end of the connection. An asker that has died since does not take over.
             if options.role != .main, kill(letter.pid, 0) == 0 || errno != ESRCH { stop() }
-        case Notice.pushArrived.name:
+        case MailboxRequest.pushArrived.name:
             // A `background` yields to the woken process.
             guard options.role != .background else { return stop() }
             guard !stopping.isStopping else { return }
             pushArrived()
             try answer(letter)
-        case Notice.status.name: try answer(letter)
-        case Notice.connectionInDoubt.name: drivers.values.forEach { $0.networkChanged(isGuess: true) }
+        case MailboxRequest.status.name: try answer(letter)
+        case MailboxRequest.connectionInDoubt.name: drivers.values.forEach { $0.networkChanged(isGuess: true) }
         default: break
         }
     }
@@ -62,7 +64,7 @@ extension Engine {
     }
 
     func beginWake() {
-        let run = WakeRun(loop: environment.loop, budget: options.budget ?? WakeRun.budget, elapsed: age)
+        let run = WakeSession(loop: environment.loop, budget: options.budget ?? WakeSession.budget, elapsed: age)
         run.isCaughtUp = { [weak self] in self?.isCaughtUp ?? true }
         run.isPreparing = { [weak self] in self?.isPreparing() ?? false }
         run.pause = { [weak self] isPaused in self?.drivers.values.forEach { $0.pause(isPaused) } }

@@ -67,9 +67,9 @@ public final class Engine {
     let isCareful: Bool
     /// Waits for promises from any task of this process.
     public let awaiter: PromiseAwaiter
-    var doorbell: DoorbellWatch
+    var doorbell: DoorbellListener
     var mailbox: Mailbox
-    var wake: WakeRun?
+    var wake: WakeSession?
     var showing = Showing()
     var sharing = Sharing()
     var stopping = ShutdownState()
@@ -126,13 +126,13 @@ public final class Engine {
         self.options = options
         self.clock = clock
         (self.loop, self.environment, self.created) = (loop, environment, created)
-        let (waker, question) = (loop.waker, PromiseLookup())
+        let (waker, question) = (loop.waker, PromiseResolver())
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
         (database, fence, isCareful, mailbox) = driven
         // The order matters: the engine listens, announces that it receives, and looks when the run begins.
-        doorbell = try DoorbellWatch(directory, of: fence, in: database, loop: environment.loop)
+        doorbell = try DoorbellListener(directory, of: fence, in: database, loop: environment.loop)
         try mailbox.announce(.driver, number: fence.owner.number)
-        let mark = CallMark(path: directory.markPath, fence: fence.owner.number)
+        let mark = CrashMarker(path: directory.markPath, fence: fence.owner.number)
         if isCareful { try mark.countCrash(in: database) }
         steady = try Self.steadyTime(driven, clock)
         let runner = StepRunner(
@@ -253,7 +253,8 @@ public final class Engine {
     ///   handler. Then nothing was accepted.
     public func accept(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil,
-        answering answered: MessageReference? = nil, privacy: Privacy = .asConversation, endsDraft: Bool = false
+        answering answered: MessageReference? = nil, privacy: EncryptionPreference = .asConversation,
+        endsDraft: Bool = false
     ) throws -> Message {
         try StepRunner.checkOutside(directory.databasePath)
         takeWhatIsShared()

@@ -8,7 +8,7 @@ public enum EngineError: Error, CustomStringConvertible, Sendable {
     /// The engine does not drive the account: the account is logged out, or the engine is not running.
     case notDriven(account: JID)
     /// The driver has taken the push of this `wake`: there is nothing left to do.
-    case handedOver(to: Owner)
+    case handedOver(to: FenceOwner)
     /// The engine has ended, or was frozen and not thawed yet.
     case notRunning
     /// The system has no thread left for the engine.

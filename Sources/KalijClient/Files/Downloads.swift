@@ -8,7 +8,7 @@ final class Downloads {
     // traps: never, the owner of this object
     private unowned let transfers: Transfers
     private let steps: FileSteps
-    private var fetches: [Int64: Fetch] = [:]
+    private var fetches: [Int64: DownloadTask] = [:]
 
     private var shares = DownloadShares()
     /// The own hosts when the last file began: only these measure the link.
@@ -42,11 +42,11 @@ final class Downloads {
         let due = try steps.attachments.due(
             of: account.id, at: now, automatic: automatic, limit: DownloadShares.looks)
         measured = Array(ownHosts)
-        let messages = StoredMessages(database: steps.runner.database, account: account.id)
+        let messages = MessageReader(database: steps.runner.database, account: account.id)
         for row in due where shares.hasRoom(automatic: automatic) {
             let place = DownloadShares.Place(row, from: try messages.conversation(of: row.message))
             guard shares.take(row.message, place) else { continue }
-            let fetch = Fetch(row, self, transfers)
+            let fetch = DownloadTask(row, self, transfers)
             fetches[row.message] = fetch
             fetch.begin()
             transfers.keepPace()

@@ -59,5 +59,5 @@ struct FileFolders {
     }
 
     /// A folder that cannot be read has no names.
-    func names(in folder: String) -> [String] { (try? FolderSweep.names(in: folder)) ?? [] }
+    func names(in folder: String) -> [String] { (try? OrphanSweep.names(in: folder)) ?? [] }
 }

@@ -6,10 +6,10 @@ import KalijTransport
 /// Moves the files of an account: begins, pauses and ends transfers, as the rows say. Everything lasting is in the rows.
 final class Transfers {
     let host: any TransferHost
-    let loop: any Schedule
+    let loop: any Scheduler
     let steps: FileSteps
     let folders: FileFolders
-    let seams: FileSeams
+    let seams: FileEnvironment
     private lazy var uploading = UploadDriver(self)
     private lazy var downloads = Downloads(self)
     private var timer: Timer?
@@ -18,9 +18,9 @@ final class Transfers {
     private var hasBegun = false
     private var isStopped = false
     /// Measured in this process.
-    private(set) var rate = LinkRate()
+    private(set) var rate = TransferRate()
 
-    init(_ host: any TransferHost, _ seams: FileSeams, loop: any Schedule, _ steps: FileSteps) {
+    init(_ host: any TransferHost, _ seams: FileEnvironment, loop: any Scheduler, _ steps: FileSteps) {
         (self.host, self.seams, self.loop, self.steps) = (host, seams, loop, steps)
         folders = FileFolders(beside: steps.runner.database)
     }
@@ -41,7 +41,7 @@ final class Transfers {
         guard !isStopped else { return }
         guard !host.isBlocked else { return planLook(after: 1) }
         host.attempt {
-            guard try FileWork.isAny(in: steps.runner.database) else { return }
+            guard try PendingFileWork.isAny(in: steps.runner.database) else { return }
             try begin()
             try removeGarbage()
             try uploading.lookForWork(mayBegin: host.isOnline)
@@ -62,11 +62,11 @@ final class Transfers {
 
     /// Removes what the committed rows do not need any more: first the file, then the row.
     private func removeGarbage() throws {
-        let garbage = try FileGarbage.some(in: steps.runner.database)
+        let garbage = try FileDeletionQueue.some(in: steps.runner.database)
         guard !garbage.isEmpty else { return }
         for file in garbage { folders.remove(file.name) }
-        try steps.runner.note { try FileGarbage.removed(garbage, in: $0) }
-        if garbage.count == FileGarbage.portion { look() }
+        try steps.runner.note { try FileDeletionQueue.removed(garbage, in: $0) }
+        if garbage.count == FileDeletionQueue.portion { look() }
     }
 
     private func planLook(after seconds: Double) {
@@ -114,7 +114,7 @@ final class Transfers {
         timer?.cancel()
         pace?.cancel()
         // The rows are the next process's.
-        guard (try? FileWork.isAny(in: steps.runner.database)) ?? false else { return }
-        for file in (try? FileGarbage.some(in: steps.runner.database)) ?? [] { folders.remove(file.name) }
+        guard (try? PendingFileWork.isAny(in: steps.runner.database)) ?? false else { return }
+        for file in (try? FileDeletionQueue.some(in: steps.runner.database)) ?? [] { folders.remove(file.name) }
     }
 }

@@ -7,8 +7,8 @@ final class UploadDriver {
     // traps: never, the owner of this object
     private unowned let transfers: Transfers
     private let steps: FileSteps
-    private var puts: [Int64: Put] = [:]
-    private var looks: [Int64: Look] = [:]
+    private var puts: [Int64: UploadTask] = [:]
+    private var looks: [Int64: UploadCheck] = [:]
     /// When the slot of the last PUT of each upload was asked for.
     private var tried: [Int64: Int64] = [:]
 
@@ -85,7 +85,7 @@ final class UploadDriver {
     // MARK: Transfers
 
     private func put(_ row: UploadRow) {
-        let put = Put(row, self)
+        let put = UploadTask(row, self)
         puts[row.id] = put
         tried[row.id] = row.plan.askedAt
         do {
@@ -98,7 +98,7 @@ final class UploadDriver {
     }
 
     private func look(for row: UploadRow) {
-        let look = Look(row, self)
+        let look = UploadCheck(row, self)
         looks[row.id] = look
         look.begin(transfers)
     }

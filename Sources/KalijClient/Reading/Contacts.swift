@@ -37,7 +37,7 @@ public struct Contacts {
     /// - Parameters:
     ///   - jid: the bare address; of an occupant of a room, the full address.
     ///   - account: the account.
-    /// - Returns: nil if nothing is known. ``LookUp`` asks.
+    /// - Returns: nil if nothing is known. ``FetchProfile`` asks.
     /// - Throws: `StoreError`
     public func profile(of jid: JID, for account: Account) throws -> Profile? {
         try ProfileRows(database: database, account: account.id).load(jid)

@@ -54,7 +54,7 @@ extension Conversations {
         with jid: JID, at place: ConversationPage.Place = .newest, limit: Int, mailbox: AccountDirectory? = nil
     ) throws -> ConversationPage? {
         let limit = min(max(limit, 0), 1_000_000_000)
-        let reader = HistoryReader(database, shared: try mailbox.map { try SharedReader($0) })
+        let reader = HistoryReader(database, shared: try mailbox.map { try MailboxReader($0) })
         return try database.reading {
             guard let part = try part(of: name(jid), at: place, limit) else { return nil }
             let waiting = part.hasNewer ? [] : try reader.waiting(of: account, with: jid).suffix(limit)
@@ -92,7 +92,7 @@ extension Conversations {
     }
 
     /// The message in row `id`; nil if it is no line of the conversation.
-    private func anchor(_ id: Int64, in name: String) throws -> StoredMessages.Placed? {
+    private func anchor(_ id: Int64, in name: String) throws -> MessageReader.Placed? {
         guard let message = try messages.message(id), message.isShown, message.conversation.exact == name.exact,
             let place = try messages.place(of: id)
         else { return nil }
@@ -102,18 +102,18 @@ extension Conversations {
 
 /// Consecutive messages, before what is shown of each is known.
 struct HistoryPart {
-    var messages: [StoredMessages.Placed]
+    var messages: [MessageReader.Placed]
     /// The order number of the message before; nil if there is none.
     let older: Int64?
     /// Whether there are messages after these.
     var hasNewer: Bool
 
-    init(_ messages: [StoredMessages.Placed], older: Int64?, hasNewer: Bool) {
+    init(_ messages: [MessageReader.Placed], older: Int64?, hasNewer: Bool) {
         (self.messages, self.older, self.hasNewer) = (messages, older, hasNewer)
     }
 
     /// The newest `limit` of `messages`; one before them shows whether there are older ones.
-    static func newest(_ messages: [StoredMessages.Placed], _ limit: Int) -> HistoryPart {
+    static func newest(_ messages: [MessageReader.Placed], _ limit: Int) -> HistoryPart {
         // characters: messages.
         let shown = messages.suffix(limit)
         let older = messages.dropLast(shown.count).last?.position

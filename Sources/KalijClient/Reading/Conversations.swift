@@ -16,7 +16,7 @@ public struct Conversations {
     private let reader: HistoryReader
     private let now: Int64
     var database: Database { reader.database }
-    var messages: StoredMessages { StoredMessages(database: database, account: account.id) }
+    var messages: MessageReader { MessageReader(database: database, account: account.id) }
 
     /// Reads the conversations in `directory`.
     /// - Parameters:
@@ -148,7 +148,7 @@ public struct Conversations {
     }
     private func position(_ id: Int64) throws -> Int64? { try messages.place(of: id)?.position }
 
-    private func shown(_ placed: [StoredMessages.Placed]) throws -> [Message] {
+    private func shown(_ placed: [MessageReader.Placed]) throws -> [Message] {
         try reader.views(placed.map(\.message), of: account)
     }
 

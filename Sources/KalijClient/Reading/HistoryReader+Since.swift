@@ -32,12 +32,12 @@ extension HistoryReader {
         try database.reading {
             // An earlier version kept no ids.
             guard try Schema.accounts.has("messages/5", in: database) else { throw HistoryError.olderVersion }
-            let last = try MessagesByID.last(in: database)
+            let last = try MessageFeed.last(in: database)
             // A power failure may have undone messages that were read; the next driver leaves so many ids out.
-            guard id <= last + MessagesByID.leftOut else { throw HistoryError.unknownID(id, last: last) }
+            guard id <= last + MessageFeed.leftOut else { throw HistoryError.unknownID(id, last: last) }
             let rooms = RoomRows(database: database, account: account.id)
             return try views(
-                MessagesByID(database: database, account: account.id)
+                MessageFeed(database: database, account: account.id)
                     .page(max(0, limit), with: conversation.map { try rooms.conversation(with: $0) }, after: id),
                 of: account)
         }

@@ -7,10 +7,10 @@ import KalijText
 /// Reads stored messages; never waits for a running process.
 public struct HistoryReader {
     let database: Database
-    private let shared: SharedReader?
+    private let shared: MailboxReader?
 
     /// - Parameter shared: the mailbox, read before the database is.
-    init(_ database: Database, shared: SharedReader?) { (self.database, self.shared) = (database, shared) }
+    init(_ database: Database, shared: MailboxReader?) { (self.database, self.shared) = (database, shared) }
 
     /// Reads the messages in `database`.
     public init(_ database: Database) {
@@ -21,7 +21,7 @@ public struct HistoryReader {
     /// Reads the messages in `directory` now, with messages that other processes have left in the mailbox.
     /// - Throws: `DirectoryError.noAccount`, `StoreError`
     public init(_ directory: AccountDirectory) throws {
-        shared = try SharedReader(directory)
+        shared = try MailboxReader(directory)
         database = try directory.read()
     }
 
@@ -54,9 +54,9 @@ public struct HistoryReader {
         return try messages.filter { try rooms.conversation(with: JID($0.to)).exact == name.exact }
     }
 
-    private func placed(of account: Account, with conversation: JID?, limit: Int) throws -> [StoredMessages.Placed] {
+    private func placed(of account: Account, with conversation: JID?, limit: Int) throws -> [MessageReader.Placed] {
         let rooms = RoomRows(database: database, account: account.id)
-        return try StoredMessages(database: database, account: account.id)
+        return try MessageReader(database: database, account: account.id)
             .newest(limit, with: conversation.map { try rooms.conversation(with: $0) })
     }
 

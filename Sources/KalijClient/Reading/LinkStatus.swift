@@ -14,7 +14,7 @@ public struct LinkStatus: Sendable {
     /// Bytes sent and received up to the last session, TLS included, and the time in milliseconds; nil if there was no session.
     public let lastLogin: (sent: Int, received: Int, milliseconds: Int)?
     /// What no login falls below.
-    public let pins: LoginPins
+    public let pins: DowngradePins
     /// What leaves before the server asks for it.
     public let unasked: Set<Letter>
     /// What failed when it left before the server asked.

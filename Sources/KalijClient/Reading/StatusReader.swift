@@ -16,7 +16,7 @@ public struct StatusReader {
     }
 
     /// The process that drives now; nil if nobody drives.
-    public func driver() throws -> Owner? { try Fence.current(in: database, lockPath: directory.lockPath) }
+    public func driver() throws -> FenceOwner? { try Fence.current(in: database, lockPath: directory.lockPath) }
 
     /// The state of an account.
     public struct AccountStatus: Sendable {
@@ -73,7 +73,7 @@ public struct StatusReader {
 
     /// The state of each account, in the order in which they were added.
     public func accounts() throws -> [AccountStatus] {
-        let shared = try SharedReader(directory)
+        let shared = try MailboxReader(directory)
         return try AccountTable(database).all().map {
             try status(of: $0, inMailbox: try shared.messages(of: $0, besides: database).count)
         }

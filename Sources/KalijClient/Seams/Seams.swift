@@ -21,7 +21,7 @@ protocol StreamConnection: AnyObject {
 extension Connection: StreamConnection {}
 
 /// The event loop, as far as work is planned for later on the engine's thread.
-protocol Schedule: AnyObject {
+protocol Scheduler: AnyObject {
     /// Seconds on the loop's own clock.
     var now: Double { get }
     @discardableResult
@@ -29,10 +29,10 @@ protocol Schedule: AnyObject {
     func enqueue(_ body: @escaping () -> Void)
 }
 
-extension EventLoop: Schedule {}
+extension EventLoop: Scheduler {}
 
 /// The event loop of an engine.
-protocol EngineLoop: Schedule {
+protocol EngineLoop: Scheduler {
     func watch(_ fd: Int32, _ interest: Interest, _ handler: @escaping (Readiness) -> Void) throws -> Watch
     func run()
     func stop()
@@ -50,7 +50,7 @@ struct Environment {
     /// Kills a process that is stopped within a transaction of the database at a path: waiting for the process would never end.
     let killWriter: (String) -> Void
     /// Moves files.
-    let files: FileSeams
+    let files: FileEnvironment
 
     static func system(_ loop: EventLoop) -> Environment {
         Environment(

@@ -7,23 +7,23 @@ import KalijTransport
 
 /// Keeps one account online: connects, makes steps of arriving stanzas, writes the queue.
 ///
-/// Values that take events and return actions decide (``ReconnectPolicy``, ``BlockedStorage``, ``SessionEstablishment``, ``Redelivery``,
-/// ``Consequence``; ``AckPolicy`` and ``Batch`` in a session); the driver performs. The driver holds no state that another
+/// Values that take events and return actions decide (``ReconnectPolicy``, ``StorageBackoff``, ``SessionEstablishment``, ``PoisonStanzaGuard``,
+/// ``ErrorDisposition``; ``AckPolicy`` and ``Batch`` in a session); the driver performs. The driver holds no state that another
 /// process would need: such state is in the database, so nothing is lost if the process dies.
 final class AccountDriver {
     let account: Account
     let context: DriverContext
     let steps: SessionSteps
-    let alarms: Alarms
+    let alarms: DriverTimers
     private(set) var stage = Stage.offline
     private(set) var line: Line?
     var reconnecting: ReconnectPolicy
-    private(set) var storage: BlockedStorage
-    var redelivery: Redelivery
+    private(set) var storage: StorageBackoff
+    var redelivery: PoisonStanzaGuard
     /// A logout under way.
     var logout: Logout?
     private let approaching: ConnectionPlanner
-    private(set) lazy var due = DueWork(self)
+    private(set) lazy var due = ScheduledWork(self)
 
     enum Stage {
         case offline
@@ -46,11 +46,11 @@ final class AccountDriver {
         self.context = context
         steps = SessionSteps(runner: context.runner, account: account)
         approaching = ConnectionPlanner(LoginSteps(runner: context.runner, account: account))
-        alarms = Alarms(on: context.loop)
+        alarms = DriverTimers(on: context.loop)
         let failed = FailedResults(database: context.runner.database, account: account.id)
-        redelivery = Redelivery(isCareful: careful, failedResults: (try? failed.all()) ?? [:])
+        redelivery = PoisonStanzaGuard(isCareful: careful, failedResults: (try? failed.all()) ?? [:])
         reconnecting = ReconnectPolicy(longest: context.timing.longestRetry)
-        storage = BlockedStorage(longest: context.timing.longestStorageRetry)
+        storage = StorageBackoff(longest: context.timing.longestStorageRetry)
     }
 
     /// Whether there is a session and the server has answered every request for an acknowledgement.
@@ -217,10 +217,10 @@ final class AccountDriver {
         do {
             try body()
             if stage.session != nil, storage.worked() { context.emit(StorageAvailable(), for: account) }
-        } catch { failed(Consequence(of: error)) }
+        } catch { failed(ErrorDisposition(of: error)) }
     }
 
-    private func failed(_ consequence: Consequence) {
+    private func failed(_ consequence: ErrorDisposition) {
         switch consequence {
         case .wait(let error): waitForStorage(error)
         case .stop(let error): context.fail(error)

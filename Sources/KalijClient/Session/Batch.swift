@@ -10,7 +10,7 @@ import KalijXML
 /// of the reading is written once for all of them.
 struct Batch: IteratorProtocol {
     /// The stanzas of one step: a single stanza, or results of one page.
-    typealias Part = Arrival
+    typealias Part = InboundBatch
 
     /// The most results of a page in one step.
     private static let mostResults = 50

@@ -7,7 +7,7 @@ struct ConnectionPlan {
     /// The address that worked last.
     var remembered: Endpoint?
     /// The link at that address, as measured last.
-    var link = LinkMeasure()
+    var link = LinkMeasurement()
     var ticket: [UInt8]?
     /// Whether a new ticket would be of use.
     var wantsTicket = false
@@ -15,7 +15,7 @@ struct ConnectionPlan {
     /// The name of this directory's client for the server; nil: the login is not by SASL2.
     var userAgent: String?
     /// What no login falls below by now.
-    var pins: LoginPins
+    var pins: DowngradePins
 }
 
 extension Account {

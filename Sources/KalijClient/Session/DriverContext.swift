@@ -5,7 +5,7 @@ import KalijTransport
 
 /// The objects that the drivers of all accounts share. Lives on the engine's thread.
 final class DriverContext {
-    let loop: any Schedule
+    let loop: any Scheduler
     /// Makes a connection for an account. The caller opens the connection.
     let connect: (ConnectionTarget, TLSSettings, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
     /// From 0 up to but not including 1.
@@ -20,7 +20,7 @@ final class DriverContext {
     /// Indexes stored texts; nil in a process whose time is short.
     var indexing: SearchIndexer?
     /// Moves files; nil in a process that never does.
-    var files: FileSeams?
+    var files: FileEnvironment?
     /// When this process has to end, on the loop's clock; nil for no such time.
     var end: Double?
     /// Another process keeps ours from writing.
@@ -31,7 +31,7 @@ final class DriverContext {
     let awaiter: PromiseAwaiter
 
     init(
-        loop: any Schedule, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
+        loop: any Scheduler, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
         fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void, awaiter: PromiseAwaiter,
         random: @escaping () -> Double,
         connect: @escaping (ConnectionTarget, TLSSettings, @escaping (ConnectionEvent) -> Void) -> any StreamConnection

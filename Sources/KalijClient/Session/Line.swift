@@ -38,19 +38,19 @@ final class Line {
     private var isPlanned = false
     /// When the inbox is delivered although the rest of the page has not come.
     private var gathering: Timer?
-    private let loop: any Schedule
+    private let loop: any Scheduler
     private let page: Double
     private(set) var meter: LinkMeter
     /// Whether nothing has come yet.
     private var isFresh = true
-    private var ending: StreamEnd?
+    private var ending: StreamCloser?
 
     /// - Parameters:
     ///   - page: how long results of an archive's page wait for the rest of the page, in seconds.
     ///   - link: the link as measured by an earlier connection.
     init(
-        _ configuration: Negotiation.Configuration, on loop: any Schedule, page: Double = 0,
-        link: LinkMeasure = LinkMeasure()
+        _ configuration: Negotiation.Configuration, on loop: any Scheduler, page: Double = 0,
+        link: LinkMeasurement = LinkMeasurement()
     ) {
         negotiation = Negotiation(configuration)
         parser.expectNextStream()
@@ -81,7 +81,7 @@ final class Line {
         }
         connection.send(StreamManagement.end)
         connection.isReading = true
-        ending = StreamEnd(parser, on: loop, within: seconds) { [self] isAnswered in
+        ending = StreamCloser(parser, on: loop, within: seconds) { [self] isAnswered in
             ending = nil
             connection.close { finished?(isAnswered) }
         }
@@ -236,7 +236,7 @@ extension Negotiation.Configuration {
     }
 
     /// - Parameter pins: what the login does not fall below; empty before the first login.
-    init(_ jid: JID, _ credentials: Credentials, pins: LoginPins = LoginPins()) {
+    init(_ jid: JID, _ credentials: Credentials, pins: DowngradePins = DowngradePins()) {
         self.init(
             account: jid.bare, credentials: credentials, nonce: Self.nonce(), pins: pins)
     }

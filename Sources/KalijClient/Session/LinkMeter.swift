@@ -5,7 +5,7 @@ import KalijTransport
 /// ends TCP hides the link behind it; and the rate by bytes of which more are known to follow.
 struct LinkMeter {
     /// The measure so far; at first that of an earlier connection.
-    private(set) var measure: LinkMeasure
+    private(set) var measure: LinkMeasurement
     /// What the way to the session has cost; nil before.
     private(set) var login: EndpointRow.LoginCost?
     private var begun = 0.0
@@ -29,7 +29,7 @@ struct LinkMeter {
     private static let quickAnswer = 3000
 
     /// - Parameter earlier: the measure of an earlier connection to the address.
-    init(_ earlier: LinkMeasure = LinkMeasure()) { measure = earlier }
+    init(_ earlier: LinkMeasurement = LinkMeasurement()) { measure = earlier }
 
     /// A connection is begun.
     mutating func begin(at now: Double) { begun = now }

@@ -15,7 +15,8 @@ struct LoginSteps {
         let (tokens, tickets) = (LoginTokens(database, of: account.id), TicketRow(database, of: account.id))
         let known = try EndpointRow.last(of: account.id, in: database)
         var approach = ConnectionPlan(
-            remembered: known.flatMap { $0.isFresh(at: now) ? $0.endpoint : nil }, link: known?.link ?? LinkMeasure(),
+            remembered: known.flatMap { $0.isFresh(at: now) ? $0.endpoint : nil },
+            link: known?.link ?? LinkMeasurement(),
             wantsTicket: try tickets.isWanted(at: now), userAgent: try accounts.userAgent(of: account.id),
             pins: try accounts.pins(of: account.id) ?? account.pins)
         guard try approach.userAgent == nil || tokens.isAny || tickets.isAny else { return approach }
@@ -53,7 +54,7 @@ struct LoginSteps {
     /// There is a session at `endpoint`.
     /// - Parameter isFound: whether the DNS has told the address, and it was not remembered.
     func reached(
-        _ endpoint: Endpoint, _ link: LinkMeasure, _ login: EndpointRow.LoginCost, isFound: Bool = true
+        _ endpoint: Endpoint, _ link: LinkMeasurement, _ login: EndpointRow.LoginCost, isFound: Bool = true
     ) throws {
         _ = try runner.run("link", for: account) { step in
             try EndpointRow.note(

@@ -82,7 +82,9 @@ final class Logout {
             driver.letGo(endingSessionWithin: driver.context.timing.logout) { [finished, driver] isUnanswered in
                 let problem = problem ?? (isUnanswered ? "the server did not answer the session's end" : nil)
                 let (account, context) = (driver.account, driver.context)
-                guard let approach, let end = TokenEnd(account, approach, context) else { return finished(problem) }
+                guard let approach, let end = TokenRevocation(account, approach, context) else {
+                    return finished(problem)
+                }
                 end.run(account, approach, context, within: context.timing.logout) { finished(problem) }
             }
         }

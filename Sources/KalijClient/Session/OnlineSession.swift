@@ -16,7 +16,7 @@ final class OnlineSession {
     var acknowledging: AckPolicy
     /// The counters; nil on a stream without stream management.
     private(set) var management: StreamManagement?
-    private var tail = ArchiveTail()
+    private var tail = ArchiveSyncTrigger()
 
     init(_ driver: AccountDriver, _ line: Line, _ management: StreamManagement?) {
         (self.driver, self.line, self.management) = (driver, line, management)
@@ -114,10 +114,10 @@ final class OnlineSession {
         perform(tail.grew(by: effects.tail, isCaughtUp: isCaughtUp, isSlow: pace.isSlow))
     }
 
-    /// The session was resumed. Over a slow link the reading of the tail was put off (`CatchUp.resume`).
+    /// The session was resumed. Over a slow link the reading of the tail was put off (`ArchiveSync.resume`).
     func resumed() { perform(tail.grew(by: 0, waits: pace.isSlow, isCaughtUp: false, isSlow: pace.isSlow)) }
 
-    private func perform(_ action: ArchiveTail.Action) {
+    private func perform(_ action: ArchiveSyncTrigger.Action) {
         switch action {
         case .none: break
         case .read:

@@ -62,10 +62,10 @@ struct QueueSteps {
         }
         return try runner.run("leaving", for: account) { step in
             try Requests.transmit(entries, in: step)
-            try Messages(step: step).transmit(groupchats: groupchats)
+            try MessageWriter(step: step).transmit(groupchats: groupchats)
             guard !messages.isEmpty else { return }
             let end = try ArchiveRanges(database: step.database, account: account.id, archive: .own).end()
-            try Messages(step: step).transmit(messages, after: end)
+            try MessageWriter(step: step).transmit(messages, after: end)
         }
     }
 
@@ -104,7 +104,7 @@ struct QueueSteps {
     /// a request is told after the deadline of the request.
     private func setAside(_ entry: OutboundQueue.Entry, _ reason: Reason, in step: Step) throws {
         try queue(step.database).remove(entry.id)
-        if let message = entry.message ?? entry.groupchat { return try Messages(step: step).fail(message, reason) }
+        if let message = entry.message ?? entry.groupchat { return try MessageWriter(step: step).fail(message, reason) }
         try DeadLetters(step: step).bury(entry.stanza, named: "stanza", because: "\(reason)", from: .queue)
     }
 

@@ -6,7 +6,7 @@ import KalijTransport
 /// neither messages nor other processes wait. Not while a process only fetches or only sends: its time is short.
 final class SearchIndexer {
     private let runner: StepRunner
-    private let loop: any Schedule
+    private let loop: any Scheduler
     private var timer: Timer?
 
     /// The seconds from a stored text to its index: a conversation is indexed in portions, and not word by word. A search looks
@@ -15,7 +15,7 @@ final class SearchIndexer {
     /// The seconds between two portions of some milliseconds.
     private static let pause = 0.1
 
-    init(_ runner: StepRunner, on loop: any Schedule) { (self.runner, self.loop) = (runner, loop) }
+    init(_ runner: StepRunner, on loop: any Scheduler) { (self.runner, self.loop) = (runner, loop) }
 
     /// Texts were stored or changed, or perhaps so.
     func later() { plan(after: Self.delay) }

@@ -99,14 +99,14 @@ struct SessionSteps {
     /// One inbound stanza; `count` is the handled count including the stanza, nil without stream management.
     func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects {
         try runner.run("stanza", for: account) { step in
-            try Dispatcher.handle(Arrival(stanzas: [stanza], count: count), in: step)
+            try Dispatcher.handle(InboundBatch(stanzas: [stanza], count: count), in: step)
         }
     }
 
     /// A result of an archive that could not be handled before: it is handled, and its failures are forgotten.
     func handle(_ stanza: Element, count: HandledCount?, failedBefore name: String) throws -> Step.Effects {
         try runner.run("stanza", for: account) { step in
-            try Dispatcher.handle(Arrival(stanzas: [stanza], count: count), in: step)
+            try Dispatcher.handle(InboundBatch(stanzas: [stanza], count: count), in: step)
             try FailedResults(database: step.database, account: account.id).handled(name)
         }
     }
@@ -123,7 +123,7 @@ struct SessionSteps {
     func readArchive() throws -> Step.Effects {
         try runner.run("archive", for: account) { step in
             guard try SessionRow.load(account.id, from: step.database).archive else { return }
-            try CatchUp(step: step).again()
+            try ArchiveSync(step: step).again()
         }
     }
 
@@ -149,7 +149,7 @@ struct SessionSteps {
         let acknowledged = try SessionRow.load(account.id, from: step.database).acknowledged
         let newly = Int(count.distance(from: acknowledged))
         guard let messages = try queue(in: step).removeFirst(newly) else { return false }
-        try Messages(step: step).acknowledged(messages)
+        try MessageWriter(step: step).acknowledged(messages)
         try SessionRow.set(acknowledged: count, isRead: isRead, of: account.id, in: step.database)
         return true
     }
@@ -158,8 +158,8 @@ struct SessionSteps {
         let queue = queue(in: step)
         try queue.removeOthers()
         try queue.hold(.bound)
-        if try queue.holding() == .none { try Unsettled(step: step).reportAll() }
-        try Unsettled(step: step).reportUnqueued()
+        if try queue.holding() == .none { try UnknownOutcomes(step: step).reportAll() }
+        try UnknownOutcomes(step: step).reportUnqueued()
     }
 
     private func forgetSession(_ step: Step) throws {

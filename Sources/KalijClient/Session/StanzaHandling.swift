@@ -60,7 +60,7 @@ final class StanzaHandling {
             return effects
         } catch {
             // The machine is not to blame.
-            if case .careful = Consequence(of: error) {
+            if case .careful = ErrorDisposition(of: error) {
                 driver.redelivery.failed(name, times: try attempts.failed(name))
             }
             throw error

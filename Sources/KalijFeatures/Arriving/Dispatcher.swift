@@ -8,7 +8,7 @@ package struct Dispatcher {
     package init(step: Step) { self.step = step }
 
     /// Handles what has arrived, in a step of its own, and counts it as handled.
-    package static func handle(_ arrival: Arrival, in step: Step) throws {
+    package static func handle(_ arrival: InboundBatch, in step: Step) throws {
         try step.count(arrival.count)
         if arrival.stanzas.count > 1 { return try ArchiveResults(step: step).handle(arrival.stanzas) }
         for stanza in arrival.stanzas { try Dispatcher(step: step).handle(stanza) }
@@ -35,14 +35,14 @@ package struct Dispatcher {
     private func message(_ stanza: Element, at position: Int64?) throws {
         if stanza.child("result", "urn:xmpp:mam:2") != nil { return try ArchiveResults(step: step).handle([stanza]) }
         if let copy = CarbonCopy(stanza, account: step.account.jid) {
-            return try MessagePath(step: step).deliver(copy.message, .carbon, at: position)
+            return try IncomingPipeline(step: step).deliver(copy.message, .carbon, at: position)
         }
-        try MessagePath(step: step).deliver(stanza, .live, at: position)
+        try IncomingPipeline(step: step).deliver(stanza, .live, at: position)
     }
 
     private func iq(_ iq: Element) throws {
         switch iq["type"] {
-        case "get", "set": try Responder(step: step).answer(iq)
+        case "get", "set": try IQResponder(step: step).answer(iq)
         case "result", "error": try Requests(step: step).answered(by: iq)
         default: break
         }

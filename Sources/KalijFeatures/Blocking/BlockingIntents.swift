@@ -79,7 +79,7 @@ extension JID {
 }
 
 /// The server blocks an address, or no longer.
-struct BlockRequest: ChangeRequest {
+struct BlockRequest: IntentRequest {
     static let name = "blocking.changed"
     let intent: String
     var attempt = 1

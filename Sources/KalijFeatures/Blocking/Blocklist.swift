@@ -63,7 +63,7 @@ package struct Blocklist {
     /// The messages of blocked senders are not unread.
     private func changed(_ jid: JID, isBlocked: Bool) throws {
         step.emit(BlockedChanged(jid: jid, isBlocked: isBlocked))
-        let conversations = try StoredMessages(database: step.database, account: step.account.id).activity().map(
+        let conversations = try MessageReader(database: step.database, account: step.account.id).activity().map(
             \.conversation)
         let blocked = jid.bare.description.exact
         for name in conversations where name.exact == blocked || JID.received(name).domain.exact == blocked {

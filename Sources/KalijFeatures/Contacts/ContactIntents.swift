@@ -63,7 +63,7 @@ public struct RemoveContact: Intent {
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try SubscriptionRequests(step: step).forgetApproval(of: jid)
-        try OwedSubscriptions(step: step).forget(jid)
+        try PendingSubscriptions(step: step).forget(jid)
         try RemoveContactRequest(intent: id, jid).send(in: step)
         return .pending
     }
@@ -117,7 +117,7 @@ extension JID {
 
 /// The contact is added, or not. A name or groups that the user has not given are those of the roster, which may have been changed
 /// by another client meanwhile: the roster is asked for first. With versions, the answer is short.
-struct AddContactRequest: ChangeRequest {
+struct AddContactRequest: IntentRequest {
     static let name = "contacts.added"
     let intent: String
     var attempt = 1
@@ -149,7 +149,7 @@ struct AddContactRequest: ChangeRequest {
             ).send(in: step)
             return .pending
         }
-        if !(contact?.subscription.isTo ?? false) { try OwedSubscriptions(step: step).send(.subscribe, to: jid) }
+        if !(contact?.subscription.isTo ?? false) { try PendingSubscriptions(step: step).send(.subscribe, to: jid) }
         if !(contact?.subscription.isFrom ?? false) { try SubscriptionRequests(step: step).added(jid) }
         return .done
     }
@@ -158,7 +158,7 @@ struct AddContactRequest: ChangeRequest {
 }
 
 /// The contact is removed, or not.
-struct RemoveContactRequest: ChangeRequest {
+struct RemoveContactRequest: IntentRequest {
     static let name = "contacts.removed"
     let intent: String
     var attempt = 1

@@ -97,11 +97,11 @@ enum ContactsFeature: Feature, SessionObserver, PresenceObserver, RequestRespond
         try Roster(step: step).sessionLost()
         try Subscribers(step: step).sessionLost()
         try Presences(step: step).sessionLost()
-        try OwedSubscriptions(step: step).sessionLost()
+        try PendingSubscriptions(step: step).sessionLost()
     }
 
     static func didBindSession(in step: Step) throws {
-        try OwedSubscriptions(step: step).sessionBegan()
+        try PendingSubscriptions(step: step).sessionBegan()
         try Roster(step: step).sessionBegan()
     }
 

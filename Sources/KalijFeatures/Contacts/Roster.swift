@@ -68,7 +68,7 @@ struct Roster {
         if attempt < Limits.serverAttempts { try ask(attempt: attempt + 1) } else { try unavailable() }
     }
 
-    private func settled(_ knowledge: RosterKnowledge) throws {
+    private func settled(_ knowledge: RosterState) throws {
         try SessionRow.set(roster: knowledge, of: step.account.id, in: step.database)
         try SubscriptionRequests(step: step).rosterChanged()
         try Subscribers(step: step).rosterSettled()

@@ -53,7 +53,7 @@ struct Subscribers {
         let waiting = try database.statement("DELETE FROM asker WHERE account = ? RETURNING id, stanza")
             .all([account]) { ($0.integer("id"), $0.blob("stanza")) }
         for (_, bytes) in waiting.sorted(by: { $0.0 < $1.0 }) {
-            try Responder(step: step).answerPostponed(try Element.parse(bytes))
+            try IQResponder(step: step).answerPostponed(try Element.parse(bytes))
         }
         for observer in step.hooks.sessionObservers { try observer.didLoadContacts(in: step) }
     }

@@ -9,7 +9,7 @@ import KalijXML
 struct SubscriptionRequests {
     let step: Step
     private var rows: RequestRows { RequestRows(database: step.database, account: step.account.id) }
-    private var owed: OwedSubscriptions { OwedSubscriptions(step: step) }
+    private var owed: PendingSubscriptions { PendingSubscriptions(step: step) }
 
     /// The stream feature of approval beforehand (section 3.4).
     static let preapproval = (name: "sub", namespace: "urn:xmpp:features:pre-approval")

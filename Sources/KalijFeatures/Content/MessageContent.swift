@@ -4,7 +4,7 @@ import KalijXML
 
 /// What a message says to people. One place decides for all sources whether a message is a line of its conversation: it has a text, or
 /// shares a file, or is a call. What cannot be decrypted is a line, too (`EncryptionFeature`); an invitation is a question of its own
-/// (`Invitations`), and an operation changes another line (`Operations`).
+/// (`Invitations`), and an operation changes another line (`MessageOperations`).
 struct MessageContent {
     /// The text as it is shown; nil if there is none.
     let text: String?

@@ -33,7 +33,7 @@ struct Announcements {
     /// know, and contacts to whom we have written. Other senders of presence learn nothing.
     private func mayAsk(_ jid: JID) throws -> Bool {
         if jid.bare == step.account.jid { return true }
-        return try StoredMessages(database: step.database, account: step.account.id)
+        return try MessageReader(database: step.database, account: step.account.id)
             .hasWritten(to: jid.bare.description)
     }
 
@@ -51,13 +51,13 @@ struct Announcements {
         let usedAt = before?.usedAt
         switch before?.state {
         case .byHash where usedAt != nil, .asked, .ownWord, .givenUp: break
-        case .wanted: try Inquiries(step: step).begin(announced.hash)
+        case .wanted: try CapabilityQueries(step: step).begin(announced.hash)
         case .byHash, nil:
             let isKnown = try usedAt != nil || isOurs(announced.hash, cache)
             guard try isKnown || mayAsk(jid) else { return }
             try Entities(step: step).store(
                 jid, hash: announced.hash, node: announced.node, isKnown ? .byHash : .wanted)
-            if !isKnown { try Inquiries(step: step).begin(announced.hash) }
+            if !isKnown { try CapabilityQueries(step: step).begin(announced.hash) }
         }
         if let usedAt { try cache.used(announced.hash, before: usedAt) }
     }

@@ -10,7 +10,7 @@ struct CapabilitiesResponse: Handler {
     let hash: String
 
     func call(_ reply: IQReply, in step: Step) throws {
-        try Inquiries(step: step).answered(reply, by: jid, about: hash)
+        try CapabilityQueries(step: step).answered(reply, by: jid, about: hash)
     }
 }
 

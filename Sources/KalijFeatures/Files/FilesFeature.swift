@@ -109,7 +109,7 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
     static func didResumeSession(in step: Step) throws { try connected(step) }
 
     private static func connected(_ step: Step) throws {
-        guard try FileWork.isAny(in: step.database) else { return }
+        guard try PendingFileWork.isAny(in: step.database) else { return }
         try Uploads(step: step).networkChanged()
         try ReceivedFiles(step: step).networkChanged()
     }
@@ -133,9 +133,9 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
 
     private static func removeFiles(_ step: Step) throws {
         let rows = Uploads(step: step).rows
-        for row in try rows.all() { try FileGarbage.add("out/\(row.file)", in: step) }
+        for row in try rows.all() { try FileDeletionQueue.add("out/\(row.file)", in: step) }
         try rows.removeAll()
-        try FileGarbage.add("in/\(step.account.id)", in: step)
+        try FileDeletionQueue.add("in/\(step.account.id)", in: step)
     }
 
     // MARK: Messages

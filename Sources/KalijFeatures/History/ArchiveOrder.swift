@@ -22,14 +22,14 @@ struct ArchiveOrder {
 
     init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
-    mutating func rank(of place: StoredMessages.Place) throws -> Rank {
+    mutating func rank(of place: MessageReader.Place) throws -> Rank {
         Rank(isUnshown: try reading(before: place) != nil, position: place.position)
     }
 
     /// The number of a reading that gives messages new places, has not shown `place` yet, and will show it, if at all, after all
     /// that it has shown; nil if there is none.
-    mutating func reading(before place: StoredMessages.Place) throws -> Int64? {
-        let reading = try StoredMessages(database: database, account: account).reading(of: place.row)
+    mutating func reading(before place: MessageReader.Place) throws -> Int64? {
+        let reading = try MessageReader(database: database, account: account).reading(of: place.row)
         guard let reading, let round = try moving(reading.archive), place.position > round.changedBehind,
             reading.round < round.number
         else { return nil }
@@ -37,8 +37,8 @@ struct ArchiveOrder {
     }
 
     /// The newest shown message of somebody else's in `conversation`.
-    mutating func newestIncoming(in conversation: String) throws -> StoredMessages.Place? {
-        let messages = StoredMessages(database: database, account: account)
+    mutating func newestIncoming(in conversation: String) throws -> MessageReader.Place? {
+        let messages = MessageReader(database: database, account: account)
         guard let last = try messages.newestIncoming(in: conversation) else { return nil }
         guard let reading = try messages.reading(of: last.row), let round = try moving(reading.archive),
             reading.round == round.number
@@ -49,7 +49,7 @@ struct ArchiveOrder {
 
     private mutating func moving(_ archive: String) throws -> (number: Int64, changedBehind: Int64)? {
         if let known = moving[archive.exact] { return known }
-        let round = try Round.load(Archive(key: archive), of: account, from: database)
+        let round = try ArchiveSyncState.load(Archive(key: archive), of: account, from: database)
         let found = round.flatMap { round in
             round.phase == .done ? nil : round.changedBehind.map { (number: round.number, changedBehind: $0) }
         }

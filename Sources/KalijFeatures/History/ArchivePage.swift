@@ -68,7 +68,7 @@ struct ArchivePage {
     }
 
     /// The page, with what it does not say as its results show.
-    func filled(by round: Round) -> ArchivePage { filled(round.shown, first: nil, last: round.lastID) }
+    func filled(by round: ArchiveSyncState) -> ArchivePage { filled(round.shown, first: nil, last: round.lastID) }
     /// The page, with what it does not say as its results show.
     func filled(by row: BackfillRow) -> ArchivePage { filled(row.shown, first: row.first?.id, last: row.last?.id) }
 

@@ -65,7 +65,7 @@ struct ArchivePreferencesResponse: InvalidatableHandler {
     func call(_ reply: IQReply, in step: Step) throws {
         if case .result(let iq) = reply {
             try ArchivePreferences(step: step).told(
-                iq, of: try ArchiveEvidence(step: step).waiting().map(\.conversation))
+                iq, of: try DeliveryEvidence(step: step).waiting().map(\.conversation))
         }
         try step.catchUp.preferencesTold()
     }

@@ -45,7 +45,7 @@ package struct ArchiveRanges {
         self.archive = archive
     }
     private var values: [Value] { [.integer(account), .text(archive.key)] }
-    private var messages: StoredMessages { StoredMessages(database: database, account: account) }
+    private var messages: MessageReader { MessageReader(database: database, account: account) }
 
     /// The order numbers left free before a range that follows a gap.
     package static let room: Int64 = 1 << 24

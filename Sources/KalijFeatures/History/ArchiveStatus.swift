@@ -4,7 +4,7 @@ import KalijStore
 /// How the reading of an archive stands, for people.
 package struct ArchiveStatus {
     package let archive: Archive
-    package let phase: Round.Phase
+    package let phase: ArchiveSyncState.Phase
     /// The phase as it is stored, by whatever version.
     package let storedPhase: String
     /// Why the archive was not read to its end; nil if it was, or is being read.
@@ -18,7 +18,7 @@ package struct ArchiveStatus {
             .all([.integer(account)]) {
                 let phase = $0.text("phase")
                 return ArchiveStatus(
-                    archive: Archive(key: $0.text("archive")), phase: Round.Phase(rawValue: phase) ?? .done,
+                    archive: Archive(key: $0.text("archive")), phase: ArchiveSyncState.Phase(rawValue: phase) ?? .done,
                     storedPhase: phase, problem: $0.optionalText("problem"), since: $0.integer("since"))
             }
     }
@@ -29,7 +29,7 @@ package struct ArchiveStatus {
         try database.statement(
             "SELECT 1 FROM catchup WHERE phase <> ? AND (archive = ? OR request IS NOT NULL) LIMIT 1"
         )
-        .first([.state(Round.Phase.done), .text(Archive.own.key)]) { _ in true } ?? false
+        .first([.state(ArchiveSyncState.Phase.done), .text(Archive.own.key)]) { _ in true } ?? false
     }
 
     /// What became of the last fetching of older history from the account's own archive; nil if there was none.

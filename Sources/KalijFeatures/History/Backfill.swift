@@ -51,7 +51,7 @@ struct Backfill {
 
     private func goOn() throws {
         guard let row = try row(), row.request == nil,
-            try Round.load(archive, of: step.account.id, from: database)?.phase == .done
+            try ArchiveSyncState.load(archive, of: step.account.id, from: database)?.phase == .done
         else { return }
         if archive.isOwn, try !SessionRow.load(step.account.id, from: database).archive {
             return try finish(row, problem: "the server has no archive")
@@ -77,7 +77,7 @@ struct Backfill {
         let cursor = stop == nil ? cursor ?? range?.beforeID : nil
         // Messages older than the range before the gap must not come between the two ranges.
         let start = older?.lastAt.map { max($0 - 5 * 60 * 1000, older?.firstAt ?? $0) }
-        let bytes = try Round.load(archive, of: step.account.id, from: database)?.resultBytes
+        let bytes = try ArchiveSyncState.load(archive, of: step.account.id, from: database)?.resultBytes
         let question = ArchiveQuery(
             archive: archive, place: .before(cursor), start: start, end: stop,
             size: PageSize.results(over: step.link, of: bytes))
@@ -107,14 +107,14 @@ struct Backfill {
 
     private func take(_ archived: ArchivedMessage, _ row: inout BackfillRow) throws {
         archived.mark(step)
-        let messages = Messages(step: step)
-        if let received = try MessagePath(step: step).archived(archived, isOlder: true) {
+        let messages = MessageWriter(step: step)
+        if let received = try IncomingPipeline(step: step).archived(archived, isOlder: true) {
             let place = try messages.place(of: received)
             let holder = try place.flatMap { $0.isConfirmed ? try ranges.range(holding: $0.position) : nil }
             if let holder {
                 if holder.id != row.range { row.met = holder.id }
             } else {
-                let number = try Round.load(archive, of: step.account.id, from: database)?.number ?? 1
+                let number = try ArchiveSyncState.load(archive, of: step.account.id, from: database)?.number ?? 1
                 let isNew = try messages.keep(received, place, at: row.base + row.shown, catchup: number)
                 row.placed &+= 1
                 if isNew { row.stored &+= 1 }

@@ -5,7 +5,7 @@ import KalijXML
 
 extension Step {
     /// The reading of the account's own archive.
-    package var catchUp: CatchUp { CatchUp(step: self) }
+    package var catchUp: ArchiveSync { ArchiveSync(step: self) }
 }
 
 /// The reading of archives.
@@ -22,7 +22,7 @@ struct ArchivePageResponse: Handler {
     package let room: String?
 
     func call(_ reply: IQReply, in step: Step) throws {
-        let catchUp = CatchUp(step: step, archive: room.map(Archive.init(key:)) ?? .own)
+        let catchUp = ArchiveSync(step: step, archive: room.map(Archive.init(key:)) ?? .own)
         if let iq = reply.iq { try catchUp.page(iq, of: query) } else { try catchUp.unanswered() }
     }
 }
@@ -48,7 +48,7 @@ struct ArchiveStartResponse: Handler {
 
     func call(_ reply: IQReply, in step: Step) throws {
         guard case .result(let iq) = reply else { return }
-        try ArchiveBegin(step: step, archive: room.map(Archive.init(key:)) ?? .own).answered(iq)
+        try ArchiveStart(step: step, archive: room.map(Archive.init(key:)) ?? .own).answered(iq)
     }
 }
 

@@ -132,7 +132,7 @@ enum HistoryFeature: Feature, SessionObserver, RoomProvider {
         let archive = archive(of: letter)
         switch letter.name {
         case AccountInfoResponse.name: try step.catchUp.serverKnown(.none(problem))
-        case ArchivePageResponse.name: try CatchUp(step: step, archive: archive).unanswered(problem)
+        case ArchivePageResponse.name: try ArchiveSync(step: step, archive: archive).unanswered(problem)
         case ArchivePreferencesResponse.name: try step.catchUp.preferencesTold()
         case BackfillPageResponse.name: try Backfill(step: step, archive: archive).unanswered(problem)
         case RoomArchiveInfoResponse.name: RoomArchive(step: step, room: archive).tell(problem)

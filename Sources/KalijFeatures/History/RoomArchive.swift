@@ -21,7 +21,7 @@ struct RoomArchive {
         guard iq.check("/<type=result>/{http://jabber.org/protocol/disco#info}query/feature<var=urn:xmpp:mam:2>") else {
             return tell("the room has no archive")
         }
-        try CatchUp(step: step, archive: room).beginRoom(trusted: true)
+        try ArchiveSync(step: step, archive: room).beginRoom(trusted: true)
     }
 
     package func tell(_ problem: String) {

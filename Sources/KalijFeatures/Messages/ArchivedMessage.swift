@@ -36,7 +36,7 @@ struct ArchivedMessage {
     /// The features are about to have their turns with the message.
     func mark(_ step: Step) {
         guard let mark = step.mark, let name = archive.name(of: id) else { return }
-        mark.set(CallMark.Row(account: step.account.id, origin: .result, id: name))
+        mark.set(CrashMarker.Row(account: step.account.id, origin: .result, id: name))
     }
 }
 

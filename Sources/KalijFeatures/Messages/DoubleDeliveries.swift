@@ -15,7 +15,7 @@ struct DoubleDeliveries {
     }
 
     /// The place of the same message, if it came before.
-    func place(of received: IncomingMessage) throws -> Messages.Place? {
+    func place(of received: IncomingMessage) throws -> MessageWriter.Place? {
         guard mayComeTwice(received), !received.messageID.isEmpty else { return nil }
         return try step.database.statement(
             // Some clients use an id twice, but hardly for the same text.
@@ -30,14 +30,14 @@ struct DoubleDeliveries {
             .text(received.sender.description), .optional(received.originID), .optional(received.shownBody),
             .text(received.direction.rawValue),
         ]) {
-            Messages.Place(
+            MessageWriter.Place(
                 row: $0.integer("id"), position: $0.integer("position"), isConfirmed: $0.bool("confirmed"))
         }
     }
 
     /// Whether the archive shows the other copy of a message that it has shown before: the first gives the place.
     /// - Parameter last: the order number of the last message that the reading has shown.
-    func isShownAgain(_ received: IncomingMessage, _ place: Messages.Place?, after last: Int64) -> Bool {
+    func isShownAgain(_ received: IncomingMessage, _ place: MessageWriter.Place?, after last: Int64) -> Bool {
         mayComeTwice(received) && place.map { $0.isConfirmed && $0.position <= last } ?? false
     }
 }

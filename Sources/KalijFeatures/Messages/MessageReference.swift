@@ -36,7 +36,7 @@ public enum MessageReference: Codable, Sendable, Equatable {
 
     /// The message; nil if there is none.
     package func found(by account: Account, in database: Database) throws -> Message? {
-        let messages = StoredMessages(database: database, account: account.id)
+        let messages = MessageReader(database: database, account: account.id)
         switch self {
         case .row(let row): return try messages.message(row)
         case .id(let id): return try messages.named(id)

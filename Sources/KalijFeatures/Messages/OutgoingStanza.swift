@@ -19,7 +19,7 @@ package struct OutgoingStanza {
     /// Whether the stanza is sent again if nobody knows whether the stanza has arrived: a repetition says the same.
     package let isRepeatable: Bool
     /// Whether the text is encrypted.
-    package var privacy = Privacy.asConversation
+    package var privacy = EncryptionPreference.asConversation
 
     /// A line of the conversation.
     package init(text: String, to recipient: JID, id: String, repliesTo: String? = nil, content: [Element]) {
@@ -78,7 +78,7 @@ package struct OutgoingStanza {
         do {
             try queue(row, kind, in: step)
         } catch let error where error is StanzaTooLong || error is IntentFailure {
-            try Messages(step: step).fail(row, Reason(error))
+            try MessageWriter(step: step).fail(row, Reason(error))
             return try Message.load(row, from: step.database) ?? message
         }
         message = try Message.load(row, from: step.database) ?? message
@@ -90,7 +90,7 @@ package struct OutgoingStanza {
     /// Stores and reports a message that cannot be sent: no program misses a stored message.
     package func storeFailed(_ reason: Reason, in step: Step, sentAt: Int64) throws {
         let (kind, conversation) = try way(in: step)
-        try Messages(step: step).fail(insert(kind, conversation, in: step, sentAt: sentAt), reason)
+        try MessageWriter(step: step).fail(insert(kind, conversation, in: step, sentAt: sentAt), reason)
     }
 
     package func message(

@@ -20,7 +20,7 @@ package struct OutgoingText {
     /// - Throws: `AcceptError` for a text or an id that cannot be sent.
     package init(
         _ body: String, to recipient: JID, id given: String? = nil, answering answered: AnsweredMessage? = nil,
-        privacy: Privacy = .asConversation
+        privacy: EncryptionPreference = .asConversation
     ) throws(AcceptError) {
         let id = try OutgoingID(given).text
         let element = try Self.element(body)
@@ -34,7 +34,7 @@ package struct OutgoingText {
     }
 
     package var id: String { stanza.id }
-    package var privacy: Privacy { stanza.privacy }
+    package var privacy: EncryptionPreference { stanza.privacy }
     package var recipient: JID { stanza.recipient }
     package var body: String { stanza.body ?? "" }
 

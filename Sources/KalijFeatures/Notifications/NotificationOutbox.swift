@@ -128,7 +128,7 @@ package struct NotificationOutbox {
 struct NotificationWriter {
     package let step: Step
     private var account: Value { .integer(step.account.id) }
-    private var messages: StoredMessages { StoredMessages(database: step.database, account: step.account.id) }
+    private var messages: MessageReader { MessageReader(database: step.database, account: step.account.id) }
 
     /// The message in `row` is shown from now on. Archived messages from before the account was added cause no notification.
     package func shown(_ received: IncomingMessage, row: Int64) throws {
@@ -181,7 +181,7 @@ struct NotificationWriter {
     }
 
     /// The user has seen the messages of `conversation` up to `last`, on whatever device.
-    func withdraw(through last: StoredMessages.Place, in conversation: String) throws {
+    func withdraw(through last: MessageReader.Place, in conversation: String) throws {
         let shown = try step.database.statement(
             """
             SELECT id, message, begun OR done AS seen FROM notification

@@ -17,18 +17,20 @@ struct BackupRestoreGuard {
         // A copy of the database lives: two devices with one key would destroy each other's sessions.
         let isCopy = own.restoredAt.map { $0 <= now && now - $0 < Self.day } ?? false
         try RatchetSessions(step: step).stopSendingAll()
-        for dialect in Dialect.allCases { try OwnKeys(step: step, dialect: dialect).removeAll() }
+        for dialect in OMEMOVersion.allCases { try OwnKeys(step: step, dialect: dialect).removeAll() }
         if isCopy { try renew() }
         try step.database.run(
             "UPDATE omemo_device SET restored_at = ?, restoring = 1, open = 0 WHERE account = ?",
             [.integer(now), .integer(step.account.id)])
         step.emit(OMEMORestored(reason: reason, isCopy: isCopy))
         guard isCopy else { return try publish() }
-        for dialect in try Formats(step: step).all { try KeyPublisher(step: step, dialect: dialect).handle(.began) }
+        for dialect in try EnabledVersions(step: step).all {
+            try KeyPublisher(step: step, dialect: dialect).handle(.began)
+        }
     }
 
     private func publish() throws {
-        for dialect in Dialect.allCases { try KeyPublisher(step: step, dialect: dialect).handle(.changed) }
+        for dialect in OMEMOVersion.allCases { try KeyPublisher(step: step, dialect: dialect).handle(.changed) }
     }
 
     /// A new device, with a new key.
@@ -63,10 +65,10 @@ struct BackupRestoreGuard {
 extension BackupRestoreGuard {
     /// The user wants a new device with a new key.
     func reset() throws {
-        for dialect in Dialect.allCases { try OwnKeys(step: step, dialect: dialect).removeAll() }
+        for dialect in OMEMOVersion.allCases { try OwnKeys(step: step, dialect: dialect).removeAll() }
         let before = try OwnDevice.id(of: step.account.id, in: step.database)
         try renew()
-        for dialect in try Formats(step: step).all {
+        for dialect in try EnabledVersions(step: step).all {
             guard let before, var row = try KeyPublicationRow.load(step.account.id, dialect, from: step.database) else {
                 continue
             }
@@ -75,6 +77,8 @@ extension BackupRestoreGuard {
             try step.send(
                 Nodes.deleteBundle(of: before, dialect), then: DeviceRemovalResponse(), within: Limits.serverPatience)
         }
-        for dialect in try Formats(step: step).all { try KeyPublisher(step: step, dialect: dialect).handle(.began) }
+        for dialect in try EnabledVersions(step: step).all {
+            try KeyPublisher(step: step, dialect: dialect).handle(.began)
+        }
     }
 }

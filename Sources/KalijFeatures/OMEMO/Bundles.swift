@@ -70,7 +70,7 @@ struct Bundles {
                 try devices.leaveOut(device, "\(error)", for: Self.long)
             }
         }
-        try Turns(step: step).again()
+        try EncryptionQueue(step: step).again()
     }
 
     /// Begins a session.
@@ -114,5 +114,5 @@ struct BundleResponse: InvalidatableHandler {
 struct BundleLookupTimer: Handler {
     static let name = "omemo.keys-due"
 
-    func call(_: Void, in step: Step) throws { try Turns(step: step).again() }
+    func call(_: Void, in step: Step) throws { try EncryptionQueue(step: step).again() }
 }

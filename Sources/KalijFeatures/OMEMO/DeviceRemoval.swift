@@ -11,14 +11,14 @@ struct DeviceRemoval {
     /// - Returns: the handlers whose answers are waited for.
     func leave() throws -> [String] {
         var isAny = false
-        for dialect in Dialect.allCases {
+        for dialect in OMEMOVersion.allCases {
             if try leave(dialect) { isAny = true }
         }
         return isAny ? [DeviceRemovalResponse.name] : []
     }
 
     /// - Returns: false if nothing was published.
-    func leave(_ dialect: Dialect) throws -> Bool {
+    func leave(_ dialect: OMEMOVersion) throws -> Bool {
         guard let row = try KeyPublicationRow.load(step.account.id, dialect, from: step.database),
             row.publishedAt != nil,
             let device = try OwnDevice.id(of: step.account.id, in: step.database)
@@ -26,7 +26,7 @@ struct DeviceRemoval {
         try KeyPublisher(step: step, dialect: dialect).handle(.sessionLost)
         let requests = [
             Nodes.publish(
-                row.list().element(dialect), as: Dialect.listItem, to: dialect.listNode, withOptions: false),
+                row.list().element(dialect), as: OMEMOVersion.listItem, to: dialect.listNode, withOptions: false),
             Nodes.deleteBundle(of: device, dialect),
         ]
         for request in requests {

@@ -75,7 +75,7 @@ struct EmptyMessages {
     private func mayWrite(to jid: JID) throws -> Bool {
         if jid == step.account.jid { return true }
         if try Blocklist(step: step).isBlocked(jid) { return false }
-        if try StoredMessages(database: step.database, account: step.account.id).hasWritten(to: jid.description) {
+        if try MessageReader(database: step.database, account: step.account.id).hasWritten(to: jid.description) {
             return true
         }
         let contact = try RosterRows(database: step.database, account: step.account.id).contact(jid)

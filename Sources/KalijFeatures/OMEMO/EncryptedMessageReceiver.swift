@@ -20,7 +20,9 @@ struct EncryptedMessageReceiver {
         guard message.isKept else { return }
         let own = try OwnDevice.load(step.account.id, from: step.database)
         guard let element = EncryptedElement.meant(for: own?.id, of: step.account.jid, in: message.element) else {
-            let namespace = Dialect.allCases.map(\.namespace).first { message.element.child("encrypted", $0) != nil }
+            let namespace = OMEMOVersion.allCases.map(\.namespace).first {
+                message.element.child("encrypted", $0) != nil
+            }
             message.encryption = MessageEncryption(namespace ?? "", problem: .malformed)
             return
         }
@@ -41,7 +43,7 @@ struct EncryptedMessageReceiver {
         var failure: (problem: MessageEncryption.Problem, digest: [UInt8], device: PeerDevice?)?
         for sender in senders {
             for key in keys {
-                let digest = try SeenContents.digest(key.bytes, of: element.sender, sender)
+                let digest = try SeenCiphertexts.digest(key.bytes, of: element.sender, sender)
                 if try isKnown(digest, &message) { return }
                 switch try decrypting(message, voucher).open(key, from: sender) {
                 case .read(let opened): return try read(opened, digest, &message)
@@ -76,7 +78,7 @@ struct EncryptedMessageReceiver {
         guard message.source != .archive, message.type != "groupchat" || message.author != nil || message.isOurs == true
         else { return false }
         let archive = message.archive.isEmpty ? Archive.own : Archive(key: message.archive)
-        if let phase = try CatchUp(step: step, archive: archive).round()?.phase { return phase != .done }
+        if let phase = try ArchiveSync(step: step, archive: archive).round()?.phase { return phase != .done }
         return try archive.isOwn && SessionRow.load(step.account.id, from: step.database).archive
     }
 
@@ -101,7 +103,7 @@ struct EncryptedMessageReceiver {
 
     /// The content has come before: the message only lends its id and its place. A message that could not be read is tried again.
     private func isKnown(_ digest: [UInt8], _ message: inout IncomingMessage) throws -> Bool {
-        guard case .before(let row) = try SeenContents(step: step).look(for: digest) else { return false }
+        guard case .before(let row) = try SeenCiphertexts(step: step).look(for: digest) else { return false }
         guard let row, let stored = try Message.load(row, from: step.database) else {
             hide(&message)
             message.isKept = false
@@ -115,8 +117,8 @@ struct EncryptedMessageReceiver {
     }
 
     private func read(_ opened: MessageDecryptor.Opened, _ digest: [UInt8], _ message: inout IncomingMessage) throws {
-        try SeenContents(step: step).add(digest)
-        try Gate(step: step).goOn()
+        try SeenCiphertexts(step: step).add(digest)
+        try EncryptionReadiness(step: step).goOn()
         let encryption = MessageEncryption(
             element.dialect.namespace, device: element.sender, fingerprint: Fingerprint(opened.key).hex,
             trust: opened.trust)
@@ -138,16 +140,16 @@ struct EncryptedMessageReceiver {
         guard content.isLine else { return message.digest = digest }
         if let twin = message.twin { return try mend(twin, digest, content, encryption) }
         message.digest = digest
-        if opened.trust != .distrusted { try Modes(step: step).came(in: message.conversation) }
+        if opened.trust != .distrusted { try ConversationEncryption(step: step).came(in: message.conversation) }
     }
 
     /// The message in the row `twin` could not be read before.
     private func mend(
         _ twin: Int64, _ digest: [UInt8], _ content: MessageContent, _ encryption: MessageEncryption
     ) throws {
-        try SeenContents(step: step).set(twin, of: digest)
+        try SeenCiphertexts(step: step).set(twin, of: digest)
         try EncryptionFeature.mended(twin, in: step)
-        try Messages(step: step).mend(twin, body: content.text, encryption)
+        try MessageWriter(step: step).mend(twin, body: content.text, encryption)
         if let file = content.file { try ReceivedFiles(step: step).offer(file, of: twin) }
         let mended = try Message.load(twin, from: step.database)
         if let mended, mended.isShown {
@@ -169,7 +171,7 @@ struct EncryptedMessageReceiver {
     }
 
     private func postpone(_ message: inout IncomingMessage, until time: Int64?) throws {
-        guard try Aside(step: step).put(message, until: time) else { return fail(.tooFar, &message) }
+        guard try DeferredMessages(step: step).put(message, until: time) else { return fail(.tooFar, &message) }
         (message.isKept, message.isShown) = (false, false)
     }
 }

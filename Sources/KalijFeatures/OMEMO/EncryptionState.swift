@@ -27,7 +27,7 @@ public struct EncryptionState: Sendable, Equatable {
     public static func load(of account: Account, from database: Database) throws -> EncryptionState? {
         guard let device = try OwnDevice.load(account.id, from: database) else { return nil }
         let row = try KeyPublicationRow.load(account.id, .axolotl, from: database)
-        let isSecond = try Formats(database: database, account: account.id).usesOMEMO2
+        let isSecond = try EnabledVersions(database: database, account: account.id).usesOMEMO2
         let second = try isSecond ? KeyPublicationRow.load(account.id, .omemo2, from: database) : nil
         let off = KeyPublicationState.Stage.off.rawValue
         let waiting = try database.statement(
@@ -37,18 +37,20 @@ public struct EncryptionState: Sendable, Equatable {
             device: device.id, fingerprint: Fingerprint(try device.identity.publicIdentity.key),
             state: row?.state.stage.rawValue ?? off, problem: row?.problem,
             secondState: isSecond ? second?.state.stage.rawValue ?? off : nil, secondProblem: second?.problem,
-            conversations: try Modes(database: database, account: account.id).all(), waiting: waiting ?? 0)
+            conversations: try ConversationEncryption(database: database, account: account.id).all(),
+            waiting: waiting ?? 0)
     }
 }
 
 extension EncryptionState {
     /// The privacy of a message that is taken over later.
     package static func privacy(
-        _ privacy: Privacy, to recipient: JID, of account: Account, in database: Database
-    ) throws -> Privacy {
+        _ privacy: EncryptionPreference, to recipient: JID, of account: Account, in database: Database
+    ) throws -> EncryptionPreference {
         guard privacy == .asConversation else { return privacy }
         let conversation = try RoomRows(database: database, account: account.id).conversation(with: recipient)
-        return try Modes(database: database, account: account.id).isEncrypted(conversation) ? .encrypted : privacy
+        return try ConversationEncryption(database: database, account: account.id).isEncrypted(conversation)
+            ? .encrypted : privacy
     }
 }
 
@@ -106,7 +108,7 @@ public struct DeviceKey: Sendable, Equatable {
         var key: [UInt8]?
         var isListed: Bool
         var problem: String?
-        var formats: [Dialect]
+        var formats: [OMEMOVersion]
 
         func isSame(_ other: Known) -> Bool {
             jid == other.jid && device == other.device && (key == other.key || key == nil || other.key == nil)
@@ -125,7 +127,8 @@ public struct DeviceKey: Sendable, Equatable {
                 jid: row.text("jid"), device: UInt32(clamping: row.integer("device")),
                 key: row.optionalBlob("identity"),
                 isListed: row.bool("listed"), problem: row.optionalText("problem"),
-                formats: row.bool("listed") ? [Dialect(rawValue: Int(row.integer("dialect")))].compactMap { $0 } : [])
+                formats: row.bool("listed")
+                    ? [OMEMOVersion(rawValue: Int(row.integer("dialect")))].compactMap { $0 } : [])
         }
         return rows.reduce(into: []) { devices, row in
             guard let last = devices.last, last.isSame(row) else { return devices.append(row) }

@@ -8,7 +8,7 @@ import KalijXML
 /// Publishes the keys of this device: tells the state what happens, and does what the state answers.
 struct KeyPublisher {
     let step: Step
-    let dialect: Dialect
+    let dialect: OMEMOVersion
     private var account: Int64 { step.account.id }
     var keys: OwnKeys { OwnKeys(step: step, dialect: dialect) }
 
@@ -43,7 +43,7 @@ struct KeyPublisher {
         guard var row = try KeyPublicationRow.load(account, dialect, from: step.database) else { return }
         (row.state.stage, row.problem) = (.refused, KeyPublicationRow.withoutNodes)
         try row.save(account, dialect, in: step.database)
-        try Turns(step: step).failAll(Reason(.noKeysAtServer))
+        try EncryptionQueue(step: step).failAll(Reason(.noKeysAtServer))
     }
 
     /// A prekey was used: the bundle is published again, at most once a minute, but at once before it runs out.
@@ -89,7 +89,7 @@ struct KeyPublisher {
             var row = try KeyPublicationRow.load(account, dialect, from: step.database)
         else { return }
         row.set(list, besides: device)
-        try PeerLists(step: step, dialect: dialect).told(
+        try DeviceLists(step: step, dialect: dialect).told(
             step.account.jid, DeviceList(row.others), isWatched: true)
         if !list.devices.contains(device), row.state.stage == .ready {
             try removed(&row)
@@ -104,7 +104,7 @@ struct KeyPublisher {
             // Each further list without this device says the same.
             guard row.state.isListed else { return }
             row.state.isListed = false
-            step.emit(OMEMOListFight())
+            step.emit(DeviceListConflict())
             try step.schedule(ListRepublishTimer(dialect: dialect.rawValue), after: .seconds(3600))
             return
         }
@@ -171,7 +171,7 @@ struct KeyPublisher {
         }
         row.set(list, besides: device)
         // Only the list of 0.3 is in the announced features.
-        try PeerLists(step: step, dialect: dialect).told(
+        try DeviceLists(step: step, dialect: dialect).told(
             step.account.jid, DeviceList(row.others), isWatched: dialect == .axolotl)
         try handle(.list(hasThisDevice: device.map(list.devices.contains) ?? false), &row)
     }
@@ -222,7 +222,8 @@ struct KeyPublisher {
         case .publishList(let withOptions):
             guard let device else { return }
             let list = row.list(with: device.id).element(dialect)
-            try ask(Nodes.publish(list, as: Dialect.listItem, to: dialect.listNode, withOptions: withOptions), &row)
+            try ask(
+                Nodes.publish(list, as: OMEMOVersion.listItem, to: dialect.listNode, withOptions: withOptions), &row)
         case .configureList: try ask(Nodes.configure(dialect.listNode), &row)
         case .newID: try renumber(row)
         case .restored: try BackupRestoreGuard(step: step).found("the bundle on the server is newer")
@@ -242,7 +243,7 @@ struct KeyPublisher {
     private func renumber(_ row: KeyPublicationRow) throws {
         let before = try OwnDevice.id(of: account, in: step.database)
         try OwnDevice.set(id: OwnDevice.newID(besides: row.others), in: step)
-        for other in try Formats(step: step).all where other != dialect {
+        for other in try EnabledVersions(step: step).all where other != dialect {
             guard let before, var row = try KeyPublicationRow.load(account, other, from: step.database) else {
                 continue
             }
@@ -257,16 +258,16 @@ struct KeyPublisher {
         row.problem = nil
         // The gate looks at the stored row.
         try row.save(account, dialect, in: step.database)
-        try PeerLists(step: step, dialect: dialect).watchOwn()
-        try Gate(step: step).keysSettled()
+        try DeviceLists(step: step, dialect: dialect).watchOwn()
+        try EncryptionReadiness(step: step).keysSettled()
     }
 
     private func failed(_ reason: String, _ row: inout KeyPublicationRow) throws {
         row.problem = reason
         try row.save(account, dialect, in: step.database)
         let name = dialect == .axolotl ? "" : " in version 2"
-        step.emit(OMEMOBroken(reason: "the keys of this device are not published\(name): \(reason)"))
-        try Gate(step: step).keysSettled()
+        step.emit(KeyPublicationFailed(reason: "the keys of this device are not published\(name): \(reason)"))
+        try EncryptionReadiness(step: step).keysSettled()
     }
 }
 
@@ -281,7 +282,7 @@ struct KeyPublishResponse: InvalidatableHandler, PacedHandler {
     let asked: Int64
 
     func call(_ reply: IQReply, in step: Step) throws {
-        guard let dialect = Dialect(rawValue: dialect) else { return }
+        guard let dialect = OMEMOVersion(rawValue: dialect) else { return }
         try KeyPublisher(step: step, dialect: dialect).answered(reply, asked)
     }
 
@@ -295,7 +296,7 @@ struct BundleRefreshTimer: Handler {
     let dialect: Int
 
     func call(_: Void, in step: Step) throws {
-        guard let dialect = Dialect(rawValue: dialect) else { return }
+        guard let dialect = OMEMOVersion(rawValue: dialect) else { return }
         try KeyPublisher(step: step, dialect: dialect).due()
         step.flush()
     }
@@ -309,7 +310,7 @@ struct KeyRotationTimer: Handler {
     let session: Int64
 
     func call(_: Void, in step: Step) throws {
-        guard let dialect = Dialect(rawValue: dialect) else { return }
+        guard let dialect = OMEMOVersion(rawValue: dialect) else { return }
         try KeyPublisher(step: step, dialect: dialect).dayPassed(in: session)
         step.flush()
     }
@@ -326,7 +327,7 @@ struct ListRepublishTimer: Handler {
     let dialect: Int
 
     func call(_: Void, in step: Step) throws {
-        guard let dialect = Dialect(rawValue: dialect) else { return }
+        guard let dialect = OMEMOVersion(rawValue: dialect) else { return }
         try KeyPublisher(step: step, dialect: dialect).again()
         step.flush()
     }

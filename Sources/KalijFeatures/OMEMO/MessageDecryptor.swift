@@ -22,9 +22,9 @@ struct MessageDecryptor {
     /// Whether messages are being read from the archive that may come before this message; most messages need not know.
     let isWhileReading: () throws -> Bool
 
-    private var dialect: Dialect { element.dialect }
+    private var dialect: OMEMOVersion { element.dialect }
     private var sessions: RatchetSessions { RatchetSessions(step: step) }
-    private var kept: KeptKeys { KeptKeys(step: step) }
+    private var kept: SkippedKeys { SkippedKeys(step: step) }
 
     /// With more missing messages a message waits for the end of the archive's reading.
     private static let mostWhileReading = 100
@@ -123,7 +123,7 @@ struct MessageDecryptor {
 
     /// Skipped message keys of unproven devices count against one limit for all of them: they evict no key of a proven device.
     private func keptShare(of device: PeerDevice, _ isProven: Bool) -> Int64 {
-        isProven ? device.list : KeptKeys.unproven
+        isProven ? device.list : SkippedKeys.unproven
     }
 
     /// Whether the device with which a session was agreed is the address's: whoever speaks has the private part of `key`. Nothing that
@@ -161,8 +161,8 @@ struct MessageDecryptor {
         guard let pair = try keys.signedPair(exchange.signedPrekeyID),
             let (prekey, isUsed) = try keys.prekey(exchange.prekeyID)
         else { return .failed(.keyGone, device) }
-        let lists = PeerLists(step: step, dialect: dialect)
-        if let stranger = try stranger(sender), let time = try Strangers(step: step).postponed(stranger) {
+        let lists = DeviceLists(step: step, dialect: dialect)
+        if let stranger = try stranger(sender), let time = try StrangerSessionLimit(step: step).postponed(stranger) {
             return .later(time)
         }
         let fresh = try Session.accept(exchange, identity, signedPrekey: pair, prekey: prekey, dialect)
@@ -197,7 +197,7 @@ struct MessageDecryptor {
 
     /// Who has to wait if too many strangers begin sessions: whoever says who speaks can name any address.
     private func stranger(_ sender: JID) throws -> JID? {
-        if try PeerLists(step: step, dialect: dialect).isKnown(sender) { return nil }
+        if try DeviceLists(step: step, dialect: dialect).isKnown(sender) { return nil }
         guard case .room(let room) = voucher else { return sender }
         return try Members.contain(sender, of: room, in: step.database) ? nil : room.jid
     }
@@ -230,7 +230,7 @@ struct MessageDecryptor {
             try Bundles(step: step).ask(device)
             return
         }
-        let lists = PeerLists(step: step, dialect: dialect)
+        let lists = DeviceLists(step: step, dialect: dialect)
         guard let list = try lists.list(of: device.jid), !list.isAsked, try !lists.isFresh(list) else { return }
         try lists.ask(list)
     }

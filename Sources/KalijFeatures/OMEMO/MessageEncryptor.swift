@@ -17,7 +17,7 @@ struct MessageEncryptor {
     struct Sealed {
         let bytes: [UInt8]
         /// 0.3 if a device reads the message in 0.3, where less is secret.
-        let weakest: Dialect
+        let weakest: OMEMOVersion
         let leftOut: [String]
     }
 
@@ -37,7 +37,7 @@ struct MessageEncryptor {
             people = try Members.all(of: room, in: step.database).map(\.jid)
         }
         // 0.3 encrypts nothing but a text.
-        let formats = try Formats(step: step).published.filter { text != nil || $0 == .omemo2 }
+        let formats = try EnabledVersions(step: step).published.filter { text != nil || $0 == .omemo2 }
         guard !formats.isEmpty else { return .failed(Reason(.reactionNotEncryptable)) }
         switch try Recipients(step: step, own: own, formats: formats).find(people, isRoom: room != nil) {
         case .waits(let reason): return .waits(reason)
@@ -50,7 +50,7 @@ struct MessageEncryptor {
     /// - Parameter conversation: the recipient, or the room.
     private func seal(
         _ stanza: Element, _ text: String, in conversation: JID, for targets: [Recipients.Target],
-        _ formats: [Dialect], _ leftOut: [String]
+        _ formats: [OMEMOVersion], _ leftOut: [String]
     ) throws -> Outcome {
         let used = formats.filter { format in targets.contains { $0.device.dialect == format } }
         var sealed: [Recipients.Target] = []
@@ -96,17 +96,17 @@ struct MessageEncryptor {
 
     /// The stanza with the encrypted parts instead of the text. Servers archive what has a body, and the hint. If all devices read
     /// 2, everything that the envelope has goes, and no body is added (XEP-0420 section 6); devices of 0.3 need the rest in plain.
-    private func disguise(_ stanza: Element, _ parts: [Element], _ formats: [Dialect]) -> [UInt8] {
+    private func disguise(_ stanza: Element, _ parts: [Element], _ formats: [OMEMOVersion]) -> [UInt8] {
         let isPlainNeeded = formats.contains(.axolotl)
         for child in stanza.children where isPlainNeeded ? child.name == "body" : Envelope.isSecret(child) {
             child.remove()
         }
         for part in parts { stanza.add(part) }
-        let method = isPlainNeeded ? Dialect.axolotl : .omemo2
+        let method = isPlainNeeded ? OMEMOVersion.axolotl : .omemo2
         stanza.add(
             Element(
                 "encryption", xmlns: "urn:xmpp:eme:0",
-                attributes: ["namespace": method.namespace, "name": Dialect.methodName]))
+                attributes: ["namespace": method.namespace, "name": OMEMOVersion.methodName]))
         if isPlainNeeded { stanza.add(Element("body", xmlns: "jabber:client", text: Self.fallback)) }
         if stanza.child("store", Self.hints) == nil { stanza.add(Element("store", xmlns: Self.hints)) }
         return stanza.bytes(in: "jabber:client")

@@ -61,7 +61,7 @@ public struct OMEMOUndecided: EventContent {
 }
 
 /// Encryption with a device, or of this device, does not work.
-public struct OMEMOBroken: EventContent {
+public struct KeyPublicationFailed: EventContent {
     public static let name = "omemo-broken"
     public static let meaning =
         "Messages of a device could not be read, and a new session is begun; or, without `device`, the keys of this device cannot be published."
@@ -104,7 +104,7 @@ public struct OMEMORestored: EventContent {
 }
 
 /// Another device keeps removing this device from the list.
-public struct OMEMOListFight: EventContent {
+public struct DeviceListConflict: EventContent {
     public static let name = "omemo-list-fight"
     public static let meaning =
         "Another device of the account keeps removing this device from the list of devices; tried again after an hour."

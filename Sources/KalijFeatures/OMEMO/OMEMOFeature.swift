@@ -11,7 +11,7 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     OutgoingMessageInterceptor, WorkReporter
 {
     static let name = "omemo"
-    static let announced = [Dialect.axolotl.listNode + "+notify"]
+    static let announced = [OMEMOVersion.axolotl.listNode + "+notify"]
 
     static var handlers: [any Handler<Step>.Type] {
         [
@@ -23,8 +23,8 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     }
     static var events: [any EventContent.Type] {
         [
-            OMEMONewKey.self, OMEMOKeyChanged.self, OMEMOUndecided.self, OMEMOBroken.self, OMEMORestored.self,
-            OMEMOListFight.self,
+            OMEMONewKey.self, OMEMOKeyChanged.self, OMEMOUndecided.self, KeyPublicationFailed.self, OMEMORestored.self,
+            DeviceListConflict.self,
         ]
     }
     static var intents: [any Intent.Type] {
@@ -41,10 +41,10 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     // MARK: The session
 
     static func didLoseSession(in step: Step) throws {
-        try Gate(step: step).sessionLost()
-        try PeerLists.sessionLost(in: step)
+        try EncryptionReadiness(step: step).sessionLost()
+        try DeviceLists.sessionLost(in: step)
         try Requests(step: step).forget(KeyPublishResponse.name, unqueueing: true)
-        for dialect in Dialect.allCases { try KeyPublisher(step: step, dialect: dialect).handle(.sessionLost) }
+        for dialect in OMEMOVersion.allCases { try KeyPublisher(step: step, dialect: dialect).handle(.sessionLost) }
     }
 
     static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
@@ -52,9 +52,9 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         guard info.identities.contains(where: { $0.category == "pubsub" && $0.type == "pep" }) else {
             return try KeyPublisher(step: step, dialect: .axolotl).cannotBegin()
         }
-        for dialect in try Formats(step: step).all { try KeyPublisher(step: step, dialect: dialect).began() }
+        for dialect in try EnabledVersions(step: step).all { try KeyPublisher(step: step, dialect: dialect).began() }
         try BackupRestoreGuard(step: step).lookAtFile()
-        if !info.supports("urn:xmpp:mam:2") { try Gate(step: step).archiveRead() }
+        if !info.supports("urn:xmpp:mam:2") { try EncryptionReadiness(step: step).archiveRead() }
     }
 
     static func didResumeSession(in step: Step) throws { try BackupRestoreGuard(step: step).lookAtFile() }
@@ -63,7 +63,7 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         try BackupRestoreGuard(step: step).found("the server has counted more than was sent")
     }
 
-    static func didSyncArchive(in step: Step) throws { try Gate(step: step).archiveRead() }
+    static func didSyncArchive(in step: Step) throws { try EncryptionReadiness(step: step).archiveRead() }
 
     static func prepareLogout(in step: Step) throws -> [String] { try DeviceRemoval(step: step).leave() }
 
@@ -72,7 +72,9 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     // MARK: Incoming
 
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
-        if let event = NodeEvent(message), let dialect = Dialect.allCases.first(where: { $0.listNode == event.node }) {
+        if let event = NodeEvent(message),
+            let dialect = OMEMOVersion.allCases.first(where: { $0.listNode == event.node })
+        {
             message.isKept = false
             return try told(event, dialect, by: message.sender, in: step)
         }
@@ -83,7 +85,7 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             return try EncryptedMessageReceiver.arrived(&message, in: step)
         }
         guard message.isShown, message.encryption == nil,
-            try Modes(step: step).isEncrypted(message.conversation)
+            try ConversationEncryption(step: step).isEncrypted(message.conversation)
         else { return }
         message.encryption = .plain
     }
@@ -91,12 +93,12 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     /// The stanza, or the envelope in it, may say that the other side does not want encryption any more.
     /// - Parameter isProven: whether nobody on the way can have written that: otherwise nothing changes, and the user is told.
     static func lookForOptOut(_ message: IncomingMessage, isProven: Bool, in step: Step) throws {
-        guard message.element.child("opt-out", Dialect.omemo2.namespace) != nil,
-            try Modes(step: step).isEncrypted(message.conversation)
+        guard message.element.child("opt-out", OMEMOVersion.omemo2.namespace) != nil,
+            try ConversationEncryption(step: step).isEncrypted(message.conversation)
         else { return }
-        if isProven { try Modes(step: step).block(message.conversation) }
+        if isProven { try ConversationEncryption(step: step).block(message.conversation) }
         step.emit(
-            OMEMOBroken(
+            KeyPublicationFailed(
                 contact: message.sender.bare,
                 isProven
                     ? "does not want encryption: messages wait until you decide"
@@ -104,21 +106,21 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             ))
     }
 
-    private static func told(_ event: NodeEvent, _ dialect: Dialect, by sender: JID, in step: Step) throws {
-        guard try Formats(step: step).all.contains(dialect) else { return }
+    private static func told(_ event: NodeEvent, _ dialect: OMEMOVersion, by sender: JID, in step: Step) throws {
+        guard try EnabledVersions(step: step).all.contains(dialect) else { return }
         guard sender == step.account.jid else {
-            return try PeerLists(step: step, dialect: dialect).event(event.change, by: sender)
+            return try DeviceLists(step: step, dialect: dialect).event(event.change, by: sender)
         }
         let publisher = KeyPublisher(step: step, dialect: dialect)
         switch event.change {
         case .content(let content): try publisher.told(DeviceList(content, dialect) ?? DeviceList([]))
         case .emptied: try publisher.told(DeviceList([]))
-        case .retracted(let id): if id == Dialect.listItem { try publisher.told(DeviceList([])) }
+        case .retracted(let id): if id == OMEMOVersion.listItem { try publisher.told(DeviceList([])) }
         }
     }
 
     static func didInsert(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
-        if let digest = incoming.digest { try SeenContents(step: step).set(message.id, of: digest) }
+        if let digest = incoming.digest { try SeenCiphertexts(step: step).set(message.id, of: digest) }
         // Only the account's archive shows what an earlier process may have sent without a trace here: in a room's archive others may
         // have written in this device's name.
         guard incoming.source == .archive, incoming.archive == Archive.own.key, !incoming.isOlder,
@@ -132,26 +134,26 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     // MARK: Outgoing
 
     static func intercepts(_ stanza: AcceptedStanza, in step: Step) throws -> Bool {
-        try Turns(step: step).accept(stanza)
+        try EncryptionQueue(step: step).accept(stanza)
     }
 
     static func hasPendingOutgoing(for account: Account, in database: Database) throws -> Bool {
-        try Turns.isAny(of: account, in: database)
+        try EncryptionQueue.isAny(of: account, in: database)
     }
 
-    static func enqueuePending(in step: Step) throws { try Turns(step: step).takeNext() }
+    static func enqueuePending(in step: Step) throws { try EncryptionQueue(step: step).takeNext() }
 
     static func defers(_ message: Int64, to room: JID, in step: Step) throws -> Bool {
-        guard try Turns(step: step).isWaiting(message) else { return false }
-        try Turns(step: step).take(room.description)
+        guard try EncryptionQueue(step: step).isWaiting(message) else { return false }
+        try EncryptionQueue(step: step).take(room.description)
         return true
     }
 
     static func hasOutstandingWork(for account: Account, in database: Database) throws -> Bool {
-        try Turns.isWaiting(of: account, in: database) || Aside.isAny(of: account, in: database)
+        try EncryptionQueue.isWaiting(of: account, in: database) || DeferredMessages.isAny(of: account, in: database)
     }
 
     static func didChangeState(_ message: Message, in step: Step) throws {
-        if message.state == .failed { try Turns(step: step).forget(message.id) }
+        if message.state == .failed { try EncryptionQueue(step: step).forget(message.id) }
     }
 }

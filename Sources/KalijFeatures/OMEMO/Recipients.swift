@@ -9,7 +9,7 @@ struct Recipients {
     let step: Step
     let own: OwnDevice
     /// The preferred format first: a device that reads several formats gets the message in the first.
-    let formats: [Dialect]
+    let formats: [OMEMOVersion]
 
     static let openRoom = Reason(.roomNotPrivate).description
     /// How many messages a device may leave unanswered.
@@ -73,7 +73,7 @@ struct Recipients {
     private func known(_ jid: JID) throws -> Known {
         var (known, problem): (Known, String?) = (Known(), nil)
         for format in formats {
-            let lists = PeerLists(step: step, dialect: format)
+            let lists = DeviceLists(step: step, dialect: format)
             let list = try lists.make(jid)
             if try jid != step.account.jid && !lists.isCurrent(list) {
                 if !list.isAsked { try lists.ask(list) }

@@ -20,7 +20,7 @@ struct SessionRepair {
         let fails = try PeerDevices(step: step).failed(device)
         guard mends(problem, device, fails) else { return }
         try want(device)
-        try Gate(step: step).goOn()
+        try EncryptionReadiness(step: step).goOn()
     }
 
     private func mends(_ problem: MessageEncryption.Problem, _ device: PeerDevice, _ fails: Int64) -> Bool {
@@ -33,7 +33,7 @@ struct SessionRepair {
 
     /// A device that nobody knew. Strangers mend their sessions themselves.
     private func make(_ element: EncryptedElement, _ sender: JID) throws -> PeerDevice? {
-        let lists = PeerLists(step: step, dialect: element.dialect)
+        let lists = DeviceLists(step: step, dialect: element.dialect)
         guard try lists.isKnown(sender) else { return nil }
         let list = try lists.make(sender)
         // A list that has just come, and does not name the device, is not asked for again.
@@ -58,7 +58,7 @@ struct SessionRepair {
     /// The user wants a new session.
     func command(_ device: PeerDevice) throws {
         try note(device)
-        try Gate(step: step).goOn()
+        try EncryptionReadiness(step: step).goOn()
     }
 
     /// Asks for the lists of the devices; once for all devices of a list.
@@ -69,7 +69,7 @@ struct SessionRepair {
         let devices = try ids.sorted().compactMap { try PeerDevices(step: step).device($0) }
         var asked: Set<Int64> = []
         for device in devices where asked.insert(device.list).inserted {
-            let lists = PeerLists(step: step, dialect: device.dialect)
+            let lists = DeviceLists(step: step, dialect: device.dialect)
             let list = try lists.make(device.jid)
             // The own list is told by events, and by the beginning of the session.
             if device.jid == step.account.jid {
@@ -95,7 +95,7 @@ struct SessionRepair {
                 try note(device)
                 continue
             }
-            step.emit(OMEMOBroken(device, "a new session is begun"))
+            step.emit(KeyPublicationFailed(device, "a new session is begun"))
         }
     }
 

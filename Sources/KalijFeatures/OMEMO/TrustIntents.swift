@@ -90,8 +90,8 @@ public struct EncryptConversation: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         let room = try RoomRows(database: step.database, account: step.account.id).room(jid)
         if encrypted, let room, !room.info.isGroup { throw IntentFailure(Recipients.openRoom) }
-        try Modes(step: step).set(encrypted, for: jid.bare.description)
-        try Turns(step: step).take(jid.bare.description)
+        try ConversationEncryption(step: step).set(encrypted, for: jid.bare.description)
+        try EncryptionQueue(step: step).take(jid.bare.description)
         return .done
     }
 }
@@ -115,7 +115,9 @@ public struct HealSession: Intent {
     public init(_ jid: JID, device: UInt32? = nil) { (self.jid, self.device) = (jid.bare, device) }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
-        let lists = try Formats(step: step).all.compactMap { try PeerLists(step: step, dialect: $0).list(of: jid) }
+        let lists = try EnabledVersions(step: step).all.compactMap {
+            try DeviceLists(step: step, dialect: $0).list(of: jid)
+        }
         guard !lists.isEmpty else { throw IntentFailure("no device of \(jid) is known") }
         let devices = try lists.flatMap { try PeerDevices(step: step).all(of: $0) }.filter {
             device == nil ? $0.isListed : $0.device == device
@@ -155,7 +157,7 @@ public struct UseOMEMO2: Intent {
     public init(_ enabled: Bool) { self.enabled = enabled }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
-        let formats = Formats(step: step)
+        let formats = EnabledVersions(step: step)
         guard try formats.usesOMEMO2 != enabled else { return .done }
         try formats.set(usesOMEMO2: enabled)
         let publisher = KeyPublisher(step: step, dialect: .omemo2)

@@ -85,6 +85,6 @@ struct TrustStore {
             ON CONFLICT (account, jid, identity) DO UPDATE SET trust = excluded.trust, unproven = 0
             """,
             [account, .text(jid.bare.description), .blob(key), .state(trust), .integer(step.now)])
-        try Turns(step: step).again()
+        try EncryptionQueue(step: step).again()
     }
 }

@@ -22,12 +22,12 @@ public struct Correct: Intent {
         let original = try message.own(in: step)
         let content = try [
             OutgoingText.element(body),
-            Element("replace", xmlns: Operation.correction, attributes: ["id": original.messageID]),
+            Element("replace", xmlns: MessageOperation.correction, attributes: ["id": original.messageID]),
         ]
         let stanza = OutgoingStanza(
             hidden: content, to: JID.received(original.conversation), id: id, isRepeatable: false)
         try OutgoingText.checkLength(of: stanza)
-        try step.accept(stanza, as: Operation(.correction, of: original.messageID, content: body))
+        try step.accept(stanza, as: MessageOperation(.correction, of: original.messageID, content: body))
         return .pending
     }
 }
@@ -46,13 +46,13 @@ public struct Retract: Intent {
         // In a room the room's id counts (XEP-0424 section 4.1).
         let name = try original.type == "groupchat" ? message.reference(of: original) : original.messageID
         let content = [
-            Element("retract", xmlns: Operation.retraction, attributes: ["id": name]),
-            Element("fallback", xmlns: "urn:xmpp:fallback:0", attributes: ["for": Operation.retraction]),
+            Element("retract", xmlns: MessageOperation.retraction, attributes: ["id": name]),
+            Element("fallback", xmlns: "urn:xmpp:fallback:0", attributes: ["for": MessageOperation.retraction]),
             Element("body", text: Self.fallback),
         ]
         let stanza = OutgoingStanza(
             hidden: content, to: JID.received(original.conversation), id: id, isRepeatable: true)
-        try step.accept(stanza, as: Operation(.retraction, of: name))
+        try step.accept(stanza, as: MessageOperation(.retraction, of: name))
         return .pending
     }
 
@@ -83,12 +83,12 @@ public struct React: Intent {
         let target = try message.changeable(in: step)
         let reference = try message.reference(of: target)
         let list = Emoji.list(emoji)
-        let reactions = Element("reactions", xmlns: Operation.reactions, attributes: ["id": reference])
-        for emoji in list { reactions.add(Element("reaction", xmlns: Operation.reactions, text: emoji)) }
+        let reactions = Element("reactions", xmlns: MessageOperation.reactions, attributes: ["id": reference])
+        for emoji in list { reactions.add(Element("reaction", xmlns: MessageOperation.reactions, text: emoji)) }
         let stanza = OutgoingStanza(
             hidden: [reactions], to: JID.received(target.conversation), id: id, isRepeatable: true)
         try step.accept(
-            stanza, as: Operation(.reaction, of: reference, content: list.joined(separator: "\n")))
+            stanza, as: MessageOperation(.reaction, of: reference, content: list.joined(separator: "\n")))
         return .pending
     }
 }
@@ -103,7 +103,7 @@ public struct Forget: Intent {
     public init(_ message: MessageReference) { self.message = message }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
-        try Operations(step: step).forget(message.found(in: step).id)
+        try MessageOperations(step: step).forget(message.found(in: step).id)
         return .done
     }
 }
@@ -140,8 +140,8 @@ extension MessageReference {
 
 extension Step {
     /// Accepts an operation of the user's: stored, shown, and sent exactly once.
-    fileprivate func accept(_ stanza: OutgoingStanza, as operation: Operation) throws {
+    fileprivate func accept(_ stanza: OutgoingStanza, as operation: MessageOperation) throws {
         let message = try stanza.storeOrFail(in: self, sentAt: now)
-        try Operations(step: self).insert(operation, of: message)
+        try MessageOperations(step: self).insert(operation, of: message)
     }
 }

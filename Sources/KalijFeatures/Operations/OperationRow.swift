@@ -5,7 +5,7 @@ import KalijStore
 struct OperationRow {
     /// The row of the operation's own message.
     let message: Int64
-    let operation: Operation
+    let operation: MessageOperation
     /// The bare address of the author; in a room ``RoomAuthor/text``, or ``nobody``.
     let author: String
     /// An author in a room who is not proven.
@@ -16,8 +16,8 @@ struct OperationRow {
 
     init(_ row: Row) {
         message = row.integer("message")
-        operation = Operation(
-            Operation.Kind(rawValue: row.text("kind")) ?? .reaction, of: row.text("reference"),
+        operation = MessageOperation(
+            MessageOperation.Kind(rawValue: row.text("kind")) ?? .reaction, of: row.text("reference"),
             content: row.optionalText("content"))
         author = row.text("author")
         conversation = row.text("conversation")
@@ -29,7 +29,7 @@ struct OperationRow {
 struct OperationRows {
     let database: Database
 
-    func insert(_ operation: Operation, of message: Message, in account: Account, author: String) throws {
+    func insert(_ operation: MessageOperation, of message: Message, in account: Account, author: String) throws {
         try database.run(
             """
             INSERT INTO operation(message, account, conversation, kind, author, reference, content)
@@ -97,7 +97,7 @@ struct OperationRows {
     func eraseTexts(on target: Int64) throws {
         try database.run(
             "UPDATE operation SET content = NULL WHERE target = ? AND kind = ?",
-            [.integer(target), .state(Operation.Kind.correction)])
+            [.integer(target), .state(MessageOperation.Kind.correction)])
     }
 
     /// Erases the text of the correction in the message `message`.

@@ -9,7 +9,8 @@ import KalijXML
 enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
     static let name = "operations"
     static let announced = [
-        Operation.correction, Operation.retraction, Operation.reactions, Reply.namespace, Fallback.namespace,
+        MessageOperation.correction, MessageOperation.retraction, MessageOperation.reactions, Reply.namespace,
+        Fallback.namespace,
     ]
     static let migrations = [
         Migration(
@@ -42,14 +43,15 @@ enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
         // What stands beside an encrypted text in plain does nothing to the text.
         if message.encryption.map({ $0.coversTextAlone && $0.problem == nil }) ?? false,
-            Operation.isMeant(by: message.element), !Operation.isProven(by: message.body, in: message.element)
+            MessageOperation.isMeant(by: message.element),
+            !MessageOperation.isProven(by: message.body, in: message.element)
         {
-            message.element = Operation.removed(from: message.element)
+            message.element = MessageOperation.removed(from: message.element)
         }
-        if Operation.isMeant(by: message.element) { message.isShown = false }
+        if MessageOperation.isMeant(by: message.element) { message.isShown = false }
         // A room speaks only to its occupants.
         guard message.isKept || message.type != "groupchat" else { return }
-        if message.encryption?.problem == nil, Operation(message.element) != nil {
+        if message.encryption?.problem == nil, MessageOperation(message.element) != nil {
             (message.isShown, message.isKept, message.isNeeded) = (false, true, true)
         }
         message.repliesTo = Reply(message.element)?.id
@@ -57,10 +59,10 @@ enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
 
     /// Operations may have waited for the message.
     static func didInsert(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
-        var operations = Operations(step: step)
+        var operations = MessageOperations(step: step)
         operations.untold = message.id
         if !incoming.isShown, message.encryption?.problem == nil,
-            let operation = Operation(incoming.element, body: incoming.body)
+            let operation = MessageOperation(incoming.element, body: incoming.body)
         {
             try operations.insert(operation, of: message)
         }
@@ -70,13 +72,13 @@ enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
     }
 
     static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
-        if !message.isShown { try Operations(step: step).stored(message, from: incoming) }
+        if !message.isShown { try MessageOperations(step: step).stored(message, from: incoming) }
     }
 
-    static func didReorder(_ row: Int64, in step: Step) throws { try Operations(step: step).moved(row) }
+    static func didReorder(_ row: Int64, in step: Step) throws { try MessageOperations(step: step).moved(row) }
 
     /// A refused operation does not count (XEP-0444 section 3.3).
     static func didChangeState(_ message: Message, in step: Step) throws {
-        if !message.isShown, message.state != .sent { try Operations(step: step).stateChanged(message) }
+        if !message.isShown, message.state != .sent { try MessageOperations(step: step).stateChanged(message) }
     }
 }

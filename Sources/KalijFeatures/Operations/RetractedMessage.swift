@@ -12,6 +12,6 @@ struct RetractedMessage {
             let message = try Message.load(row, from: step.database), message.state == .sent,
             message.type != "groupchat"
         else { return }
-        try Messages(step: step).acknowledged([row])
+        try MessageWriter(step: step).acknowledged([row])
     }
 }

@@ -40,7 +40,7 @@ struct WaitingOperations {
         ).all(
             [
                 .integer(account.id), .text(operation.conversation), .text(operation.author),
-                .state(Operation.Kind.reaction),
+                .state(MessageOperation.Kind.reaction),
             ]
         ) { row in
             let named = OperationRow(row)

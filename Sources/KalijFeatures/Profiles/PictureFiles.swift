@@ -19,7 +19,7 @@ struct PictureFiles {
     }
 
     /// - Throws: `IntentFailure` if the disk does not take the file.
-    func store(_ picture: Picture) throws {
+    func store(_ picture: Avatar) throws {
         guard path(of: picture.hash) == nil else { return }
         let parent = String(folder[..<(folder.lastIndex(of: "/") ?? folder.endIndex)])
         for path in [parent, folder] where mkdir(path, 0o700) != 0 && errno != EEXIST { throw Self.failure() }

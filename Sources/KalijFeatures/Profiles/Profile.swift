@@ -14,7 +14,7 @@ public struct Profile: Sendable, Equatable {
     /// The SHA-1 of the picture, in hexadecimal (XEP-0084, XEP-0153); nil without a picture.
     public package(set) var avatar: String?
     /// The path of the picture: a file with a verified PNG, JPEG, GIF or WebP of at most 256 KiB. Nil if the picture was not
-    /// fetched yet (``LookUp``).
+    /// fetched yet (``FetchProfile``).
     public package(set) var avatarFile: String?
     /// Whether the picture is published in a node, and not in the vCard alone.
     package var isByNode = false

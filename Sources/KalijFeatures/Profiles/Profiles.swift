@@ -2,7 +2,7 @@ import KalijAddress
 import KalijSteps
 import KalijXML
 
-/// The profiles of a step. Pictures are never fetched here: only when the user asks (``LookUp``).
+/// The profiles of a step. Pictures are never fetched here: only when the user asks (``FetchProfile``).
 struct Profiles {
     let step: Step
     private var rows: ProfileRows { ProfileRows(database: step.database, account: step.account.id) }
@@ -35,7 +35,7 @@ struct Profiles {
 
     /// The picture that `jid` shows has come.
     /// - Throws: `IntentFailure` if the disk does not take the picture.
-    func fetched(_ picture: Picture, of jid: JID, isByNode: Bool) throws {
+    func fetched(_ picture: Avatar, of jid: JID, isByNode: Bool) throws {
         try change(jid) { ($0.avatar, $0.isByNode) = (picture.hash, isByNode) }
         guard files.path(of: picture.hash) == nil else { return }
         try files.store(picture)

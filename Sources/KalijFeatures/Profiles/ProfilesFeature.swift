@@ -45,7 +45,7 @@ enum ProfilesFeature: Feature, AccountObserver, MessageProcessor, PresenceObserv
     }
 
     static var events: [any EventContent.Type] { [ProfileChanged.self] }
-    static var intents: [any Intent.Type] { [SetProfile.self, LookUp.self] }
+    static var intents: [any Intent.Type] { [SetProfile.self, FetchProfile.self] }
 
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
         if let event = NodeEvent(message) {
@@ -81,7 +81,7 @@ enum ProfilesFeature: Feature, AccountObserver, MessageProcessor, PresenceObserv
         switch presence["type"] {
         case nil:
             guard let photo = presence.child("x", "vcard-temp:x:update")?.child("photo")?.text,
-                photo.isEmpty || Picture.isHash(photo)
+                photo.isEmpty || Avatar.isHash(photo)
             else { return }
             try Profiles(step: step).shows(
                 isFromOccupant(presence) ? from : from.bare, photo.isEmpty ? nil : photo)

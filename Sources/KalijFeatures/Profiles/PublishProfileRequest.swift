@@ -4,7 +4,7 @@ import KalijXML
 
 /// A part of the account's own profile was published, or not. The parts follow one another: the vCard first, because some servers
 /// derive the nodes from it.
-struct PublishProfileRequest: ChangeRequest {
+struct PublishProfileRequest: IntentRequest {
     static let name = "profiles.published"
     let intent: String
     var attempt = 1
@@ -55,13 +55,13 @@ struct PublishProfileRequest: ChangeRequest {
             let nick = Element("nick", xmlns: ProfilesFeature.nicknames, text: change.nick ?? "")
             return publish(nick, as: "current", in: ProfilesFeature.nicknames)
         case .data:
-            let picture = try Picture(base64: change.avatar ?? "")
+            let picture = try Avatar(base64: change.avatar ?? "")
             let data = Element("data", xmlns: AvatarNode.data, text: picture.base64)
             return publish(data, as: picture.hash, in: AvatarNode.data)
         case .metadata:
             let metadata = Element("metadata", xmlns: AvatarNode.metadata)
             guard isNeeded(.data) else { return publish(metadata, as: "current", in: AvatarNode.metadata) }
-            let picture = try Picture(base64: change.avatar ?? "")
+            let picture = try Avatar(base64: change.avatar ?? "")
             metadata.add(
                 Element(
                     "info", xmlns: AvatarNode.metadata,
@@ -101,7 +101,7 @@ struct PublishProfileRequest: ChangeRequest {
         case .data: break
         case .metadata:
             guard isNeeded(.data) else { try profiles.pictured(own, nil); break }
-            do { try profiles.fetched(try Picture(base64: change.avatar ?? ""), of: own, isByNode: true) } catch let
+            do { try profiles.fetched(try Avatar(base64: change.avatar ?? ""), of: own, isByNode: true) } catch let
                 failure as IntentFailure
             { return .failed(failure.description) }
         }

@@ -34,7 +34,7 @@ public struct SetProfile: Intent {
     ///   - vcard: texts of the vCard by the names of the elements, which are among ``elements``; an empty text removes the element.
     public init(name: String? = nil, avatar: [UInt8]? = nil, vcard: [String: String]? = nil) {
         (nick, self.vcard) = (name, vcard)
-        self.avatar = avatar.map { Picture.base64($0) }
+        self.avatar = avatar.map { Avatar.base64($0) }
     }
 
     public func check() throws {
@@ -58,8 +58,8 @@ public struct SetProfile: Intent {
         }
     }
 
-    private var picture: Picture? {
-        get throws { try avatar.flatMap { $0.isEmpty ? nil : try Picture(base64: $0) } }
+    private var picture: Avatar? {
+        get throws { try avatar.flatMap { $0.isEmpty ? nil : try Avatar(base64: $0) } }
     }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {

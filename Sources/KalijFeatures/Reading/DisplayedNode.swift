@@ -59,7 +59,7 @@ struct DisplayedNode {
     /// A place that no device has published, and whose message has an id in the archive. A place that waits for another device's
     /// message is not put back.
     private func next() throws -> Next? {
-        let messages = StoredMessages(database: step.database, account: step.account.id)
+        let messages = MessageReader(database: step.database, account: step.account.id)
         let rows = try step.database.statement(
             """
             SELECT conversation, message FROM displayed INDEXED BY displayed_unpublished
@@ -77,7 +77,7 @@ struct DisplayedNode {
 
     /// The archive was read to its end: a message without an id gets none any more.
     func archiveRead() throws {
-        let messages = StoredMessages(database: step.database, account: step.account.id)
+        let messages = MessageReader(database: step.database, account: step.account.id)
         let rows = try step.database.statement(
             """
             SELECT conversation, message FROM displayed INDEXED BY displayed_unpublished WHERE account = ? AND unpublished = 1

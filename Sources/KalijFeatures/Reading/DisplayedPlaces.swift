@@ -7,7 +7,7 @@ package struct DisplayedPlaces {
     let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
-    private var messages: StoredMessages { StoredMessages(database: step.database, account: step.account.id) }
+    private var messages: MessageReader { MessageReader(database: step.database, account: step.account.id) }
 
     /// What has moved a place.
     enum Mover {
@@ -35,17 +35,17 @@ package struct DisplayedPlaces {
     /// The place of the last message displayed in `conversation`. The message may have another place than then, or be gone.
     private static func place(
         in conversation: String, of account: Int64, in database: Database
-    ) throws -> StoredMessages.Place? {
+    ) throws -> MessageReader.Place? {
         let stored = try database.statement(
             "SELECT message, position FROM displayed WHERE account = ? AND conversation = ?"
         ).first([.integer(account), .text(conversation)]) {
-            StoredMessages.Place(row: $0.integer("message"), position: $0.integer("position"))
+            MessageReader.Place(row: $0.integer("message"), position: $0.integer("position"))
         }
-        return try stored.map { try StoredMessages(database: database, account: account).place(of: $0.row) ?? $0 }
+        return try stored.map { try MessageReader(database: database, account: account).place(of: $0.row) ?? $0 }
     }
 
     /// Which is later: positive if `place` is later than the last message that counts as displayed, negative if earlier.
-    private func compare(_ place: StoredMessages.Place, in conversation: String) throws -> Int {
+    private func compare(_ place: MessageReader.Place, in conversation: String) throws -> Int {
         var order = ArchiveOrder(database: database, account: step.account.id)
         let history = try SessionRow.history(of: step.account.id, in: database).position
         let displayed = try Self.place(in: conversation, of: step.account.id, in: database).map {
@@ -57,26 +57,26 @@ package struct DisplayedPlaces {
     }
 
     /// How many messages of a conversation are unread: of others who are not blocked, after the displayed place, shown and not
-    /// erased; at most `StoredMessages.mostUnread`.
+    /// erased; at most `MessageReader.mostUnread`.
     package static func unread(in conversation: String, of account: Int64, in database: Database) throws -> Int {
         guard let range = try unreadRange(in: conversation, of: account, in: database) else { return 0 }
-        return try StoredMessages(database: database, account: account).unread(in: conversation, range)
+        return try MessageReader(database: database, account: account).unread(in: conversation, range)
     }
 
-    /// The rows of the unread messages of a conversation, oldest first; the oldest `StoredMessages.mostUnread`.
+    /// The rows of the unread messages of a conversation, oldest first; the oldest `MessageReader.mostUnread`.
     package static func unreadRows(
         in conversation: String, of account: Int64, in database: Database
     ) throws -> [Int64] {
         guard let range = try unreadRange(in: conversation, of: account, in: database) else { return [] }
-        return try StoredMessages(database: database, account: account).unreadRows(in: conversation, range)
+        return try MessageReader(database: database, account: account).unreadRows(in: conversation, range)
     }
 
     /// Which messages are unread; nil if none is.
     private static func unreadRange(
         in conversation: String, of account: Int64, in database: Database
-    ) throws -> StoredMessages.UnreadRange? {
+    ) throws -> MessageReader.UnreadRange? {
         let (history, isBlocking) = try SessionRow.history(of: account, in: database)
-        var range = StoredMessages.UnreadRange(after: history)
+        var range = MessageReader.UnreadRange(after: history)
         if isBlocking {
             switch try BlockedRows(database: database, account: account).senders(in: .received(conversation)) {
             case .all: return nil
@@ -88,7 +88,7 @@ package struct DisplayedPlaces {
         }
         range.position = place.position
         // The archive may have erased a retracted message, and the round does not move it: its order number counts.
-        guard try !StoredMessages(database: database, account: account).isErased(place.row) else { return range }
+        guard try !MessageReader(database: database, account: account).isErased(place.row) else { return range }
         var order = ArchiveOrder(database: database, account: account)
         range.reading = try order.reading(before: place)
         return range
@@ -97,7 +97,7 @@ package struct DisplayedPlaces {
     /// Moves the place forward.
     /// - Returns: false if the place is there already, or later.
     @discardableResult
-    func advance(_ conversation: String, to place: StoredMessages.Place, by mover: Mover) throws -> Bool {
+    func advance(_ conversation: String, to place: MessageReader.Place, by mover: Mover) throws -> Bool {
         let order = try compare(place, in: conversation)
         if mover == .node { try told(isEarlier: order < 0, in: conversation) }
         guard order > 0 else {
@@ -136,7 +136,7 @@ package struct DisplayedPlaces {
 
     /// Whatever is from before the account was here counts as read. Messages of the first reading of the account's own archive are
     /// noted in the session's row, which the step writes anyway.
-    private func history(_ conversation: String, _ place: StoredMessages.Place, isCatchUp: Bool) throws {
+    private func history(_ conversation: String, _ place: MessageReader.Place, isCatchUp: Bool) throws {
         if isCatchUp {
             try SessionRow.set(history: place.position, of: step.account.id, in: database)
         } else {
@@ -182,7 +182,7 @@ package struct DisplayedPlaces {
 
     /// Whether the messages before `place` are older. While the archive is being read, messages that came live may stand before the
     /// messages that the reading has shown: nobody has displayed the live messages.
-    private func isInOrder(_ place: StoredMessages.Place) throws -> Bool {
+    private func isInOrder(_ place: MessageReader.Place) throws -> Bool {
         guard let round = try step.catchUp.round(), round.phase != .done else { return true }
         return try messages.reading(of: place.row)?.round ?? 0 < round.number
     }
@@ -219,7 +219,7 @@ package struct DisplayedPlaces {
         }
     }
 
-    private func place(of name: Name, in conversation: String) throws -> StoredMessages.Place? {
+    private func place(of name: Name, in conversation: String) throws -> MessageReader.Place? {
         switch name {
         case .archived(let id, let archive):
             return try messages.place(archived: id, in: archive, conversation: conversation)

@@ -32,7 +32,7 @@ public struct MarkRead: Intent {
     }
 
     /// The last read message of somebody else's: the user's own messages do not move the place (XEP-0490 section 5.1).
-    private func last(in conversation: String, _ step: Step) throws -> StoredMessages.Place? {
+    private func last(in conversation: String, _ step: Step) throws -> MessageReader.Place? {
         guard let through else {
             var order = ArchiveOrder(database: step.database, account: step.account.id)
             return try order.newestIncoming(in: conversation)
@@ -41,7 +41,7 @@ public struct MarkRead: Intent {
         guard message.conversation.exact == conversation.exact else {
             throw IntentFailure("the message is not in the conversation with \(conversation)")
         }
-        let messages = StoredMessages(database: step.database, account: step.account.id)
+        let messages = MessageReader(database: step.database, account: step.account.id)
         let position = try messages.place(of: message.id)?.position
         return try messages.newestIncoming(in: conversation, through: position ?? .max)
     }

@@ -10,7 +10,7 @@ struct Markers {
     let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
-    private var messages: StoredMessages { StoredMessages(database: step.database, account: step.account.id) }
+    private var messages: MessageReader { MessageReader(database: step.database, account: step.account.id) }
 
     // MARK: Of this client
 
@@ -18,7 +18,7 @@ struct Markers {
     /// between that asks for a marker gets one. While it is unknown whether the contact may know, the marker waits.
     /// - Parameter id: the id of the marker's stanza.
     /// - Returns: whether a marker is sent.
-    func read(_ conversation: String, through place: StoredMessages.Place, from old: Int64, id: String) throws -> Bool {
+    func read(_ conversation: String, through place: MessageReader.Place, from old: Int64, id: String) throws -> Bool {
         let last = try marked(in: conversation).flatMap { try messages.place(of: $0) }
         // The message itself comes first: while the archive is read, others may have wrong places.
         let message =
@@ -50,7 +50,7 @@ struct Markers {
         get throws { try step.catchUp.round().map { $0.phase != .done && $0.changedBehind != nil } ?? false }
     }
 
-    private func isLater(_ row: Int64, than last: StoredMessages.Place?) throws -> Bool {
+    private func isLater(_ row: Int64, than last: MessageReader.Place?) throws -> Bool {
         guard let last, let place = try messages.place(of: row) else { return true }
         var order = ArchiveOrder(database: database, account: step.account.id)
         return try order.rank(of: place) > order.rank(of: last)
@@ -138,7 +138,7 @@ struct Markers {
                 "INSERT OR REPLACE INTO displayed_by(account, contact, message, position) VALUES (?, ?, ?, ?)",
                 [account, .text(contact), .integer(place.row), .integer(place.position)])
         }
-        try Messages(step: step).displayed(row)
+        try MessageWriter(step: step).displayed(row)
     }
 }
 
@@ -153,13 +153,13 @@ enum DisplayedByContact {
     /// gone.
     static func place(
         _ contact: String, of account: Int64, in database: Database
-    ) throws -> StoredMessages.Place? {
+    ) throws -> MessageReader.Place? {
         let stored = try database.statement(
             "SELECT message, position FROM displayed_by WHERE account = ? AND contact = ?"
         ).first([.integer(account), .text(contact)]) {
-            StoredMessages.Place(row: $0.integer("message"), position: $0.integer("position"))
+            MessageReader.Place(row: $0.integer("message"), position: $0.integer("position"))
         }
-        return try stored.map { try StoredMessages(database: database, account: account).place(of: $0.row) ?? $0 }
+        return try stored.map { try MessageReader(database: database, account: account).place(of: $0.row) ?? $0 }
     }
 }
 
@@ -168,7 +168,7 @@ extension Message {
     /// (XEP-0333).
     package func withDisplayed(by account: Int64, in database: Database) throws -> Message {
         guard direction == .outgoing, type != "groupchat", isSettled, state == .acked || state == .delivered,
-            let position = try StoredMessages(database: database, account: account).place(of: id)?.position
+            let position = try MessageReader(database: database, account: account).place(of: id)?.position
         else { return self }
         let last = try DisplayedByContact.position(conversation, of: account, in: database)
         return position <= last ? inState(.displayed) : self

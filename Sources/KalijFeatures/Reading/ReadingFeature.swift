@@ -148,7 +148,7 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
     }
 
     static func didReorder(_ row: Int64, in step: Step) throws {
-        let messages = StoredMessages(database: step.database, account: step.account.id)
+        let messages = MessageReader(database: step.database, account: step.account.id)
         if let (_, conversation) = try messages.names(of: row) { step.unreadMayDiffer(in: conversation) }
     }
 

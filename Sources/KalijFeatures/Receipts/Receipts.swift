@@ -18,8 +18,8 @@ struct Receipts {
 
     /// `contact` has got the message sent as `id`. Only the recipient's word counts. The message may be in a gap of the archive.
     func came(for id: String, from contact: String) throws {
-        let messages = StoredMessages(database: step.database, account: step.account.id)
-        if let row = try messages.sent(id, to: contact) { return try Messages(step: step).delivered(row) }
+        let messages = MessageReader(database: step.database, account: step.account.id)
+        if let row = try messages.sent(id, to: contact) { return try MessageWriter(step: step).delivered(row) }
         guard id.utf8.count <= Self.longestID else { return }
         try step.database.run(
             "INSERT OR IGNORE INTO early_receipt(account, contact, message) VALUES (?, ?, ?)",
@@ -35,7 +35,7 @@ struct Receipts {
         try step.database.run(
             "DELETE FROM early_receipt WHERE account = ? AND contact = ? AND message = ?",
             [account, .text(message.conversation), .text(id)])
-        if step.database.changes > 0 { try Messages(step: step).delivered(message.id) }
+        if step.database.changes > 0 { try MessageWriter(step: step).delivered(message.id) }
     }
 
     // MARK: Of this client

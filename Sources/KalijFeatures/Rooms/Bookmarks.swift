@@ -207,7 +207,7 @@ struct Bookmarks {
         if try SessionRow.isAvailable(step.account.id, in: step.database) {
             try rooms.handle(.wanted, &room)
         } else {
-            room.stay = RoomStay(.waiting)
+            room.stay = RoomMembership(.waiting)
             try rooms.rows.save(room)
         }
         step.flush()

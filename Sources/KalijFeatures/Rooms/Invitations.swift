@@ -150,7 +150,7 @@ public struct Invite: RoomIntent {
 
 /// The invited people become members, one after the other: a room may look at the first item of a request alone
 /// (measured: Prosody). Then they are invited. If the account may not make members, the room is asked to invite.
-struct GrantMembershipRequest: ChangeRequest {
+struct GrantMembershipRequest: IntentRequest {
     static let name = "rooms.invited"
     let intent: String
     var attempt = 1
@@ -206,7 +206,7 @@ struct GrantMembershipRequest: ChangeRequest {
 }
 
 /// The room was asked to invite; a self-ping behind it ends the wait for an error, which fails the intent.
-struct MediatedInviteRequest: ChangeRequest {
+struct MediatedInviteRequest: IntentRequest {
     static let name = "rooms.mediated"
     let intent: String
     var attempt = 1

@@ -149,11 +149,11 @@ public struct SetRoomPicture: RoomIntent {
     ///   - room: the address of the room.
     ///   - avatar: the bytes of a picture: PNG, JPEG, GIF or WebP, at most 256 KiB; empty: none any more.
     public init(_ room: JID, avatar: [UInt8]) {
-        (self.room, self.avatar) = (room.bare.description, Picture.base64(avatar))
+        (self.room, self.avatar) = (room.bare.description, Avatar.base64(avatar))
     }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
-        let picture = try avatar.isEmpty ? nil : Picture(base64: avatar)
+        let picture = try avatar.isEmpty ? nil : Avatar(base64: avatar)
         return try change(id, .picture(picture?.base64, type: picture?.type), in: step)
     }
 }

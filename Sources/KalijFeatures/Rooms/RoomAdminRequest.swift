@@ -5,7 +5,7 @@ import KalijStream
 import KalijXML
 
 /// A request that changes a room: the room's answer is the outcome of the intent.
-struct RoomAdminRequest: ChangeRequest {
+struct RoomAdminRequest: IntentRequest {
     static let name = "rooms.change"
     let intent: String
     var attempt = 1
@@ -110,7 +110,7 @@ struct RoomAdminRequest: ChangeRequest {
 }
 
 /// The form of a room's configuration is asked for first: the fields that it has can be set, and no others.
-struct RoomFormRequest: ChangeRequest {
+struct RoomFormRequest: IntentRequest {
     static let name = "rooms.form"
     let intent: String
     var attempt = 1
@@ -151,7 +151,7 @@ struct RoomFormRequest: ChangeRequest {
 
 /// The subject has left for the room, and a self-ping behind it: by the answer to the ping the room has shown the
 /// subject, or will not (XEP-0045 section 8.1).
-struct SetSubjectRequest: ChangeRequest {
+struct SetSubjectRequest: IntentRequest {
     static let name = "rooms.subject"
     let intent: String
     var attempt = 1

@@ -42,7 +42,7 @@ public struct RoomChanged: EventContent {
 }
 
 /// A room says something else of itself than before.
-public struct RoomDescribedAnew: EventContent {
+public struct RoomInfoChanged: EventContent {
     public static let name = "room_info"
     public static let meaning = "A room says something else of itself than before."
     public static let keys: [EventKey] = [.room, .title, .subject, .group, .archive]

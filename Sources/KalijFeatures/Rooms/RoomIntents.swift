@@ -55,7 +55,7 @@ public struct JoinRoom: Intent {
         row.intent = id
         guard try SessionRow.isAvailable(step.account.id, in: step.database) else {
             // The room is entered as soon as presence was sent.
-            if !row.stay.state.isUnderway { row.stay = RoomStay(.waiting) }
+            if !row.stay.state.isUnderway { row.stay = RoomMembership(.waiting) }
             try rooms.rows.save(row)
             return .pending
         }

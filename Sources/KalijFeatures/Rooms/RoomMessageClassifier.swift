@@ -39,7 +39,7 @@ struct RoomMessageClassifier {
         let row = try step.database.statement(
             "SELECT id FROM message WHERE stanza_id = ? AND account = ? AND archive = ? LIMIT 1"
         ).first([.text(id), .integer(step.account.id), .text(room.jid.description)]) { $0.integer() }
-        if let row { try Operations(step: step).moderated(row) }
+        if let row { try MessageOperations(step: step).moderated(row) }
     }
 
     /// A message that is for the account alone. What an occupant of a room writes, or gets from another client of the account, is no part of
@@ -63,7 +63,7 @@ struct RoomMessageClassifier {
     private static func isMarked(_ message: IncomingMessage, _ other: JID, in step: Step) throws -> Bool {
         guard message.element.child("x", Rooms.user) != nil, other.bare != step.account.jid else { return false }
         guard message.direction == .incoming else { return true }
-        let messages = StoredMessages(database: step.database, account: step.account.id)
+        let messages = MessageReader(database: step.database, account: step.account.id)
         return try RosterRows(database: step.database, account: step.account.id).contact(other) == nil
             && !messages.hasWritten(to: other.bare.description)
     }
@@ -102,7 +102,7 @@ struct RoomMessageClassifier {
         let text = subject.isEmpty ? nil : subject.cut(to: Self.longestSubject)
         if text?.exact != row.subject?.exact {
             row.subject = text
-            step.emit(RoomDescribedAnew(row))
+            step.emit(RoomInfoChanged(row))
             try RoomRows(database: step.database, account: step.account.id).save(row)
         }
         try Rooms(step: step).handle(.told, &row)

@@ -10,7 +10,7 @@ import FoundationEssentials
 ///
 /// A message leaves only while the account is in the room. The message is owed until the room shows it: an
 /// acknowledgement of the account's server says nothing about another server. What was shown is settled by
-/// ``Messages/settleOwn(_:_:at:)``. After a lost session, and if a message does not come back, the room's archive
+/// ``MessageWriter/settleOwn(_:_:at:)``. After a lost session, and if a message does not come back, the room's archive
 /// decides: a message that is not there is sent again, in order, and newer messages wait behind it.
 struct RoomOutbox {
     enum State: Int64 {
@@ -69,7 +69,7 @@ struct RoomOutbox {
             do {
                 try queue.append(stanza, groupchat: message)
                 try set(.queued, message, nick: held)
-            } catch let error as StanzaTooLong { try Messages(step: step).fail(message, Reason(error)) }
+            } catch let error as StanzaTooLong { try MessageWriter(step: step).fail(message, Reason(error)) }
         }
         guard !waiting.isEmpty else { return }
         step.flush()
@@ -203,9 +203,9 @@ struct RoomOutbox {
     func failAll(_ reason: Reason) throws {
         for message in try messages() {
             if try Message.load(message, from: database)?.state == .queued {
-                try Messages(step: step).fail(message, reason)
+                try MessageWriter(step: step).fail(message, reason)
             } else {
-                try Unsettled(step: step).report([message])
+                try UnknownOutcomes(step: step).report([message])
             }
         }
         try database.run("DELETE FROM room_message WHERE account = ? AND room = ?", key)
@@ -252,7 +252,7 @@ struct RoomOutbox {
     /// A message in doubt has not arrived, and leaves again; not for ever, if the room takes it and shows it to nobody.
     private func again(_ message: Int64) throws {
         guard try !UnshownMessages(step: step, room: room).isGivenUp(message) else {
-            return try Unsettled(step: step).report([message])
+            return try UnknownOutcomes(step: step).report([message])
         }
         try set(.waiting, message)
     }
@@ -270,7 +270,7 @@ struct RoomOutbox {
     /// Reads the room's archive, from the last message known when the first message in doubt left; if none was known, from the first.
     func read() throws {
         guard room.info.hasArchive else { return }
-        let reading = CatchUp(step: step, archive: Archive(room: room.jid))
+        let reading = ArchiveSync(step: step, archive: Archive(room: room.jid))
         let anchor = try first(.doubtful).map { message in
             try database.statement("SELECT anchor FROM message WHERE id = ?")
                 .first([.integer(message)]) { $0.optionalText() } ?? nil
@@ -287,12 +287,12 @@ struct RoomOutbox {
             try look(after: Self.patience)
             return step.emit(RoomRead(room: room.jid, problem: "messages wait for the archive: \(problem)"))
         }
-        let round = try CatchUp(step: step, archive: Archive(room: room.jid)).round()?.number ?? 0
+        let round = try ArchiveSync(step: step, archive: Archive(room: room.jid)).round()?.number ?? 0
         for message in doubtful {
-            if try RoomEvidence(step: step, room: room).isProven(message, by: round) {
+            if try RoomDeliveryEvidence(step: step, room: room).isProven(message, by: round) {
                 try again(message)
             } else {
-                try Unsettled(step: step).report([message])
+                try UnknownOutcomes(step: step).report([message])
             }
         }
         try flush()
@@ -304,7 +304,7 @@ struct RoomOutbox {
     /// between is missing.
     private func settleByHistory() throws {
         for message in try messages(.doubtful) {
-            if room.overlaps { try again(message) } else { try Unsettled(step: step).report([message]) }
+            if room.overlaps { try again(message) } else { try UnknownOutcomes(step: step).report([message]) }
         }
     }
 }

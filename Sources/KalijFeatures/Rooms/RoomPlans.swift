@@ -228,7 +228,7 @@ struct RoomPlans {
         guard var entered = try rooms.rows.room(room) else { return }
         entered.stay.made()
         try rooms.rows.save(entered)
-        step.emit(RoomDescribedAnew(entered))
+        step.emit(RoomInfoChanged(entered))
         try Bookmarks(step: step).changed(entered)
         guard entered.stay.state.isIn else { return try rooms.handle(.wanted, &entered) }
         let members = Members(step: step, room: entered)

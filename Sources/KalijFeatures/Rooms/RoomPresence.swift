@@ -54,7 +54,7 @@ struct RoomPresence {
     var isOwn: Bool { statuses.contains(110) }
 
     /// Why an occupant is gone.
-    var removal: RoomStay.Removal {
+    var removal: RoomMembership.Removal {
         if let destroyed { return .destroyed(destroyed.successor, reason: destroyed.reason) }
         // First the reasons that nobody has decided: Prosody tells of a lost link as of a kick, too.
         if statuses.contains(333) { return .technical("the server lost the link") }

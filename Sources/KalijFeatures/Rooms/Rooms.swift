@@ -15,7 +15,7 @@ struct Rooms {
     static let user = namespace + "#user"
 
     /// What `event` asks for is done, and the room is stored.
-    func handle(_ event: RoomStay.Event, _ room: inout RoomRow) throws {
+    func handle(_ event: RoomMembership.Event, _ room: inout RoomRow) throws {
         let before = room.stay.state
         for action in room.stay.handle(event) { try perform(action, &room) }
         try rows.save(room)
@@ -36,7 +36,7 @@ struct Rooms {
         }
     }
 
-    private func perform(_ action: RoomStay.Action, _ room: inout RoomRow) throws {
+    private func perform(_ action: RoomMembership.Action, _ room: inout RoomRow) throws {
         switch action {
         case .ask: try ask(room)
         case .join(let renamed): try join(&room, renamed: renamed)
@@ -93,7 +93,7 @@ struct Rooms {
         guard info != room.info else { return }
         let hasNewArchive = info.hasArchive && !room.info.hasArchive
         room.info = info
-        step.emit(RoomDescribedAnew(room))
+        step.emit(RoomInfoChanged(room))
         // An archive that a configuration has switched on was not read on entering: a new group's, for example. Only with
         // the reading the room's stanza-ids count.
         let isIn = room.stay.state.isIn && room.stay.state != .entering
@@ -111,7 +111,7 @@ struct Rooms {
             return try handle(.refused(StanzaError(.jidMalformed)), &room)
         }
         let history = Element("history", xmlns: Self.namespace)
-        if let since = try RoomEvidence(step: step, room: room).historyBegin() {
+        if let since = try RoomDeliveryEvidence(step: step, room: room).historyBegin() {
             history["since"] = DateTime.text(since)
         } else {
             history["maxchars"] = "0"

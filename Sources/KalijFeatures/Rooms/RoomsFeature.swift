@@ -136,7 +136,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     }
     static var events: [any EventContent.Type] {
         [
-            RoomChanged.self, RoomDescribedAnew.self, OccupantChanged.self, MemberChanged.self, InvitationChanged.self,
+            RoomChanged.self, RoomInfoChanged.self, OccupantChanged.self, MemberChanged.self, InvitationChanged.self,
         ]
     }
     static var intents: [any Intent.Type] {

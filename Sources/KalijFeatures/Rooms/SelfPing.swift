@@ -25,7 +25,7 @@ struct SelfPing {
     /// The answer (section 3.2); nil if the room has to be asked whether it still exists.
     /// - Parameter held: the present nickname. If the room assigned it after the ping left (XEP-0045, status 210), an error for the former
     ///   nickname does not mean that the account is no occupant.
-    fileprivate static func presence(_ reply: IQReply, held: JID?) -> RoomStay.Presence? {
+    fileprivate static func presence(_ reply: IQReply, held: JID?) -> RoomMembership.Presence? {
         switch reply {
         case .error(_, let iq) where iq["from"].map(JID.received) != held:
             return .inside
@@ -103,7 +103,7 @@ struct RoomSilenceTimer: Handler {
 }
 
 extension Rooms {
-    func pinged(_ presence: RoomStay.Presence, _ room: inout RoomRow) throws {
+    func pinged(_ presence: RoomMembership.Presence, _ room: inout RoomRow) throws {
         let wasDoubtful = room.stay.state == .doubtful
         if presence == .inside { room.heardAt = step.steady.now }
         try handle(.pinged(presence), &room)

@@ -6,7 +6,7 @@ import KalijText
 package struct Search {
     private let database: Database
     private let account: Int64
-    private let messages: StoredMessages
+    private let messages: MessageReader
 
     /// How many texts are searched that are not indexed yet: about half a second.
     private let longestTail: Int
@@ -30,7 +30,7 @@ package struct Search {
 
     package init(database: Database, account: Int64, longestTail: Int = 50_000) {
         (self.database, self.account, self.longestTail) = (database, account, longestTail)
-        messages = StoredMessages(database: database, account: account)
+        messages = MessageReader(database: database, account: account)
     }
 
     /// The newest `limit` messages with all `words`, oldest first. Takes longer with more messages that have the words, and not

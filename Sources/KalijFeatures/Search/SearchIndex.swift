@@ -51,7 +51,7 @@ package struct SearchIndex {
     /// Indexes the next texts.
     /// - Returns: false if there was none.
     private func indexNext() throws -> Bool {
-        let texts = try StoredMessages.texts(after: try place(), limit: Self.portion, in: database)
+        let texts = try MessageReader.texts(after: try place(), limit: Self.portion, in: database)
         guard let last = texts.last?.row else { return false }
         for (row, text) in texts { if let text { try add(text, of: row) } }
         try database.run("UPDATE search_progress SET place = ?", [.integer(last)])
@@ -91,7 +91,7 @@ package struct SearchIndex {
         } ?? Progress(place: 0, isErased: false, isCleaning: false)
     }
 
-    private func newestRow() throws -> Int64 { try StoredMessages.newestRow(in: database) }
+    private func newestRow() throws -> Int64 { try MessageReader.newestRow(in: database) }
 
     private func add(_ text: String, of row: Int64) throws {
         try database.run(

@@ -33,7 +33,7 @@ public struct ChangeSettings: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         let (bare, choice) = (try bare, try choice)
         let settings = StoredSettings(database: step.database, account: step.account.id)
-        for (disclosure, isOn) in [(Disclosure.receipts, receipts), (.markers, markers), (.typing, typing)] {
+        for (disclosure, isOn) in [(OnlineDisclosure.receipts, receipts), (.markers, markers), (.typing, typing)] {
             if let isOn { try settings.set(disclosure, isOn, for: bare) }
         }
         if let choice { try settings.set(choice, for: bare) }

@@ -2,7 +2,7 @@ import KalijSteps
 import KalijStore
 
 /// What is told to others, unless the user has switched it off.
-public enum Disclosure: String, Sendable, CaseIterable {
+public enum OnlineDisclosure: String, Sendable, CaseIterable {
     /// That a message has arrived (XEP-0184).
     case receipts
     /// That a message was displayed (XEP-0333).
@@ -26,7 +26,7 @@ public enum NotifyChoice: Sendable, Equatable {
 /// The settings that hold for a conversation, or for an account.
 public struct ChatSettings: Sendable, Equatable {
     /// What others are not told.
-    public let off: Set<Disclosure>
+    public let off: Set<OnlineDisclosure>
     /// Which messages notify: ``NotifyChoice/all``, ``NotifyChoice/mentions`` or ``NotifyChoice/none``.
     public let notify: NotifyChoice
     /// Until when no message notifies, in milliseconds since 1970; nil if that time is over, or was not set.
@@ -76,7 +76,7 @@ package struct StoredSettings {
             default: .all
             }
         return ChatSettings(
-            off: Set(Disclosure.allCases.filter { values[$0.rawValue] == "off" }), notify: notify,
+            off: Set(OnlineDisclosure.allCases.filter { values[$0.rawValue] == "off" }), notify: notify,
             mutedUntil: values[Self.muted].flatMap { Int64($0) }.flatMap { $0 > now ? $0 : nil },
             preview: values[Self.preview] != "off", downloads: values[Self.downloads] != "off")
     }
@@ -99,7 +99,7 @@ package struct StoredSettings {
         ).first([.integer(account), .text(conversation), .text(Self.notify)]) { _ in true } ?? false
     }
 
-    func set(_ disclosure: Disclosure, _ isOn: Bool, for conversation: String?) throws {
+    func set(_ disclosure: OnlineDisclosure, _ isOn: Bool, for conversation: String?) throws {
         try set(disclosure.rawValue, isOn ? "on" : "off", for: conversation)
     }
 

@@ -11,9 +11,9 @@ import KalijText
 /// undo the step.
 package struct MailboxImporter {
     package let runner: StepRunner
-    package let store: ParcelStore
+    package let store: MailboxQueue
 
-    package init(runner: StepRunner, store: ParcelStore) {
+    package init(runner: StepRunner, store: MailboxQueue) {
         self.runner = runner
         self.store = store
     }
@@ -22,9 +22,9 @@ package struct MailboxImporter {
     private static let portion = 100
 
     /// The last parcel taken over.
-    package static func place(in database: Database) throws -> ParcelStore.Progress? {
+    package static func place(in database: Database) throws -> MailboxQueue.Progress? {
         try database.statement("SELECT mailbox, last FROM shared").first {
-            ParcelStore.Progress(mailbox: $0.text("mailbox"), last: $0.integer("last"))
+            MailboxQueue.Progress(mailbox: $0.text("mailbox"), last: $0.integer("last"))
         }
     }
 
@@ -60,9 +60,9 @@ package struct MailboxImporter {
     }
 
     /// - Parameter portion: parcels of one account.
-    private func take(_ portion: [Parcel], _ committed: (Account, Step.Effects) -> Void) throws {
+    private func take(_ portion: [QueuedItem], _ committed: (Account, Step.Effects) -> Void) throws {
         guard let last = portion.last else { return }
-        let place = ParcelStore.Progress(mailbox: try store.name(), last: last.id)
+        let place = MailboxQueue.Progress(mailbox: try store.name(), last: last.id)
         let account = try AccountTable(runner.database).all().first { $0.jid.description.exact == last.sender.exact }
         guard let account else {
             // The account was removed, and all its unsent messages with the account.
@@ -76,7 +76,7 @@ package struct MailboxImporter {
         committed(account, effects)
     }
 
-    private func take(_ parcel: Parcel, in step: Step) throws {
+    private func take(_ parcel: QueuedItem, in step: Step) throws {
         do {
             try reading(parcel, in: step)()
         } catch let error as SharedError {
@@ -86,7 +86,7 @@ package struct MailboxImporter {
 
     /// Reads `parcel`.
     /// - Returns: the work that the parcel asks for.
-    private func reading(_ parcel: Parcel, in step: Step) throws(SharedError) -> () throws -> Void {
+    private func reading(_ parcel: QueuedItem, in step: Step) throws(SharedError) -> () throws -> Void {
         do {
             guard parcel.name == SharedMessage.name else {
                 let (id, intent) = try parcel.intent(among: step.features.intents)
@@ -105,11 +105,11 @@ package struct MailboxImporter {
         }
     }
 
-    private func bury(_ parcel: Parcel, _ reason: String, in step: Step) throws {
+    private func bury(_ parcel: QueuedItem, _ reason: String, in step: Step) throws {
         try DeadLetters(step: step).bury(parcel.payload, named: parcel.name, because: reason, from: .share)
     }
 
-    private static func write(_ place: ParcelStore.Progress, in database: Database) throws {
+    private static func write(_ place: MailboxQueue.Progress, in database: Database) throws {
         try database.run(
             "INSERT OR REPLACE INTO shared VALUES (1, ?, ?)", [.text(place.mailbox), .integer(place.last)])
     }

@@ -12,7 +12,7 @@ package struct SharedIntent<Wanted: Intent>: Codable {
     package var payload: [UInt8] { get throws { try StoredValue(encoding: self).canonicalBytes } }
 }
 
-extension Parcel {
+extension QueuedItem {
     /// The intent in the parcel, and its id.
     /// - Parameter types: the known intents.
     /// - Throws: an error in words if the parcel is damaged, or of another version.

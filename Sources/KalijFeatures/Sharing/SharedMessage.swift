@@ -16,7 +16,7 @@ package struct SharedMessage: Codable {
     /// The message that the text answers.
     package let answered: AnsweredMessage?
     /// Whether the text is encrypted; nil: as the conversation is.
-    let privacy: Privacy?
+    let privacy: EncryptionPreference?
     /// Whether the text was the conversation's draft; nil: it was not.
     let endsDraft: Bool?
 
@@ -31,7 +31,7 @@ package struct SharedMessage: Codable {
 
     /// Reads `parcel`.
     /// - Throws: `StoredValueError` if the parcel is damaged, or of another version.
-    package init(_ parcel: Parcel) throws {
+    package init(_ parcel: QueuedItem) throws {
         guard parcel.name == Self.name else { throw SharedError.unknown(parcel.name) }
         guard let value = StoredValue(canonical: parcel.payload) else { throw SharedError.damaged }
         self = try value.decoded(as: Self.self)

@@ -25,7 +25,7 @@ public struct SetTyping: Intent {
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         let contact = try JID(conversation).bare
-        let partners = ChatPartners(step: step)
+        let partners = ChatStateSupport(step: step)
         guard try partners.supports(contact) ?? false, try partners.mayKnow(contact) else { return .done }
         let content = Element((state ?? .composing).rawValue, xmlns: TypingFeature.namespace)
         // And nothing else (section 5.5).

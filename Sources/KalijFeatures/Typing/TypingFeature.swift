@@ -29,18 +29,18 @@ enum TypingFeature: Feature, MessageProcessor, StoredMessageObserver, OutgoingMe
             element.child("delay", "urn:xmpp:delay") == nil, let state = state(in: element)
         else { return }
         step.emit(Typing(state, from: message.sender))
-        if !message.isShown { try ChatPartners(step: step).answered(message, supports: true) }
+        if !message.isShown { try ChatStateSupport(step: step).answered(message, supports: true) }
     }
 
     static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         guard incoming.direction == .incoming, incoming.type == "chat", incoming.isShown, !incoming.isOlder else {
             return
         }
-        try ChatPartners(step: step).answered(incoming, supports: state(in: incoming.element) != nil)
+        try ChatStateSupport(step: step).answered(incoming, supports: state(in: incoming.element) != nil)
     }
 
     static func decorate(_ message: Element, in step: Step) throws {
-        guard let to = message["to"], try ChatPartners(step: step).isTold(.received(to)) else { return }
+        guard let to = message["to"], try ChatStateSupport(step: step).isTold(.received(to)) else { return }
         message.add(Element(ChatState.active.rawValue, xmlns: namespace))
     }
 

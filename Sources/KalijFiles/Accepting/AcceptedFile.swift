@@ -3,14 +3,14 @@ import Synchronization
 
 /// A file that was accepted: a private copy, on the disk under its id.
 ///
-/// The object holds the copy's lock, so that no `FolderSweep` removes the copy before its row is committed. The lock ends
+/// The object holds the copy's lock, so that no `OrphanSweep` removes the copy before its row is committed. The lock ends
 /// with `release`, with the object, or with the process.
 public final class AcceptedFile: Sendable {
     /// The copy's name in its folder.
     public let id: String
     /// The path of the copy.
     public let path: String
-    /// The original's name, cleaned (`FreshName.cleaned`).
+    /// The original's name, cleaned (`UniqueFilename.cleaned`).
     public let name: String
     /// Bytes of the copy, without the metadata that was taken out.
     public let size: Int64

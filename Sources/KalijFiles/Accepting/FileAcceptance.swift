@@ -39,7 +39,7 @@ public enum FileAcceptance {
         let (final, part) = ("\(folder)/\(id)", "\(folder)/\(id).part")
         let output = try lockedPart(part)
         do throws(FileError) {
-            let name = FreshName.cleaned(path)
+            let name = UniqueFilename.cleaned(path)
             let copying = FileCopier(source, output, named: name, limit: limit, reserve: reserve)
             let copy = try copying.run(keepingMetadata: keepingMetadata)
             guard try AtomicRename.move(part, to: final) else { throw FileError(.nameTaken) }

@@ -19,7 +19,7 @@ public enum FileCopy {
         let output = try Descriptor(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         do throws(FileError) {
             try copy(source, size, to: output)
-            guard exactly else { return try FreshName.place(part, named: name, in: folder) }
+            guard exactly else { return try UniqueFilename.place(part, named: name, in: folder) }
             try output.sync()
             guard try AtomicRename.move(part, to: "\(folder)/\(name)") else { throw FileError(.nameTaken) }
             return "\(folder)/\(name)"

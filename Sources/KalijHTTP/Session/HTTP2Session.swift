@@ -78,7 +78,7 @@ final class HTTP2Session: HTTPSession {
     /// Puts a request on a new stream.
     /// - Returns: the stream; nil if nghttp2 refuses the request.
     func submit(_ request: HTTPRequest, authority: String) -> Int32? {
-        let stream = FieldBlock.withBlock(of: request, authority: authority) { fields -> Int32 in
+        let stream = HeaderBlock.withBlock(of: request, authority: authority) { fields -> Int32 in
             guard !request.body.isEmpty else {
                 return nghttp2_submit_request(session, nil, fields.baseAddress, fields.count, nil, nil)
             }

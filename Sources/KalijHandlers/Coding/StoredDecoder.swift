@@ -2,12 +2,12 @@
 struct StoredDecoder: Decoder {
     let value: StoredValue
     let codingPath: [any CodingKey]
-    var asked: AskedNames?
+    var asked: RequestedKeys?
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     /// The value of `type` stored as `value`, at `path` for the errors.
     static func decode<Value: Decodable>(
-        _ type: Value.Type, from value: StoredValue, at path: [any CodingKey], asked: AskedNames? = nil
+        _ type: Value.Type, from value: StoredValue, at path: [any CodingKey], asked: RequestedKeys? = nil
     ) throws -> Value {
         if let primitive = try Primitives.restore(type, from: value, at: path) { return primitive }
         return try Value(from: StoredDecoder(value: value, codingPath: path, asked: asked))
@@ -24,7 +24,7 @@ struct StoredDecoder: Decoder {
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer {
-        SingleDecoding(value: value, codingPath: codingPath)
+        SingleValueDecoding(value: value, codingPath: codingPath)
     }
 
     private func mismatch(_ what: String) -> DecodingError {
@@ -35,14 +35,14 @@ struct StoredDecoder: Decoder {
 }
 
 /// The names that a handler asked for during decoding: its properties.
-final class AskedNames {
+final class RequestedKeys {
     fileprivate(set) var names: Set<String> = []
 }
 
 private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let values: [String: StoredValue]
     let codingPath: [any CodingKey]
-    let asked: AskedNames?
+    let asked: RequestedKeys?
 
     var allKeys: [Key] { values.keys.compactMap { Key(stringValue: $0) } }
 
@@ -137,7 +137,7 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
 }
 
-private struct SingleDecoding: SingleValueDecodingContainer {
+private struct SingleValueDecoding: SingleValueDecodingContainer {
     let value: StoredValue
     let codingPath: [any CodingKey]
 

@@ -5,7 +5,7 @@ extension StoredHandler {
         var bound = BoundValues(values, of: name, version: version)
         try migrate(&bound, for: type)
         for (name, value) in overriding { try bound.bind(name, value) }
-        let asked = overriding.isEmpty ? nil : AskedNames()
+        let asked = overriding.isEmpty ? nil : RequestedKeys()
         let handler: H
         do {
             handler = try StoredDecoder.decode(type, from: .map(bound.values), at: [], asked: asked)

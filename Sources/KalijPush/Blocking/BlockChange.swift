@@ -40,9 +40,9 @@ public struct BlockChange: Sendable, Equatable {
 }
 
 /// Somebody else's word that a key is blocked. No proof: this node's provider was not asked.
-struct Hearsay: Sendable, Equatable {
+struct PeerClaim: Sendable, Equatable {
     var key: HashedKey
-    /// Number in ``Origins``.
+    /// Number in ``NodeRegistry``.
     var origin: UInt16
     var version: UInt64
     var reason: BlockReason
@@ -53,5 +53,5 @@ enum Standing: Sendable, Equatable {
     case free
     /// Proven here.
     case proven(BlockReason)
-    case hearsay(Hearsay)
+    case hearsay(PeerClaim)
 }

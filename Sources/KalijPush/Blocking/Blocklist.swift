@@ -11,7 +11,7 @@ public struct Blocklist: Sendable {
         /// How long the block lasts because of hits.
         var held: Milliseconds = 0
         var reason: BlockReason
-        var origin = Origins.here
+        var origin = NodeRegistry.here
         /// Whether this node's provider has said so, be it before another node has.
         var isProven = true
         /// Which servers have the record in this node's stream, a bit for each; and ``admittedBit``.
@@ -32,7 +32,7 @@ public struct Blocklist: Sendable {
     /// Whether records are kept until no block below them can last any longer: needed when other nodes' blocks may come
     /// at any time.
     var isShared = false
-    var origins = Origins("")
+    var origins = NodeRegistry("")
     private(set) var shares = RecordCounts()
     private var entries = HashedTable<Entry>()
 
@@ -58,14 +58,14 @@ public struct Blocklist: Sendable {
         guard let entry = live(key, now) else { return .free }
         if entry.isProven { return .proven(entry.reason) }
         return .hearsay(
-            Hearsay(key: key, origin: entry.origin, version: entry.version, reason: entry.reason))
+            PeerClaim(key: key, origin: entry.origin, version: entry.version, reason: entry.reason))
     }
 
     private func live(_ key: HashedKey, _ now: Milliseconds) -> Entry? {
         guard let entry = entries[key], entry.end > now, entry.reason != .none else { return nil }
         // A block made while the clock was far ahead would last for years.
         guard entry.end <= now + longest + Self.ahead else { return nil }
-        if entry.origin == Origins.here { return entry }
+        if entry.origin == NodeRegistry.here { return entry }
         return origins.isAdmitted(entry.origin) && entry.time <= now + Self.ahead ? entry : nil
     }
 
@@ -111,7 +111,7 @@ public struct Blocklist: Sendable {
         var entry = Entry(expires: change.expires, version: change.version, held: held, reason: change.reason)
         entry.expires = min(change.expires, change.time + longest)
         entry.origin = origin
-        entry.isProven = origin == Origins.here
+        entry.isProven = origin == NodeRegistry.here
         if let old = entries[change.key] {
             guard isNewer(entry, old) else { return false }
             // What this node has proven stays proven, for as long as the block lasts.
@@ -151,7 +151,7 @@ public struct Blocklist: Sendable {
 
     /// - Parameter longest: nil if an ended record says nothing to anybody.
     private static func isKept(
-        _ entry: Entry, _ now: Milliseconds, _ longest: Milliseconds?, _ origins: Origins
+        _ entry: Entry, _ now: Milliseconds, _ longest: Milliseconds?, _ origins: NodeRegistry
     ) -> Bool {
         guard origins.isAdmitted(entry.origin) else { return false }
         return entry.end > now || longest.map { entry.time + $0 > now } ?? false
@@ -205,7 +205,7 @@ extension Blocklist {
     /// A record of this node is in its stream at a server, or is to be.
     /// - Parameter version: a newer record is not meant.
     mutating func mark(_ key: HashedKey, version: UInt64, _ bits: UInt8) {
-        guard var entry = entries[key], entry.origin == Origins.here, entry.version == version else { return }
+        guard var entry = entries[key], entry.origin == NodeRegistry.here, entry.version == version else { return }
         entry.shared |= bits
         put(key, entry)
     }
@@ -214,7 +214,7 @@ extension Blocklist {
     /// - Parameter missing: a server's bit, for the records that the server does not have; 0 for all.
     func ownKeys(part: Int, missing: UInt8 = 0) -> [HashedKey] {
         entries.part(part).compactMap { key, entry in
-            entry.origin == Origins.here && (missing == 0 || entry.shared & missing == 0) ? key : nil
+            entry.origin == NodeRegistry.here && (missing == 0 || entry.shared & missing == 0) ? key : nil
         }
     }
 

@@ -6,7 +6,7 @@ public struct DomainRecords: Sendable {
     private struct Record: Sendable {
         /// Has the domain and all others below the same registered name.
         var owner: HashedKey
-        var tally = Tally()
+        var tally = SlidingWindow()
         var tokens = 0
         var tokensSince: Milliseconds = 0
         var seen: Milliseconds
@@ -14,11 +14,11 @@ public struct DomainRecords: Sendable {
 
     var limits: LimitSettings { didSet { places.limit = limits.domains } }
     private var records = HashedTable<Record>()
-    private var places: Shares
+    private var places: FairQuota
 
     public init(_ limits: LimitSettings) {
         self.limits = limits
-        places = Shares(limit: limits.domains)
+        places = FairQuota(limit: limits.domains)
     }
 
     /// Domains in memory.
@@ -52,7 +52,7 @@ public struct DomainRecords: Sendable {
     /// The domain's server has published.
     /// - Returns: whether too much is malformed and the domain is to be blocked; counting begins anew then.
     public mutating func published(_ domain: HashedKey, malformed: Bool, now: Milliseconds) -> Bool {
-        count(domain, Tally.Counts(publishes: 1, malformed: malformed ? 1 : 0), now) { counts, limits in
+        count(domain, SlidingWindow.Counts(publishes: 1, malformed: malformed ? 1 : 0), now) { counts, limits in
             limits.isTooMany(counts.malformed, of: counts.publishes, from: limits.malformed)
         }
     }
@@ -62,7 +62,7 @@ public struct DomainRecords: Sendable {
     /// - Returns: whether too many tokens are dead and the domain is to be blocked; counting begins anew then.
     public mutating func judged(_ domain: HashedKey, dead: Bool, isNew: Bool, now: Milliseconds) -> Bool {
         let one: Int32 = dead ? 1 : 0
-        let event = Tally.Counts(judged: 1, dead: one, newJudged: isNew ? 1 : 0, newDead: isNew ? one : 0)
+        let event = SlidingWindow.Counts(judged: 1, dead: one, newJudged: isNew ? 1 : 0, newDead: isNew ? one : 0)
         return count(domain, event, now) { counts, limits in
             limits.isTooMany(counts.dead, of: counts.judged, from: limits.deadTokens)
         }
@@ -88,8 +88,8 @@ public struct DomainRecords: Sendable {
     }
 
     private mutating func count(
-        _ domain: HashedKey, _ event: Tally.Counts, _ now: Milliseconds,
-        isTooMany: (Tally.Counts, LimitSettings) -> Bool
+        _ domain: HashedKey, _ event: SlidingWindow.Counts, _ now: Milliseconds,
+        isTooMany: (SlidingWindow.Counts, LimitSettings) -> Bool
     ) -> Bool {
         let limits = limits
         return records.update(domain) { record in

@@ -39,8 +39,8 @@ extension Settings {
     }
 
     private static func parse(_ bytes: [UInt8]) throws(SettingsError) -> JSONValue {
-        do throws(JSONCheck.Fault) {
-            try JSONCheck.check(bytes)
+        do throws(JSONValidator.Fault) {
+            try JSONValidator.check(bytes)
         } catch {
             throw SettingsError("", "no valid JSON: \(error)")
         }

@@ -43,12 +43,12 @@ public struct ModuleHealth: Sendable {
     public private(set) var state = State.healthy
     /// When a push was taken last; nil if unknown.
     public private(set) var lastSuccess: Milliseconds?
-    var reach = Reach()
+    var reach = Reachability()
     private var kept: Milliseconds?
     private var failed: [HashedKey: HashedKey?] = [:]
     private var refused: Set<HashedKey> = []
     private var owners = RecentOwners()
-    private var trouble = Trouble()
+    private var trouble = FaultDetector()
     private var nextProbe: Milliseconds = 0
     /// Probes with a token that nobody knows are rare.
     private var nextForeignProbe: Milliseconds = 0
@@ -97,7 +97,7 @@ public struct ModuleHealth: Sendable {
 
     /// A push was taken.
     /// - Returns: whether the module was not healthy before, and whether the success is to be kept: once a minute.
-    public mutating func succeeded(_ witness: Witness, now: Milliseconds) -> (isRecovery: Bool, isToBeKept: Bool) {
+    public mutating func succeeded(_ witness: TokenSample, now: Milliseconds) -> (isRecovery: Bool, isToBeKept: Bool) {
         defer {
             lastSuccess = now
             begin()
@@ -132,7 +132,7 @@ public struct ModuleHealth: Sendable {
     }
 
     /// A token was not accepted.
-    public mutating func refused(_ witness: Witness, now: Milliseconds) -> Refusal {
+    public mutating func refused(_ witness: TokenSample, now: Milliseconds) -> Refusal {
         guard hasSucceeded(now) else { return .doubted(isNews: isFirstSight(of: witness.key)) }
         guard state == .healthy else { return .doubted(isNews: false) }
         guard witness.isKnown else { return .proven }
@@ -146,7 +146,7 @@ public struct ModuleHealth: Sendable {
     }
 
     /// Tokens of one owner are noted up to the threshold: tokens of other owners find room.
-    private mutating func note(_ witness: Witness) {
+    private mutating func note(_ witness: TokenSample) {
         let others = failed.values.count { $0 == witness.owner }
         if others < threshold, failed.count < 4 * threshold { failed[witness.key] = .some(witness.owner) }
     }
@@ -159,7 +159,7 @@ public struct ModuleHealth: Sendable {
     }
 
     /// The provider says that we are at fault.
-    public mutating func blamed(_ words: String, by witness: Witness, now: Milliseconds) -> Blame {
+    public mutating func blamed(_ words: String, by witness: TokenSample, now: Milliseconds) -> Blame {
         if case .faulty = state { return .fault(isNews: fault(words, now)) }
         guard trouble.fault(of: witness.owner, owners: owners.count(now: now), now: now) else {
             return .odd(isNews: trouble.isNews(now: now))

@@ -12,7 +12,7 @@ public struct Keyring {
     func keys(domain: String) -> [HashedKey] { [present.key(domain: domain)] + others.map { $0.key(domain: domain) } }
 
     /// All keys of a push's token.
-    func keys(of flight: Flight) -> [HashedKey] {
+    func keys(of flight: InFlightPush) -> [HashedKey] {
         [flight.key] + others.map { $0.key(token: flight.subject, module: flight.module) }
     }
 }

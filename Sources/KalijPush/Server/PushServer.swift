@@ -10,7 +10,7 @@ public final class PushServer {
     private let configuration: ConfigurationFile
     let clock = SteadyClock()
     var core: PushCore
-    var keeper: StateKeeper?
+    var keeper: StateWriter?
     private(set) var providers: [String: any PushProvider]
     private var retired: [any PushProvider] = []
     private(set) var link: ComponentLink?
@@ -61,7 +61,7 @@ public final class PushServer {
         providers = [:]
         if let database {
             core.restore(lastID: database.lastID)
-            keeper = StateKeeper(database)
+            keeper = StateWriter(database)
             kept = KeptState(database, knownLimit: settings.limits.knownTokens / 2)
         }
         providers = try Self.makeProviders(settings, loop) { [weak self] in self?.report($0, $1, about: $2) }

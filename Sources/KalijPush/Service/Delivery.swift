@@ -91,7 +91,7 @@ public struct ModuleSuccess: Sendable, Equatable {
 }
 
 /// A push between its publish and its end.
-struct Flight: Sendable {
+struct InFlightPush: Sendable {
     var module: String
     var token: String
     var format: TokenFormat
@@ -107,7 +107,7 @@ struct Flight: Sendable {
     var isKept = false
     var attempts = 0
     /// What another node says of the token: the provider is asked.
-    var hearsay: Hearsay?
+    var hearsay: PeerClaim?
     var isRenewed = false
     /// Nothing is tried after this time; for a waiting push, the time when due.
     var deadline: Milliseconds
@@ -115,7 +115,7 @@ struct Flight: Sendable {
     var since: Milliseconds
 }
 
-extension Flight {
+extension InFlightPush {
     /// What names the device.
     var subject: Substring { format.subject(of: token) }
 

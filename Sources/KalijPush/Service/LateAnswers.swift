@@ -10,7 +10,7 @@ struct LateAnswers: Sendable {
         var push: UInt64?
     }
 
-    private var agenda = Agenda()
+    private var agenda = TimerHeap()
     private var waiting: [UInt64: Late] = [:]
     private var byPush: [UInt64: UInt64] = [:]
     private var lastID: UInt64 = 0

@@ -36,7 +36,7 @@ extension PushCore {
         return isBack ? [.alarm(module: module, "the provider answers again", isOver: true)] : []
     }
 
-    private mutating func act(on verdict: Verdict, _ id: UInt64, _ flight: Flight) -> [CoreAction] {
+    private mutating func act(on verdict: Verdict, _ id: UInt64, _ flight: InFlightPush) -> [CoreAction] {
         switch verdict {
         case .delivered: return delivered(id, flight)
         case .dead:
@@ -53,7 +53,7 @@ extension PushCore {
         }
     }
 
-    private mutating func delivered(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
+    private mutating func delivered(_ id: UInt64, _ flight: InFlightPush) -> [CoreAction] {
         count(flight.module, \.delivered)
         var actions = judged(flight, dead: false) + question(flight, isTrue: false)
         if known.succeeded(flight.key, now: now) { actions.append(.know(flight.key, at: now)) }
@@ -70,7 +70,7 @@ extension PushCore {
     }
 
     /// What another node has said of a token was true, or was not.
-    private mutating func question(_ flight: Flight, isTrue: Bool) -> [CoreAction] {
+    private mutating func question(_ flight: InFlightPush, isTrue: Bool) -> [CoreAction] {
         guard flight.hearsay != nil, var sharing else { return [] }
         self.sharing = nil
         defer { self.sharing = sharing }
@@ -81,21 +81,21 @@ extension PushCore {
     }
 
     /// Blocks a token that is proven dead, and counts the mistake against its domain.
-    private mutating func condemn(_ id: UInt64, _ flight: Flight, _ reason: BlockReason) -> [CoreAction] {
+    private mutating func condemn(_ id: UInt64, _ flight: InFlightPush, _ reason: BlockReason) -> [CoreAction] {
         let times = modules[flight.module]?.settings.blocking ?? BlockingSettings()
         return blocks.condemn(flight.key, reason, times, now: now) + judged(flight, dead: true) + end(id, flight, .dead)
     }
 
     /// The provider has judged a push of a domain.
-    private mutating func judged(_ flight: Flight, dead: Bool) -> [CoreAction] {
+    private mutating func judged(_ flight: InFlightPush, dead: Bool) -> [CoreAction] {
         guard let domain = flight.domain, domains.judged(domain, dead: dead, isNew: isNew(flight), now: now) else {
             return []
         }
         return blocks.block(domain: domain, for: settings.limits.domainBlock, now: now)
     }
 
-    private func witness(_ flight: Flight) -> Witness {
-        Witness(key: flight.key, owner: flight.owner, isKnown: !isNew(flight))
+    private func witness(_ flight: InFlightPush) -> TokenSample {
+        TokenSample(key: flight.key, owner: flight.owner, isKnown: !isNew(flight))
     }
 
     private mutating func recovered(_ module: String) -> [CoreAction] {
@@ -103,7 +103,7 @@ extension PushCore {
         return [.alarm(module: module, "pushes are taken again", isOver: true)]
     }
 
-    private mutating func bad(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
+    private mutating func bad(_ id: UInt64, _ flight: InFlightPush) -> [CoreAction] {
         count(flight.module, \.bad)
         var actions = recovered(flight.module)
         let witness = witness(flight)
@@ -125,7 +125,7 @@ extension PushCore {
         return [.alarm(module: module, text, isOver: false)] + blocks.pardon(tokens, now: now)
     }
 
-    private mutating func stale(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
+    private mutating func stale(_ id: UInt64, _ flight: InFlightPush) -> [CoreAction] {
         guard !flight.isRenewed, now < flight.deadline, flight.mayTryAgain else {
             return fault(id, flight, "the provider does not take our fresh credentials")
         }
@@ -134,7 +134,7 @@ extension PushCore {
         return send(id, fresh: true)
     }
 
-    private mutating func fault(_ id: UInt64, _ flight: Flight, _ words: String) -> [CoreAction] {
+    private mutating func fault(_ id: UInt64, _ flight: InFlightPush, _ words: String) -> [CoreAction] {
         count(flight.module, \.fault)
         var actions: [CoreAction] = []
         let witness = witness(flight)
@@ -147,7 +147,7 @@ extension PushCore {
     }
 
     private mutating func tooMany(
-        _ id: UInt64, _ flight: Flight, _ scope: Verdict.Scope, _ retryAfter: Milliseconds?
+        _ id: UInt64, _ flight: InFlightPush, _ scope: Verdict.Scope, _ retryAfter: Milliseconds?
     ) -> [CoreAction] {
         count(flight.module, \.tooMany)
         let rest = max(1_000, retryAfter ?? modules[flight.module]?.settings.rate.hold ?? 600_000)
@@ -157,7 +157,7 @@ extension PushCore {
         return flight.mayTryAgain ? requeue(id, flight, until: now + rest) : lose(id, flight)
     }
 
-    private mutating func transient(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
+    private mutating func transient(_ id: UInt64, _ flight: InFlightPush) -> [CoreAction] {
         count(flight.module, \.transient)
         let bound = 250.0 * Double(1 << min(flight.attempts, 5))
         let wait = Milliseconds(bound * Double.random(in: 0.5..<1, using: &random))
@@ -170,18 +170,18 @@ extension PushCore {
 
     /// Nothing was sent: the next publish for the token is to be tried at once, unless a waiting push covers that
     /// publish.
-    private mutating func fail(_ id: UInt64, _ flight: Flight, _ answer: Answer) -> [CoreAction] {
+    private mutating func fail(_ id: UInt64, _ flight: InFlightPush, _ answer: Answer) -> [CoreAction] {
         if waiting[flight.key] == nil { modules[flight.module]?.limiter.forget(flight.key, now: now) }
         if flight.isKept { count(flight.module, \.dropped) }
         return end(id, flight, answer)
     }
 
-    private mutating func lose(_ id: UInt64, _ flight: Flight) -> [CoreAction] {
+    private mutating func lose(_ id: UInt64, _ flight: InFlightPush) -> [CoreAction] {
         count(flight.module, \.dropped)
         return end(id, flight, .unavailable)
     }
 
-    private mutating func end(_ id: UInt64, _ flight: Flight, _ answer: Answer) -> [CoreAction] {
+    private mutating func end(_ id: UInt64, _ flight: InFlightPush, _ answer: Answer) -> [CoreAction] {
         flights[id] = nil
         return (flight.isKept ? [.drop(id)] : []) + flight.answer(answer)
     }
@@ -197,7 +197,7 @@ extension PushCore {
     }
 
     /// A queued push goes back into the queue.
-    mutating func requeue(_ id: UInt64, _ flight: Flight, until: Milliseconds) -> [CoreAction] {
+    mutating func requeue(_ id: UInt64, _ flight: InFlightPush, until: Milliseconds) -> [CoreAction] {
         // A younger push may wait meanwhile, and covers this push.
         if waiting[flight.key] != nil {
             flights[id] = nil

@@ -13,7 +13,7 @@ extension PushCore {
             case let format = module.settings.tokenFormat, let token = format.form(of: publish.token)
         else { return actions + refuseUnusable(publish.requester) }
         let key = keyring.present.key(token: format.subject(of: token), module: name)
-        var flight = Flight(
+        var flight = InFlightPush(
             module: name, token: token, format: format, key: key, domain: sender.domain, owner: sender.owner,
             requester: publish.requester, isImportant: publish.isImportant, deadline: now + settings.limits.answer,
             since: now)
@@ -63,7 +63,7 @@ extension PushCore {
     }
 
     /// Is the token blocked? A hit extends the block.
-    private mutating func blocked(_ flight: inout Flight) -> [CoreAction]? {
+    private mutating func blocked(_ flight: inout InFlightPush) -> [CoreAction]? {
         let keys = keyring.keys(of: flight)
         guard let module = modules[flight.module] else { return nil }
         switch blocks.standing(keys, \.tokens, now: now) {
@@ -83,7 +83,7 @@ extension PushCore {
 
     /// Whether the provider is to be asked about a token. Another node's word stops nothing if this node had a success
     /// not long ago: the push is the question.
-    mutating func asks(_ flight: inout Flight) -> Bool {
+    mutating func asks(_ flight: inout InFlightPush) -> Bool {
         switch blocks.standing(keyring.keys(of: flight), \.tokens, now: now) {
         case .free: return true
         case .proven: return false
@@ -94,10 +94,10 @@ extension PushCore {
     }
 
     /// Whether no push to the token has succeeded lately.
-    func isNew(_ flight: Flight) -> Bool { !keyring.keys(of: flight).contains { known.contains($0, now: now) } }
+    func isNew(_ flight: InFlightPush) -> Bool { !keyring.keys(of: flight).contains { known.contains($0, now: now) } }
 
     /// Checks the module, the rate, the domain's new tokens; then sends.
-    private mutating func take(_ flight: Flight) -> [CoreAction] {
+    private mutating func take(_ flight: InFlightPush) -> [CoreAction] {
         switch modules[flight.module]?.health.gate(isKnown: !isNew(flight), now: now) ?? .shut {
         case .shut: return shut(flight)
         case .held(let until): return hold(flight, until: until)
@@ -118,7 +118,7 @@ extension PushCore {
         }
     }
 
-    private mutating func admitAndSend(_ flight: Flight) -> [CoreAction] {
+    private mutating func admitAndSend(_ flight: InFlightPush) -> [CoreAction] {
         let window = modules[flight.module]?.settings.rate.window ?? 0
         let domainHasRoom = flight.domain.map { domains.useToken($0, window: window, now: now) } ?? true
         guard domainHasRoom, flights.hasRoom(for: flight.owner) else {
@@ -132,26 +132,26 @@ extension PushCore {
         return send(id)
     }
 
-    private mutating func shut(_ flight: Flight) -> [CoreAction] {
+    private mutating func shut(_ flight: InFlightPush) -> [CoreAction] {
         count(flight.module, \.held)
         return answerLate(flight, .unavailable)
     }
 
     /// The provider wants to be left alone for a while.
-    mutating func hold(_ flight: Flight, until: Milliseconds) -> [CoreAction] {
+    mutating func hold(_ flight: InFlightPush, until: Milliseconds) -> [CoreAction] {
         if waiting[flight.key] != nil { return cover(flight) }
         modules[flight.module]?.limiter.wait(flight.key, important: flight.isImportant, until: until, now: now)
         return enqueue(flight, until: until)
     }
 
     /// A push waits already.
-    private mutating func cover(_ flight: Flight) -> [CoreAction] {
+    private mutating func cover(_ flight: InFlightPush) -> [CoreAction] {
         count(flight.module, \.covered)
         return refresh(flight, isUpgrade: flight.isImportant) + answerLate(flight, .done)
     }
 
     /// Queues a push, and answers that the push is in good hands; the limiter has counted the push already.
-    mutating func enqueue(_ flight: Flight, until: Milliseconds) -> [CoreAction] {
+    mutating func enqueue(_ flight: InFlightPush, until: Milliseconds) -> [CoreAction] {
         guard queued.hasRoom(for: flight.owner) else {
             modules[flight.module]?.limiter.forget(flight.key, now: now)
             counters.overLimit += 1
@@ -171,7 +171,7 @@ extension PushCore {
     }
 
     /// A publish is covered by a waiting push, which becomes as important, and is sent with the latest keys of the device.
-    private mutating func refresh(_ publish: Flight, isUpgrade: Bool) -> [CoreAction] {
+    private mutating func refresh(_ publish: InFlightPush, isUpgrade: Bool) -> [CoreAction] {
         guard let id = waiting[publish.key], var flight = queued[id] else { return [] }
         let isUpgrade = isUpgrade && !flight.isImportant
         guard isUpgrade || !flight.token.utf8.elementsEqual(publish.token.utf8) else { return [] }
@@ -182,7 +182,8 @@ extension PushCore {
     }
 
     /// An answer without a provider, as late as with a provider.
-    private mutating func answerLate(_ flight: Flight, _ answer: Answer, for push: UInt64? = nil) -> [CoreAction] {
+    private mutating func answerLate(_ flight: InFlightPush, _ answer: Answer, for push: UInt64? = nil) -> [CoreAction]
+    {
         guard let requester = flight.requester else { return [] }
         // After an answer of the provider ("too many") the time has passed already.
         let wait = flight.attempts > 0 ? 0 : modules[flight.module]?.pace.draw(&random) ?? 0

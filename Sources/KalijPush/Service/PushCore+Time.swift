@@ -55,7 +55,7 @@ extension PushCore {
             }
             // A clock that was wrong at the time of writing must not delay the push for ever.
             let due = min(max(row.due, now), now + 3_600_000)
-            queued[row.id] = Flight(
+            queued[row.id] = InFlightPush(
                 module: row.module, token: row.token, format: format, key: key, isImportant: row.isImportant,
                 isKept: true,
                 attempts: row.attempts, deadline: due, since: now)

@@ -29,13 +29,13 @@ public struct PushCore {
     var modules: [String: Module] = [:]  // characters: by the names of configured modules.
     public internal(set) var domains: DomainRecords
     public internal(set) var known: KnownTokens
-    var flights: FlightTable
-    var queued: FlightTable
+    var flights: PushTable
+    var queued: PushTable
     var waiting: [HashedKey: UInt64] = [:]
     /// Pushes to be tried again.
-    var retries = Agenda()
+    var retries = TimerHeap()
     /// Queued pushes and their due times.
-    var dues = Agenda()
+    var dues = TimerHeap()
     var late = LateAnswers()
     /// Whether the process is about to end: nothing waits any more.
     public private(set) var isEnding = false
@@ -54,8 +54,8 @@ public struct PushCore {
         self.settings = settings
         keyring = Keyring(hasher, others: otherHashers)
         blocks = BlockTables(settings)
-        flights = FlightTable(limit: settings.limits.inFlight)
-        queued = FlightTable(limit: settings.limits.queued)
+        flights = PushTable(limit: settings.limits.inFlight)
+        queued = PushTable(limit: settings.limits.queued)
         domains = DomainRecords(settings.limits)
         known = KnownTokens(limit: settings.limits.knownTokens, lifetime: settings.limits.known)
         random = SeededRandom(seed: seed)

@@ -10,14 +10,14 @@ extension Sharing {
         link.nextRead = now
         link.nextEnds = now
         links[index] = link
-        var questions: [(SharingLink.Question, RedisCommand)] = link.login.map { [(.login, $0)] } ?? []
+        var questions: [(RedisStreamState.Question, RedisCommand)] = link.login.map { [(.login, $0)] } ?? []
         questions.append((.time(wall: blocks.wall(now)), RedisCommand("TIME")))
         if link.own.isRead {
             let stream = settings.stream(settings.name)
             questions.append(
-                (.end(origin: Origins.here, expected: link.own.last), RedisCommand("XINFO", "STREAM", stream)))
+                (.end(origin: NodeRegistry.here, expected: link.own.last), RedisCommand("XINFO", "STREAM", stream)))
         } else {
-            questions.append(readQuestion(index, [Origins.here], blocks))
+            questions.append(readQuestion(index, [NodeRegistry.here], blocks))
         }
         return ask(index, questions, now: now)
     }
@@ -85,7 +85,7 @@ extension Sharing {
         _ end: UInt64, _ origin: UInt16, _ expected: UInt64, _ index: Int, _ blocks: inout BlockTables,
         now: Milliseconds
     ) -> [CoreAction] {
-        guard origin == Origins.here else {
+        guard origin == NodeRegistry.here else {
             let isBelow = end < links[index].positions[origin] ?? 0
             guard isBelow || links[index].gaps.contains(origin) else { return [] }
             return readAgain(origin, index, blocks, now: now) ?? []
@@ -121,10 +121,10 @@ extension Sharing {
     mutating func readOwn(_ index: Int, _ blocks: inout BlockTables, now: Milliseconds) -> [CoreAction] {
         if links[index].own.hasMore {
             links[index].own.hasMore = false
-            return ask(index, [readQuestion(index, [Origins.here], blocks)], now: now)
+            return ask(index, [readQuestion(index, [NodeRegistry.here], blocks)], now: now)
         }
         links[index].own.isRead = true
-        links[index].own.last = links[index].positions[Origins.here] ?? 0
+        links[index].own.last = links[index].positions[NodeRegistry.here] ?? 0
         links[index].own.search = 0
         links[index].own.nextSnapshot =
             links[index].own.lastSnapshot == 0 ? 0 : now + Milliseconds.random(in: 0...3_600_000, using: &random)
@@ -150,7 +150,7 @@ extension Sharing {
     }
 
     private mutating func failed(
-        _ question: SharingLink.Question, _ words: String, _ index: Int, _ blocks: inout BlockTables,
+        _ question: RedisStreamState.Question, _ words: String, _ index: Int, _ blocks: inout BlockTables,
         now: Milliseconds
     ) -> [CoreAction] {
         switch question {

@@ -12,7 +12,7 @@ extension Sharing {
             text.sample("kalij_push_node_clock_seconds", [("server", server)], Double(offset) / 1000)
         }
         let origins =
-            [Origins.here]
+            [NodeRegistry.here]
             + blocks.origins.all.dropFirst().map { UInt16(truncatingIfNeeded: $0) }
             .filter { blocks.origins.standing($0) != .absent }
         let named = origins.map { (name: blocks.origins.name($0), number: $0) }

@@ -42,7 +42,7 @@ extension Sharing {
     ///   - keys: the token's, of all secrets: the block may be under any of them, or is still on its way.
     ///   - lastSuccess: the latest success of this node before.
     mutating func refute(
-        _ flight: Flight, _ keys: [HashedKey], lastSuccess: Milliseconds?, _ blocks: inout BlockTables,
+        _ flight: InFlightPush, _ keys: [HashedKey], lastSuccess: Milliseconds?, _ blocks: inout BlockTables,
         now: Milliseconds
     ) -> [CoreAction] {
         guard let hearsay = flight.hearsay else { return [] }
@@ -54,7 +54,7 @@ extension Sharing {
 
     /// A question about another node's record is answered.
     mutating func answered(
-        _ flight: Flight, isStrike: Bool, _ blocks: inout BlockTables, now: Milliseconds
+        _ flight: InFlightPush, isStrike: Bool, _ blocks: inout BlockTables, now: Milliseconds
     ) -> [CoreAction] {
         guard let origin = flight.hearsay?.origin, var peer = peers[origin] else { return [] }
         let isTooMuch = peer.strikes.asked(isStrike: isStrike, now: now)

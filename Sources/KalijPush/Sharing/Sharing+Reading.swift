@@ -11,7 +11,7 @@ extension Sharing {
     mutating func read(_ index: Int, _ blocks: BlockTables, now: Milliseconds) -> [CoreAction] {
         guard let readsAt = links[index].readsAt, now >= readsAt else { return [] }
         links[index].nextRead = now + Self.readPause
-        var questions: [(SharingLink.Question, RedisCommand)] = [
+        var questions: [(RedisStreamState.Question, RedisCommand)] = [
             (.time(wall: blocks.wall(now)), RedisCommand("TIME"))
         ]
         let origins = blocks.origins.admitted
@@ -23,8 +23,8 @@ extension Sharing {
             links[index].nextEnds = now + Self.endsPause
             // An emptied stream is noticed by a node without anything to write, too.
             if links[index].additions == 0 {
-                let own = SharingLink.Question.end(origin: Origins.here, expected: links[index].own.chain)
-                questions.append((own, RedisCommand("XINFO", "STREAM", stream(Origins.here, blocks))))
+                let own = RedisStreamState.Question.end(origin: NodeRegistry.here, expected: links[index].own.chain)
+                questions.append((own, RedisCommand("XINFO", "STREAM", stream(NodeRegistry.here, blocks))))
             }
             for origin in origins where links[index].positions[origin] != nil {
                 questions.append(
@@ -36,7 +36,7 @@ extension Sharing {
 
     func readQuestion(
         _ index: Int, _ origins: [UInt16], _ blocks: BlockTables
-    ) -> (SharingLink.Question, RedisCommand) {
+    ) -> (RedisStreamState.Question, RedisCommand) {
         let places = origins.map { EntryID.after(links[index].positions[$0] ?? 0) }
         let words = ["XREAD", "COUNT", "\(Self.entries)", "STREAMS"] + origins.map { stream($0, blocks) } + places
         return (.read(origins), RedisCommand(words))
@@ -53,13 +53,13 @@ extension Sharing {
             else { return false }
             if entries.count >= Self.entries {
                 links[index].nextRead = now
-                if origin == Origins.here { links[index].own.hasMore = true }
+                if origin == NodeRegistry.here { links[index].own.hasMore = true }
             }
             for entry in entries {
                 guard let parts = entry.array, parts.count == 2 else { return false }
                 guard let id = EntryID.parse(parts[0].string) else { return false }
                 let value = parts[1].value(of: "e")?.bytes ?? []
-                links[index].inbox.append(SharingLink.Reading(origin: origin, id: id, value: value))
+                links[index].inbox.append(RedisStreamState.Reading(origin: origin, id: id, value: value))
             }
         }
         return true
@@ -84,7 +84,7 @@ extension Sharing {
     }
 
     private mutating func take(
-        _ reading: SharingLink.Reading, _ index: Int, _ blocks: inout BlockTables, now: Milliseconds
+        _ reading: RedisStreamState.Reading, _ index: Int, _ blocks: inout BlockTables, now: Milliseconds
     ) -> [CoreAction] {
         let (origin, position) = (reading.origin, links[index].positions[reading.origin] ?? 0)
         // Read twice, or of a node that was excluded meanwhile.
@@ -108,7 +108,7 @@ extension Sharing {
         var actions: [CoreAction] = []
         if let entry {
             for _ in 0..<entry.unknown { refuse(.reason, origin) }
-            if origin == Origins.here { noteOwn(entry, reading.id, index) }
+            if origin == NodeRegistry.here { noteOwn(entry, reading.id, index) }
             for record in entry.records { actions += take(record, origin, &blocks, now: now, link: index) }
         }
         return actions + keepPosition(index, origin, blocks)
@@ -117,7 +117,7 @@ extension Sharing {
     /// Whether entries are missing that no snapshot replaces: some were lost, or the server has an older stream again, and
     /// what was read last is not in it any more.
     private func isGap(_ entry: SharedEntry, after position: UInt64, _ origin: UInt16, _ index: Int) -> Bool {
-        origin != Origins.here && position > 0 && entry.previous != position && !entry.isFirst
+        origin != NodeRegistry.here && position > 0 && entry.previous != position && !entry.isFirst
     }
 
     /// The stream is read from its beginning again, once in ten minutes.
@@ -152,7 +152,7 @@ extension Sharing {
         let wall = blocks.wall(now)
         var record = record
         record.expires = min(record.expires, record.time + settings.longestBlock)
-        if origin == Origins.here {
+        if origin == NodeRegistry.here {
             let isTaken = blocks.merge(record, now: now)
             if let link {
                 let key = SharedKey(key: record.key, isDomain: record.reason == .mistakes)
@@ -194,7 +194,7 @@ extension Sharing {
 
     /// How far a stream was read, for the next process. While records wait in memory, their place is not passed.
     func keepPosition(_ index: Int, _ origin: UInt16, _ blocks: BlockTables) -> [CoreAction] {
-        guard origin != Origins.here, peers[origin]?.early.isEmpty ?? true,
+        guard origin != NodeRegistry.here, peers[origin]?.early.isEmpty ?? true,
             let position = links[index].positions[origin]
         else { return [] }
         return [.position(self.position(position, of: origin, index, blocks))]

@@ -59,19 +59,19 @@ extension Sharing {
         links[index].own.highest = id
         links[index].own.chain = id
         links[index].own.lastWrite = now
-        let addition = SharingLink.Addition(
+        let addition = RedisStreamState.Addition(
             id: id, records: records.map { (key: $0.0, version: $0.1.version) }, isLast: entry.isLast)
         return ask(
             index,
             [
-                (.end(origin: Origins.here, expected: previous), RedisCommand("XINFO", "STREAM", stream)),
+                (.end(origin: NodeRegistry.here, expected: previous), RedisCommand("XINFO", "STREAM", stream)),
                 (.add(addition), RedisCommand(words: ["XADD", stream, EntryID.text(id), "e"], value: value)),
             ], now: now)
     }
 
     /// Sends questions.
     mutating func ask(
-        _ index: Int, _ questions: [(SharingLink.Question, RedisCommand)], now: Milliseconds
+        _ index: Int, _ questions: [(RedisStreamState.Question, RedisCommand)], now: Milliseconds
     ) -> [CoreAction] {
         for question in questions { links[index].awaited.append((question: question.0, at: now)) }
         return [.redis(link: index, .send(questions.map(\.1)))]
@@ -138,7 +138,7 @@ extension Sharing {
 
     /// The server has taken an entry.
     mutating func added(
-        _ addition: SharingLink.Addition, _ index: Int, _ blocks: inout BlockTables, now: Milliseconds
+        _ addition: RedisStreamState.Addition, _ index: Int, _ blocks: inout BlockTables, now: Milliseconds
     ) -> [CoreAction] {
         links[index].own.last = max(links[index].own.last, addition.id)
         var actions: [CoreAction] = []
@@ -161,7 +161,7 @@ extension Sharing {
 
     /// The server has refused an entry.
     mutating func refused(
-        _ addition: SharingLink.Addition, _ words: String, _ index: Int, now: Milliseconds
+        _ addition: RedisStreamState.Addition, _ words: String, _ index: Int, now: Milliseconds
     ) -> [CoreAction] {
         giveBack(addition, index)
         links[index].own.isRefused = true
@@ -173,7 +173,7 @@ extension Sharing {
     }
 
     /// An entry did not get into the stream, as far as known.
-    mutating func giveBack(_ addition: SharingLink.Addition, _ index: Int) {
+    mutating func giveBack(_ addition: RedisStreamState.Addition, _ index: Int) {
         for record in addition.records { links[index].offer(record.key) }
         // The rest of a snapshot without this entry is none.
         if links[index].own.snapshot != nil {

@@ -11,7 +11,7 @@ public struct Sharing: Sendable {
     /// What is known of another node.
     struct Peer: Sendable {
         var budget = ReadingBudget()
-        var strikes = Strikes()
+        var strikes = PeerErrorRate()
         /// Records of a clock that is ahead of ours.
         var early: [BlockChange] = []
         var taken: UInt64 = 0
@@ -34,7 +34,7 @@ public struct Sharing: Sendable {
     var settings: NodesSettings
     private let secrets: [ClusterSecret]
     var keys: ClusterKeys
-    var links: [SharingLink]
+    var links: [RedisStreamState]
     var peers: [UInt16: Peer] = [:]
     var budget: WritingBudget
     var isClockWrong = false
@@ -50,7 +50,7 @@ public struct Sharing: Sendable {
         self.settings = settings
         self.secrets = secrets
         keys = try Self.keys(settings, secrets)
-        links = settings.redis.indices.map { SharingLink(number: $0) }
+        links = settings.redis.indices.map { RedisStreamState(number: $0) }
         budget = WritingBudget(now: now)
         random = SeededRandom(seed: seed)
         for (index, login) in logins.enumerated() where index < links.count { links[index].login = login }
@@ -84,7 +84,7 @@ public struct Sharing: Sendable {
     var next: Milliseconds {
         var next = Milliseconds.max
         for link in links where link.phase != .down {
-            if let first = link.awaited.first { next = min(next, first.at + SharingLink.patience) }
+            if let first = link.awaited.first { next = min(next, first.at + RedisStreamState.patience) }
             if link.isUp { next = min(next, link.readsAt ?? .max, link.writesAt ?? .max) }
         }
         return next
@@ -95,7 +95,7 @@ public struct Sharing: Sendable {
         var actions = ripen(&blocks, now: now) + watch(blocks, now: now)
         distribute(&blocks, now: now)
         for index in links.indices where links[index].phase != .down {
-            if let first = links[index].awaited.first, now - first.at >= SharingLink.patience {
+            if let first = links[index].awaited.first, now - first.at >= RedisStreamState.patience {
                 actions += lose(index, "no reply for 10 s", now: now)
                 continue
             }
@@ -180,14 +180,14 @@ public struct Sharing: Sendable {
         guard record.change.time <= wall + Self.clockLimit, table.shares.admitted < share(of: table) * 9 / 10 else {
             return false
         }
-        let isOld = wall - record.change.time >= Budget.young + Budget.margin
+        let isOld = wall - record.change.time >= ReplicationRate.young + ReplicationRate.margin
         guard isOld || budget.take(now) else { return false }
         blocks.mark(key, version: record.change.version, Blocklist.admittedBit)
         return true
     }
 }
 
-extension SharingLink {
+extension RedisStreamState {
     /// A server that does not answer for so long is given up.
     static let patience: Milliseconds = 10_000
     private static let outboxLimit = 10_000
@@ -198,7 +198,7 @@ extension SharingLink {
 }
 
 extension BlockTables {
-    var origins: Origins {
+    var origins: NodeRegistry {
         get { tokens.origins }
         set {
             tokens.origins = newValue

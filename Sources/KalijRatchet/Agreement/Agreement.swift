@@ -2,7 +2,8 @@
 enum Agreement {
     /// The side that begins.
     /// - Throws: `RatchetError.badKey` if a key of the bundle is of low order.
-    static func initiate(_ identity: Identity, ephemeral: Secret, _ bundle: Bundle, _ dialect: Dialect) throws -> Secret
+    static func initiate(_ identity: Identity, ephemeral: Secret, _ bundle: Bundle, _ dialect: OMEMOVersion) throws
+        -> Secret
     {
         try secret(
             [
@@ -13,7 +14,7 @@ enum Agreement {
 
     /// The side whose bundle was used.
     static func respond(
-        _ identity: Identity, signedPrekey: Secret, prekey: Secret, _ exchange: KeyExchange, _ dialect: Dialect
+        _ identity: Identity, signedPrekey: Secret, prekey: Secret, _ exchange: KeyExchange, _ dialect: OMEMOVersion
     ) throws -> Secret {
         try secret(
             [
@@ -22,7 +23,7 @@ enum Agreement {
             ], dialect)
     }
 
-    private static func secret(_ agreed: [Secret], _ dialect: Dialect) throws -> Secret {
+    private static func secret(_ agreed: [Secret], _ dialect: OMEMOVersion) throws -> Secret {
         let input = Secret(count: 32 * (agreed.count + 1)) { input in
             input[..<32].copyBytes(from: repeatElement(0xff, count: 32))
             for (index, secret) in agreed.enumerated() {

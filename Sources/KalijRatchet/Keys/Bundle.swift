@@ -13,7 +13,7 @@ public struct Bundle: Sendable {
     ///   - signature: 64 bytes.
     /// - Throws: `RatchetError.badKey`, `badSignature`, `malformed` for an id of 2³¹ or more.
     public init(
-        _ dialect: Dialect, identity: [UInt8], signedPrekey: (id: UInt32, key: [UInt8]), signature: [UInt8],
+        _ dialect: OMEMOVersion, identity: [UInt8], signedPrekey: (id: UInt32, key: [UInt8]), signature: [UInt8],
         prekey: (id: UInt32, key: [UInt8])
     ) throws {
         guard signedPrekey.id <= Limits.largestNumber, prekey.id <= Limits.largestNumber else {

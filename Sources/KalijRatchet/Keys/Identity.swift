@@ -11,13 +11,13 @@ public struct PublicIdentity: Hashable, Sendable {
     /// - Throws: `RatchetError.badKey`
     public init(_ key: PublicKey) throws {
         self.key = key
-        edwards = try CurveMap.edwards(key.bytes)
+        edwards = try CurveConversion.edwards(key.bytes)
     }
 
     /// From the Ed25519 form (2).
     /// - Throws: `RatchetError.badKey`
     public init(edwards: [UInt8]) throws {
-        key = PublicKey(checked: try CurveMap.montgomery(edwards))
+        key = PublicKey(checked: try CurveConversion.montgomery(edwards))
         self.edwards = edwards
     }
 
@@ -28,7 +28,7 @@ public struct PublicIdentity: Hashable, Sendable {
     ///
     /// In 0.3 signers use XEdDSA with the sign 0, or put the sign of their Ed25519 key into the signature's top bit
     /// (libsignal); in 2 the key has its sign.
-    func hasSigned(_ message: [UInt8], _ signature: [UInt8], _ dialect: Dialect) throws -> Bool {
+    func hasSigned(_ message: [UInt8], _ signature: [UInt8], _ dialect: OMEMOVersion) throws -> Bool {
         guard signature.count == 64 else { return false }
         guard dialect == .axolotl else { return try Curve.verify(signature, of: message, by: edwards) }
         var (signature, edwards) = (signature, edwards)
@@ -74,7 +74,7 @@ public struct Identity: Sendable {
 
     /// The signature of a signed prekey (RFC 8032, deterministic).
     /// - Throws: `RatchetError.library`
-    public func sign(_ prekey: PublicKey, _ dialect: Dialect) throws -> [UInt8] {
+    public func sign(_ prekey: PublicKey, _ dialect: OMEMOVersion) throws -> [UInt8] {
         defer { kalij_overwrite_stack() }
         return try Curve.sign(dialect.encode(prekey), seed: seed)
     }

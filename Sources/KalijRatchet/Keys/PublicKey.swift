@@ -8,7 +8,7 @@ public struct PublicKey: Hashable, Sendable {
     ///   other forms: a twin of a key would count as another key.
     public init(_ bytes: some Collection<UInt8>) throws {
         let bytes = Array(bytes)
-        guard CurveMap.isCanonical(bytes) else { throw RatchetError.badKey }
+        guard CurveConversion.isCanonical(bytes) else { throw RatchetError.badKey }
         self.bytes = bytes
     }
 

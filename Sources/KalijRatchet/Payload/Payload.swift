@@ -13,7 +13,7 @@ public struct Payload: Sendable {
 
     /// Seals `text` under a key that is used once.
     /// - Throws: `RatchetError.library`
-    package init(_ text: [UInt8], _ dialect: Dialect, _ random: Randomness = .system) throws {
+    package init(_ text: [UInt8], _ dialect: OMEMOVersion, _ random: Randomness = .system) throws {
         defer { kalij_overwrite_stack() }
         switch dialect {
         case .axolotl:
@@ -28,17 +28,17 @@ public struct Payload: Sendable {
         }
     }
 
-    public init(_ text: [UInt8], _ dialect: Dialect) throws { try self.init(text, dialect, .system) }
+    public init(_ text: [UInt8], _ dialect: OMEMOVersion) throws { try self.init(text, dialect, .system) }
 
     /// An empty message: it moves the ratchet, and says nothing.
-    package init(emptyIn dialect: Dialect, _ random: Randomness = .system) throws {
+    package init(emptyIn dialect: OMEMOVersion, _ random: Randomness = .system) throws {
         switch dialect {
         case .axolotl: (content, sealed, iv) = (try .random(16, random), nil, try random.bytes(12))
         case .omemo2: (content, sealed, iv) = (Secret([UInt8](repeating: 0, count: 32)), nil, nil)
         }
     }
 
-    public init(emptyIn dialect: Dialect) throws { try self.init(emptyIn: dialect, .system) }
+    public init(emptyIn dialect: OMEMOVersion) throws { try self.init(emptyIn: dialect, .system) }
 
     // MARK: Opening
 
@@ -47,7 +47,8 @@ public struct Payload: Sendable {
     ///   - sealed: the payload.
     ///   - iv: 12 bytes, or 16, in 0.3.
     /// - Throws: `RatchetError.mac`, `malformed`.
-    public static func open(_ sealed: [UInt8], iv: [UInt8]?, content: Secret, _ dialect: Dialect) throws -> [UInt8] {
+    public static func open(_ sealed: [UInt8], iv: [UInt8]?, content: Secret, _ dialect: OMEMOVersion) throws -> [UInt8]
+    {
         defer { kalij_overwrite_stack() }
         switch dialect {
         case .axolotl:

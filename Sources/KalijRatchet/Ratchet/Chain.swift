@@ -33,7 +33,7 @@ struct Chain: Sendable {
     }
 
     /// A new root key and chain (section 7.2).
-    static func begin(root: Secret, agreed: Secret, _ dialect: Dialect) throws -> (root: Secret, chain: Chain) {
+    static func begin(root: Secret, agreed: Secret, _ dialect: OMEMOVersion) throws -> (root: Secret, chain: Chain) {
         let keys = try Hash.expand(agreed, salt: root, info: dialect.rootInfo, count: 64)
         return (keys.part(0..<32), Chain(key: keys.part(32..<64), number: 0))
     }
@@ -44,9 +44,9 @@ struct MessageKeys {
     private let cipher: Secret
     private let mac: Secret
     private let iv: Secret
-    private let dialect: Dialect
+    private let dialect: OMEMOVersion
 
-    init(_ messageKey: Secret, _ dialect: Dialect) throws {
+    init(_ messageKey: Secret, _ dialect: OMEMOVersion) throws {
         let keys = try Hash.expand(messageKey, info: dialect.messageInfo, count: 80)
         (cipher, mac, iv) = (keys.part(0..<32), keys.part(32..<64), keys.part(64..<80))
         self.dialect = dialect

@@ -22,7 +22,7 @@ extension Session {
     /// - Throws: `RatchetError.malformed`, `badKey` for a damaged row.
     public init(stored: [UInt8]) throws {
         let fields = try Protobuf.Fields(stored[...])
-        guard try fields.required(1) == Self.version, let dialect = Dialect(rawValue: Int(try fields.required(2)))
+        guard try fields.required(1) == Self.version, let dialect = OMEMOVersion(rawValue: Int(try fields.required(2)))
         else {
             throw RatchetError.malformed("the version of a stored session")
         }

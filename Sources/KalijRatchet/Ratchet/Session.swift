@@ -27,7 +27,7 @@ public struct Session: Sendable {
         }
     }
 
-    public let dialect: Dialect
+    public let dialect: OMEMOVersion
     /// Whether the session was begun here.
     public let isInitiator: Bool
     public let ours: PublicIdentity
@@ -62,7 +62,7 @@ public struct Session: Sendable {
     /// Begins a session with the device of `bundle`.
     /// - Throws: `RatchetError.badKey` if a key of the bundle is of low order.
     package static func begin(
-        _ identity: Identity, _ bundle: Bundle, _ dialect: Dialect, _ random: Randomness = .system
+        _ identity: Identity, _ bundle: Bundle, _ dialect: OMEMOVersion, _ random: Randomness = .system
     ) throws -> Session {
         defer { kalij_overwrite_stack() }
         let ephemeral = try KeyPair.make(random)
@@ -77,7 +77,7 @@ public struct Session: Sendable {
         return session
     }
 
-    public static func begin(_ identity: Identity, _ bundle: Bundle, _ dialect: Dialect) throws -> Session {
+    public static func begin(_ identity: Identity, _ bundle: Bundle, _ dialect: OMEMOVersion) throws -> Session {
         try begin(identity, bundle, dialect, .system)
     }
 
@@ -87,7 +87,7 @@ public struct Session: Sendable {
     ///   - prekey: the own secret that the exchange names. Afterwards nobody may use the prekey again.
     /// - Throws: `RatchetError.badKey` if a key of the exchange is of low order.
     public static func accept(
-        _ exchange: KeyExchange, _ identity: Identity, signedPrekey: KeyPair, prekey: Secret, _ dialect: Dialect
+        _ exchange: KeyExchange, _ identity: Identity, signedPrekey: KeyPair, prekey: Secret, _ dialect: OMEMOVersion
     ) throws -> Session {
         defer { kalij_overwrite_stack() }
         return try Session(
@@ -216,7 +216,8 @@ public struct Session: Sendable {
 extension Session {
     /// The side whose bundle was used. Its first ratchet key is the signed prekey.
     init(
-        responding dialect: Dialect, ours: PublicIdentity, theirs: PublicIdentity, exchange: Exchange, root: Secret,
+        responding dialect: OMEMOVersion, ours: PublicIdentity, theirs: PublicIdentity, exchange: Exchange,
+        root: Secret,
         pair: KeyPair
     ) {
         self.init(

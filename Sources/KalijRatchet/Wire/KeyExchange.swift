@@ -9,10 +9,10 @@ public struct KeyExchange: Sendable {
     public let message: RatchetMessage
 
     /// - Throws: `RatchetError.malformed`, `badKey`, `withoutPrekey`.
-    public init(_ bytes: some Collection<UInt8>, _ dialect: Dialect) throws {
+    public init(_ bytes: some Collection<UInt8>, _ dialect: OMEMOVersion) throws {
         var all = Array(bytes)[...]
         if dialect == .axolotl {
-            guard all.popFirst() == Dialect.version else {
+            guard all.popFirst() == OMEMOVersion.version else {
                 throw RatchetError.malformed("the version of a key exchange")
             }
         }
@@ -34,12 +34,12 @@ public struct KeyExchange: Sendable {
     }
 
     static func bytes(
-        _ exchange: Session.Exchange, _ identity: PublicIdentity, _ message: [UInt8], _ dialect: Dialect
+        _ exchange: Session.Exchange, _ identity: PublicIdentity, _ message: [UInt8], _ dialect: OMEMOVersion
     ) -> [UInt8] {
         let (ik, ek) = (dialect.encode(identity), dialect.encode(exchange.ephemeral))
         switch dialect {
         case .axolotl:
-            return [Dialect.version] + Protobuf.number(1, exchange.prekeyID) + Protobuf.bytes(2, ek)
+            return [OMEMOVersion.version] + Protobuf.number(1, exchange.prekeyID) + Protobuf.bytes(2, ek)
                 + Protobuf.bytes(3, ik) + Protobuf.bytes(4, message) + Protobuf.number(6, exchange.signedPrekeyID)
         case .omemo2:
             return Protobuf.number(1, exchange.prekeyID) + Protobuf.number(2, exchange.signedPrekeyID)

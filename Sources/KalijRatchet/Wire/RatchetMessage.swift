@@ -16,12 +16,12 @@ public struct RatchetMessage: Sendable {
     let mac: ArraySlice<UInt8>
 
     /// - Throws: `RatchetError.malformed`, `badKey`.
-    public init(_ bytes: some Collection<UInt8>, _ dialect: Dialect) throws {
+    public init(_ bytes: some Collection<UInt8>, _ dialect: OMEMOVersion) throws {
         let all = Array(bytes)[...]
         let fields: Protobuf.Fields
         switch dialect {
         case .axolotl:
-            guard all.first == Dialect.version, all.count > dialect.macCount else {
+            guard all.first == OMEMOVersion.version, all.count > dialect.macCount else {
                 throw RatchetError.malformed("the version of a message")
             }
             (authenticated, mac) = (all.dropLast(dialect.macCount), all.suffix(dialect.macCount))
@@ -40,11 +40,11 @@ public struct RatchetMessage: Sendable {
     }
 
     /// The bytes under the MAC of a new message.
-    static func authenticated(_ header: Header, _ sealed: [UInt8], _ dialect: Dialect) -> [UInt8] {
+    static func authenticated(_ header: Header, _ sealed: [UInt8], _ dialect: OMEMOVersion) -> [UInt8] {
         let key = dialect.encode(header.key)
         switch dialect {
         case .axolotl:
-            return [Dialect.version] + Protobuf.bytes(1, key) + Protobuf.number(2, header.number)
+            return [OMEMOVersion.version] + Protobuf.bytes(1, key) + Protobuf.number(2, header.number)
                 + Protobuf.number(3, header.previous) + Protobuf.bytes(4, sealed)
         case .omemo2:
             return Protobuf.number(1, header.number) + Protobuf.number(2, header.previous) + Protobuf.bytes(3, key)
@@ -53,7 +53,7 @@ public struct RatchetMessage: Sendable {
     }
 
     /// A whole message.
-    static func bytes(_ authenticated: [UInt8], mac: [UInt8], _ dialect: Dialect) -> [UInt8] {
+    static func bytes(_ authenticated: [UInt8], mac: [UInt8], _ dialect: OMEMOVersion) -> [UInt8] {
         switch dialect {
         case .axolotl: authenticated + mac
         case .omemo2: Protobuf.bytes(1, mac) + Protobuf.bytes(2, authenticated)

@@ -9,10 +9,10 @@ import Glibc
 /// process dies, so others see whether the owner lives without asking the owner.
 public final class Fence {
     /// The driver: this process, under its number.
-    public let owner: Owner
+    public let owner: FenceOwner
     private let lock: LockFile
 
-    private init(owner: Owner, lock: LockFile) {
+    private init(owner: FenceOwner, lock: LockFile) {
         self.owner = owner
         self.lock = lock
     }
@@ -34,8 +34,8 @@ public final class Fence {
     /// - Returns: the fence, and the owner before, if there was one.
     /// - Throws: `FenceError.held` if another process drives; `StoreError`.
     public static func take(
-        in database: Database, lockPath: String, role: Role, now: Int64, over abandoned: Owner? = nil
-    ) throws -> (fence: Fence, previous: Owner?) {
+        in database: Database, lockPath: String, role: Role, now: Int64, over abandoned: FenceOwner? = nil
+    ) throws -> (fence: Fence, previous: FenceOwner?) {
         let lock = try LockFile(path: lockPath)
         return try database.transaction {
             let previous = try read(database)
@@ -43,7 +43,7 @@ public final class Fence {
                 throw FenceError.held(previous)
             }
             let number = (previous?.number ?? 0) + 1
-            let owner = Owner(number: number, role: role, pid: getpid(), since: now, letGo: false)
+            let owner = FenceOwner(number: number, role: role, pid: getpid(), since: now, letGo: false)
             guard lock.lock(byte: number) else { throw FenceError.held(owner) }
             try database.run(
                 "INSERT OR REPLACE INTO fence VALUES (1, ?, ?, ?, ?, 0)",
@@ -67,7 +67,7 @@ public final class Fence {
     }
 
     /// The present driver: the last owner, if alive.
-    public static func current(in database: Database, lockPath: String) throws -> Owner? {
+    public static func current(in database: Database, lockPath: String) throws -> FenceOwner? {
         guard let lock = try LockFile(reading: lockPath), let owner = try read(database) else { return nil }
         return lock.isHeld(byte: owner.number) ? owner : nil
     }
@@ -75,9 +75,9 @@ public final class Fence {
     /// Whether the last owner has let go in order; true if there was none.
     public static func wasLetGo(in database: Database) throws -> Bool { try read(database)?.letGo ?? true }
 
-    private static func read(_ database: Database) throws -> Owner? {
+    private static func read(_ database: Database) throws -> FenceOwner? {
         try database.prepare("SELECT number, role, pid, since, let_go FROM fence").first { row in
-            Owner(
+            FenceOwner(
                 number: row.integer("number"), role: Role(rawValue: row.text("role")) ?? .main,
                 pid: Int32(truncatingIfNeeded: row.integer("pid")), since: row.integer("since"),
                 letGo: row.bool("let_go"))

@@ -1,7 +1,7 @@
 /// Why the fence could not be taken or is no longer ours.
 public enum FenceError: Error, CustomStringConvertible, Sendable {
     /// Another, living process drives.
-    case held(Owner)
+    case held(FenceOwner)
     /// Another process has raised the fence since; all further steps of this process are refused.
     case stale(mine: Int64, now: Int64)
     /// The lock file cannot be used.

@@ -11,7 +11,7 @@ public enum Role: String, Sendable, Codable {
 }
 
 /// The present or last driver of a directory's accounts.
-public struct Owner: Sendable, Equatable {
+public struct FenceOwner: Sendable, Equatable {
     /// The fence's number: grows by one with each new owner.
     public let number: Int64
     /// The purpose of the process.

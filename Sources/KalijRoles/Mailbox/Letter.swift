@@ -6,7 +6,7 @@ public struct Letter: Sendable, Equatable {
     public let role: Role
     /// The sender's process.
     public let pid: Int32
-    /// The kind of the letter: a ``Notice/name``.
+    /// The kind of the letter: a ``MailboxRequest/name``.
     public let name: String
     /// The content of the notice.
     public let payload: [UInt8]
@@ -15,7 +15,7 @@ public struct Letter: Sendable, Equatable {
 }
 
 /// A message from process to process.
-public struct Notice: Sendable, Equatable {
+public struct MailboxRequest: Sendable, Equatable {
     /// The kind of the notice, for the receiver.
     public let name: String
     /// The content.
@@ -34,17 +34,17 @@ public struct Notice: Sendable, Equatable {
     }
 
     /// Asks the driver to let everything go: the reply is ``stopped``.
-    public static let pleaseStop = Notice("pleaseStop", lifetime: 5000, replyWithin: 5000)
+    public static let pleaseStop = MailboxRequest("pleaseStop", lifetime: 5000, replyWithin: 5000)
     /// Everything was let go.
-    public static let stopped = Notice("stopped")
+    public static let stopped = MailboxRequest("stopped")
     /// Something to be sent was committed.
-    public static let outboxChanged = Notice("outboxChanged")
+    public static let outboxChanged = MailboxRequest("outboxChanged")
     /// The push service has started a process: the driver checks its stream; the reply is its ``DriverStatus``.
-    public static let pushArrived = Notice("pushArrived", lifetime: 30_000, replyWithin: 5000)
+    public static let pushArrived = MailboxRequest("pushArrived", lifetime: 30_000, replyWithin: 5000)
     /// A former driver has just noticed its loss of the fence: the driver checks whether its connections live.
-    public static let connectionInDoubt = Notice("connectionInDoubt", lifetime: 30_000)
+    public static let connectionInDoubt = MailboxRequest("connectionInDoubt", lifetime: 30_000)
     /// Asks whether the driver still reads letters: the reply is its ``DriverStatus``.
-    public static let status = Notice("status", lifetime: 5000, replyWithin: 5000)
+    public static let status = MailboxRequest("status", lifetime: 5000, replyWithin: 5000)
 }
 
 /// A driver's description of itself, from the thread of the steps.

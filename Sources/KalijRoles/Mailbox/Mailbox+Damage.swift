@@ -70,7 +70,7 @@ extension Mailbox {
     /// readable parcels. Letters are not kept: their receivers find out in other ways.
     ///
     /// Only for the holder of the directory's fence. A process with the damaged mailbox open may go on writing there,
-    /// and checks afterwards (``ParcelStore/isInPlace``).
+    /// and checks afterwards (``MailboxQueue/isInPlace``).
     /// - Parameters:
     ///   - place: how far the parcels were taken over.
     ///   - now: milliseconds since 1970, for the name.
@@ -78,7 +78,7 @@ extension Mailbox {
     /// - Returns: the result; nil if the mailbox is in order.
     /// - Throws: `StoreError`: `.busy` if processes are opening the mailbox all the time.
     public static func setAsideIfDamaged(
-        _ directory: String, taken place: ParcelStore.Progress?, now: Int64
+        _ directory: String, taken place: MailboxQueue.Progress?, now: Int64
     ) throws -> MailboxDamage? {
         let lock = try LockFile(path: lockPath(in: directory))
         guard lockPlace(lock, shared: false) else {
@@ -95,7 +95,7 @@ extension Mailbox {
         let (parcels, lost) = Salvage(aside).parcels(taken: place)
         let made = try openLocked(directory, .machine)
         try made.transaction {
-            for parcel in parcels { try ParcelStore(made).insert(parcel) }
+            for parcel in parcels { try MailboxQueue(made).insert(parcel) }
         }
         return MailboxDamage(reason: reason, path: aside, recovered: parcels.count, lost: lost)
     }
@@ -130,13 +130,13 @@ struct Salvage {
 
     /// The parcels not yet taken over.
     /// - Returns: the readable parcels, and the number of the others; nil if unknown.
-    func parcels(taken place: ParcelStore.Progress?) -> (readable: [Parcel], lost: Int?) {
+    func parcels(taken place: MailboxQueue.Progress?) -> (readable: [QueuedItem], lost: Int?) {
         for attempt in [path, withFreshHeader()].compactMap({ $0 }) {
             defer { if attempt != path { remove(attempt) } }
             guard let database = try? Database(reading: attempt),
                 let last = try? Self.last(in: database)
             else { continue }
-            let store = ParcelStore(database)
+            let store = MailboxQueue(database)
             let taken = (try? store.last(place)) ?? 0
             let found = readAll(store, after: taken)
             // Numbers are never given twice, and only parcels already taken over are removed: every missing number is a
@@ -153,8 +153,8 @@ struct Salvage {
     }
 
     /// From both ends: the unreadable part is in between.
-    private func readAll(_ store: ParcelStore, after taken: Int64) -> [Parcel] {
-        var found: [Int64: Parcel] = [:]
+    private func readAll(_ store: MailboxQueue, after taken: Int64) -> [QueuedItem] {
+        var found: [Int64: QueuedItem] = [:]
         for isForward in [true, false] {
             store.each(after: taken, forward: isForward) { found[$0.id] = $0 }
         }

@@ -143,7 +143,7 @@ public final class Mailbox {
         """
 
     /// The parcels for the driver, over the same connection: for taking over, not for adding.
-    public var parcels: ParcelStore { ParcelStore(database) }
+    public var parcels: MailboxQueue { MailboxQueue(database) }
 
     // MARK: Receiving
 
@@ -230,7 +230,7 @@ public final class Mailbox {
     /// - Returns: the sent letter; signals when freed, or when this process dies. Nil if nobody receives: then nothing
     ///   was left.
     /// - Throws: `StoreError`.
-    public func send(_ message: Notice, to address: Address, from role: Role, now: Int64) throws -> Sent? {
+    public func send(_ message: MailboxRequest, to address: Address, from role: Role, now: Int64) throws -> Sent? {
         // The receiver can change between the look and the connection, but not for ever.
         for _ in 0..<16 {
             guard let number = try receiver(of: address),
@@ -245,7 +245,7 @@ public final class Mailbox {
         return nil
     }
 
-    private func insert(_ message: Notice, to address: Address, from role: Role, now: Int64) throws -> Int64 {
+    private func insert(_ message: MailboxRequest, to address: Address, from role: Role, now: Int64) throws -> Int64 {
         try database.run(
             """
             INSERT INTO letter(address, role, pid, name, payload, expires, reply_by) VALUES (?, ?, ?, ?, ?, ?, ?)

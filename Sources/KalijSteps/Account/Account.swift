@@ -13,7 +13,7 @@ public struct Account: Sendable {
     /// How the server is reached and trusted.
     public let server: ServerSettings
     /// What a login has used, and no later login falls below.
-    public let pins: LoginPins
+    public let pins: DowngradePins
     package let credentials: Credentials
     /// Whether the account is in use.
     public let state: State

@@ -109,7 +109,7 @@ public struct AccountTable {
     }
 
     /// A login was accepted: what no later login falls below.
-    package func set(_ pins: LoginPins, of account: Int64) throws {
+    package func set(_ pins: DowngradePins, of account: Int64) throws {
         guard let mechanism = pins.mechanism else { return }
         try database.run(
             "UPDATE account SET mechanism = ?, binding = ?, sasl2 = ? WHERE id = ?",
@@ -120,7 +120,7 @@ public struct AccountTable {
     }
 
     /// What the account's logins do not fall below.
-    package func pins(of account: Int64) throws -> LoginPins? {
+    package func pins(of account: Int64) throws -> DowngradePins? {
         try database.prepare("SELECT mechanism, binding, sasl2 FROM account WHERE id = ?")
             .first([.integer(account)], Self.pins)
     }
@@ -152,7 +152,7 @@ public struct AccountTable {
             .first([.integer(account)]) { $0.integer() }
     }
 
-    private static func pins(_ row: Row) throws -> LoginPins {
+    private static func pins(_ row: Row) throws -> DowngradePins {
         let (name, kind) = (row.text("mechanism"), row.optionalText("binding"))
         guard let mechanism = SASLMechanism(rawValue: name) else {
             throw StoreError(.other, "an account is stored with the unknown SASL mechanism \(name)")
@@ -162,7 +162,7 @@ public struct AccountTable {
         if let kind, binding == nil {
             throw StoreError(.other, "an account is stored with the unknown channel binding \(kind)")
         }
-        return LoginPins(mechanism: mechanism, binding: binding, isSASL2: row.bool("sasl2"))
+        return DowngradePins(mechanism: mechanism, binding: binding, isSASL2: row.bool("sasl2"))
     }
 
     static func credentials(keys: [UInt8]?, password: String) throws -> Credentials {
@@ -181,15 +181,15 @@ public struct SuccessfulLogin: Sendable {
     /// The keys stored in the password's place; nil for a mechanism that needs the password itself.
     public let keys: SCRAMKeys?
     /// What no later login falls below.
-    package let pins: LoginPins
+    package let pins: DowngradePins
     package let password: String
 
     /// A login with `password`; the password is stored only if `keys` is nil.
     /// - Parameter pins: what no later login falls below; nil: the mechanism alone.
-    public init(mechanism: SASLMechanism, keys: SCRAMKeys?, password: String, pins: LoginPins? = nil) {
+    public init(mechanism: SASLMechanism, keys: SCRAMKeys?, password: String, pins: DowngradePins? = nil) {
         self.mechanism = mechanism
         self.keys = keys
-        self.pins = pins ?? LoginPins(mechanism: mechanism)
+        self.pins = pins ?? DowngradePins(mechanism: mechanism)
         self.password = password
     }
 }

@@ -19,7 +19,7 @@ extension EventKey {
 package enum SessionEvents {
     package static let all: [any EventContent.Type] = [
         Connecting.self, Online.self, Offline.self, Refused.self, LoggedOut.self, WaitingForStorage.self,
-        StorageAvailable.self, Missed.self, SlowStep.self,
+        StorageAvailable.self, EventsDropped.self, SlowStep.self,
     ]
 }
 
@@ -126,7 +126,7 @@ public struct StorageAvailable: EventContent {
 }
 
 /// Events were dropped, because the reader was too slow: the database has the facts.
-public struct Missed: EventContent {
+public struct EventsDropped: EventContent {
     public static let name = "missed"
     public static let meaning = "Events were dropped, because the reader was too slow."
     public static let keys: [EventKey] = [.count]

@@ -32,7 +32,7 @@ extension FeatureError {
     package static func check(
         _ application: [any Feature.Type], besides own: [any Feature.Type]
     ) throws(FeatureError) {
-        let migrations = OwnTables.migrations + own.flatMap { $0.migrations }
+        let migrations = CoreTables.migrations + own.flatMap { $0.migrations }
         var names = Set(own.flatMap { [$0.name, $0.handlerPrefix] })
         for feature in application {
             let name = feature.name

@@ -36,7 +36,7 @@ package struct EndpointRow: Sendable {
     /// When the DNS told the address last, in milliseconds since 1970; nil for never.
     package let foundAt: Int64?
     package let server: KnownServer
-    package let link: LinkMeasure
+    package let link: LinkMeasurement
     package let lastLogin: LoginCost?
 
     /// At most so many addresses of an account are kept: the DNS may tell a new one each day.
@@ -70,7 +70,7 @@ package struct EndpointRow: Sendable {
         server =
             row.optionalBlob("server").flatMap(StoredValue.init(canonical:)).flatMap { try? $0.decoded() }
             ?? KnownServer()
-        link = LinkMeasure(
+        link = LinkMeasurement(
             roundTrip: row.optionalInteger("round_trip").map { Double($0) / 1000 },
             variation: row.optionalInteger("variation").map { Double($0) / 1000 },
             bytesPerSecond: row.optionalInteger("rate").map(Double.init))
@@ -91,7 +91,8 @@ package struct EndpointRow: Sendable {
     /// A session has begun, or was resumed, at `endpoint`.
     /// - Parameter isFound: whether the DNS has told the address, and it was not remembered.
     package static func note(
-        _ endpoint: Endpoint, _ link: LinkMeasure, _ login: LoginCost, isFound: Bool, at now: Int64, of account: Int64,
+        _ endpoint: Endpoint, _ link: LinkMeasurement, _ login: LoginCost, isFound: Bool, at now: Int64,
+        of account: Int64,
         in database: Database
     ) throws {
         try database.run(

@@ -88,7 +88,7 @@ package struct OutboundQueue {
     // MARK: Holding
 
     /// Why messages are held back until the archive has been read.
-    package enum Hold: Int64 {
+    package enum HoldReason: Int64 {
         case none = 0
         /// The session goes on: unacknowledged messages are sent again, except messages shown by the archive.
         case resumed = 1
@@ -98,10 +98,10 @@ package struct OutboundQueue {
     }
 
     /// Whether messages are held back, and why.
-    package func holding() throws -> Hold {
+    package func holding() throws -> HoldReason {
         let hold = try database.statement("SELECT holding FROM session WHERE account = ?")
             .first([.integer(account)]) { $0.integer() }
-        return hold.flatMap(Hold.init) ?? .none
+        return hold.flatMap(HoldReason.init) ?? .none
     }
 
     /// Removes all entries of the lost session. Messages and requests that have never left stay.
@@ -117,7 +117,7 @@ package struct OutboundQueue {
     /// Messages are held back from now on, for that reason; or, with `none`, no longer.
     /// - Returns: whether they were held before.
     @discardableResult
-    package func set(_ hold: Hold) throws -> Bool {
+    package func set(_ hold: HoldReason) throws -> Bool {
         let before = try holding()
         try database.run(
             "UPDATE session SET holding = ? WHERE account = ?", [.integer(hold.rawValue), .integer(account)])

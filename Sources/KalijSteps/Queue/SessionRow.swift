@@ -113,7 +113,7 @@ extension SessionRow {
     }
 
     /// What is known in this session of the account's contacts.
-    package static func set(roster: RosterKnowledge, of account: Int64, in database: Database) throws {
+    package static func set(roster: RosterState, of account: Int64, in database: Database) throws {
         try database.run(
             "UPDATE session SET subscribers = ? WHERE account = ?", [.state(roster), .integer(account)])
     }
@@ -139,14 +139,14 @@ extension SessionRow {
     }
 
     /// What is known in this session of the account's contacts.
-    package static func roster(of account: Int64, in database: Database) throws -> RosterKnowledge {
+    package static func roster(of account: Int64, in database: Database) throws -> RosterState {
         try database.statement("SELECT subscribers FROM session WHERE account = ?")
-            .first([.integer(account)]) { RosterKnowledge(rawValue: $0.integer()) ?? .unknown } ?? .unknown
+            .first([.integer(account)]) { RosterState(rawValue: $0.integer()) ?? .unknown } ?? .unknown
     }
 }
 
 /// What is known in a session of the account's contacts.
-package enum RosterKnowledge: Int64 {
+package enum RosterState: Int64 {
     /// The server has not answered yet.
     case unknown = 0
     /// The stored contacts are those of the server.

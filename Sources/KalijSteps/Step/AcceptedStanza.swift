@@ -10,18 +10,20 @@ public struct AcceptedStanza {
     /// The recipient: a person, an occupant of a room, or a room.
     public let recipient: JID
     /// Whether the text is encrypted.
-    public let privacy: Privacy
+    public let privacy: EncryptionPreference
     /// Whether the stanza is sent again if nobody knows whether the stanza has arrived: a repetition says the same.
     public let isRepeatable: Bool
 
-    package init(_ element: Element, of message: Int64, to recipient: JID, _ privacy: Privacy, isRepeatable: Bool) {
+    package init(
+        _ element: Element, of message: Int64, to recipient: JID, _ privacy: EncryptionPreference, isRepeatable: Bool
+    ) {
         (self.element, self.message, self.recipient) = (element, message, recipient)
         (self.privacy, self.isRepeatable) = (privacy, isRepeatable)
     }
 }
 
 /// Whether the text of a message of the user's is encrypted.
-public enum Privacy: String, Sendable, Codable {
+public enum EncryptionPreference: String, Sendable, Codable {
     /// If the conversation is encrypted when the message is accepted.
     case asConversation = "conversation"
     /// In any case: the conversation was encrypted when the user wrote the text.

@@ -22,7 +22,7 @@ public final class Step {
     package let features: Features
     package var hooks: HookTable { features.hooks }
     /// Writes down which handler is being called; nil in a process that calls no handlers.
-    package let mark: CallMark?
+    package let mark: CrashMarker?
     /// Whether new messages cause notifications.
     package let notifies: Bool
     /// What is known of the way to the server.
@@ -54,7 +54,7 @@ public final class Step {
 
     package init(
         database: Database, account: Account, now: Int64, steady: SteadyTime, features: Features,
-        mark: CallMark? = nil, notifies: Bool = false, link: LinkQuality = LinkQuality()
+        mark: CrashMarker? = nil, notifies: Bool = false, link: LinkQuality = LinkQuality()
     ) {
         self.link = link
         self.steady = steady
@@ -181,7 +181,7 @@ public final class Step {
 
     /// Tells the application after the commit; events about messages get a number first (`EventPublisher`).
     package func emit(_ content: any EventContent, number: Int64?) {
-        if content is DeadLettered { effects.deadLetters += 1 }
+        if content is HandlerDeadLettered { effects.deadLetters += 1 }
         effects.events.append(EngineEvent(account: account.jid, at: now, content: content, number: number))
     }
 

@@ -11,7 +11,7 @@ package final class StepRunner {
     private let clock: Clock
     private let steady: SteadyTime
     package let features: Features
-    private let mark: CallMark?
+    private let mark: CrashMarker?
     private let notifies: Bool
     /// What is known of the way to the server, for each account; the accounts' drivers keep it up to date.
     package var links: [Int64: LinkQuality] = [:]
@@ -25,7 +25,7 @@ package final class StepRunner {
     ///     with a sync.
     ///   - steady: the time for deadlines; nil: the clock's time.
     package init(
-        database: Database, fence: Fence, barrier: Barrier, clock: Clock, features: Features, mark: CallMark? = nil,
+        database: Database, fence: Fence, barrier: Barrier, clock: Clock, features: Features, mark: CrashMarker? = nil,
         notifies: Bool = false, isSynced: Bool = false, steady: SteadyTime? = nil
     ) {
         self.steady = steady ?? SteadyTime(clock)

@@ -1,7 +1,7 @@
 import KalijStore
 
 /// All tables that are no feature's, in the order of the migrations.
-package enum OwnTables {
+package enum CoreTables {
     package static let migrations =
         AccountTables.migrations + SessionTables.migrations + StepTables.migrations + LinkTables.migrations
 }

@@ -24,7 +24,7 @@ package struct DeadLetters {
         let letter = DeadLetter(
             id: id, account: step.account.jid.description, at: step.now, origin: origin, name: name, reason: reason,
             handler: bytes)
-        step.emit(DeadLettered(letter))
+        step.emit(HandlerDeadLettered(letter))
         try step.features.owner(of: name)?.handlerDeadLettered(letter, in: step)
     }
 

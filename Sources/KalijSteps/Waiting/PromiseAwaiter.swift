@@ -4,7 +4,7 @@ import Synchronization
 
 /// Asks the engine for a promise, on the engine's thread.
 // Set before the loop runs and used on the loop's thread alone: the waker brings the question there.
-package final class PromiseLookup: @unchecked Sendable {
+package final class PromiseResolver: @unchecked Sendable {
     package var answer: (Int64) -> Void = { _ in }
 
     package init(answer: @escaping (Int64) -> Void = { _ in }) { self.answer = answer }

@@ -50,11 +50,11 @@ package struct Promises {
         while let waiter = try takeWaiter(id) {
             let outcome = try result ?? StoredOutcome.rejected(.forgotten).stored
             guard let next = waiter.next else {
-                try HandlerCalls(step: step).callAlone(waiter.handler, outcome)
+                try HandlerInvoker(step: step).callAlone(waiter.handler, outcome)
                 continue
             }
             let letters = step.effects.deadLetters
-            try HandlerCalls(step: step).callAlone(waiter.handler, StoredValue.list([outcome, .integer(next)]))
+            try HandlerInvoker(step: step).callAlone(waiter.handler, StoredValue.list([outcome, .integer(next)]))
             // Nobody else would settle the end of the chain.
             if step.effects.deadLetters > letters { _ = try settle(next, .rejected(.deadLetter)) }
         }
@@ -76,13 +76,13 @@ package struct Promises {
         return bytes.flatMap { StoredValue(canonical: $0) }
     }
 
-    private func takeWaiter(_ id: Int64) throws -> (handler: TakenHandler, next: Int64?)? {
+    private func takeWaiter(_ id: Int64) throws -> (handler: ClaimedHandler, next: Int64?)? {
         let row = try database.statement("SELECT id FROM waiter WHERE account = ? AND promise = ? ORDER BY id LIMIT 1")
             .first([account, .integer(id)]) { $0.integer() }
         guard let row else { return nil }
         return try database.statement("DELETE FROM waiter WHERE id = ? RETURNING handler, next, crashes")
             .first([.integer(row)]) {
-                let handler = TakenHandler(
+                let handler = ClaimedHandler(
                     origin: .promise, id: "\(row)", bytes: $0.blob("handler"), crashes: $0.integer("crashes"))
                 return (handler, $0.optionalInteger("next"))
             }

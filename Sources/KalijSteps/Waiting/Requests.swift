@@ -21,7 +21,7 @@ package struct Requests {
         try database.run(
             "INSERT INTO request(account, id, responder, asked_at, deadline, name, handler) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
-                account, .text(id), .text(ReplyOrigin(step).key(responder)),
+                account, .text(id), .text(ReplyAuthenticator(step).key(responder)),
                 .integer(now), .integer(deadline), .text(handler.name), .blob(handler.bytes),
             ])
         try step.await(request: deadline)
@@ -33,17 +33,19 @@ package struct Requests {
         guard let id = iq["id"] else { return }
         let waiting = try database.statement("SELECT responder, sent FROM request WHERE account = ? AND id = ?")
             .first([account, .text(id)]) { ($0.text("responder"), $0.integer("sent")) }
-        guard let (asked, sent) = waiting, try ReplyOrigin(step).mayAnswer(iq["from"], for: asked) else { return }
+        guard let (asked, sent) = waiting, try ReplyAuthenticator(step).mayAnswer(iq["from"], for: asked) else {
+            return
+        }
         guard let handler = try take(id) else { return }
         step.answered(after: sent)
-        try HandlerCalls(step: step).call(handler, IQReply(iq))
+        try HandlerInvoker(step: step).call(handler, IQReply(iq))
     }
 
     /// Deletes the row of a request and returns its handler.
-    private func take(_ id: String) throws -> TakenHandler? {
+    private func take(_ id: String) throws -> ClaimedHandler? {
         try database.statement("DELETE FROM request WHERE account = ? AND id = ? RETURNING handler, crashes")
             .first([account, .text(id)]) {
-                TakenHandler(origin: .request, id: id, bytes: $0.blob("handler"), crashes: $0.integer("crashes"))
+                ClaimedHandler(origin: .request, id: id, bytes: $0.blob("handler"), crashes: $0.integer("crashes"))
             }
     }
 
@@ -68,7 +70,7 @@ package struct Requests {
             try unqueue(due)
             step.isForUnsent = true
         }
-        try HandlerCalls(step: step).callAlone(handler, IQReply.timeout)
+        try HandlerInvoker(step: step).callAlone(handler, IQReply.timeout)
         return true
     }
 
@@ -90,13 +92,13 @@ package struct Requests {
     /// Makes all waiting handlers dead letters.
     package func buryAll(_ reason: String) throws {
         let ids = try database.statement("SELECT id FROM request WHERE account = ?").all([account]) { $0.text() }
-        for id in ids { if let handler = try take(id) { try HandlerCalls(step: step).bury(handler, reason) } }
+        for id in ids { if let handler = try take(id) { try HandlerInvoker(step: step).bury(handler, reason) } }
     }
 
     private func invalidate(_ ids: [String], _ reason: Invalidation) throws {
         for id in ids {
             if let handler = try take(id) {
-                try HandlerCalls(step: step).invalidate(handler, reason)
+                try HandlerInvoker(step: step).invalidate(handler, reason)
             }
         }
     }
@@ -159,7 +161,7 @@ package struct Requests {
             """
             SELECT 1 FROM request INDEXED BY request_name WHERE account = ? AND name = ? AND responder = ? AND sent = 0 LIMIT 1
             """
-        ).first([account, .text(name), .text(ReplyOrigin(step).key(responder))]) { _ in true } ?? false
+        ).first([account, .text(name), .text(ReplyAuthenticator(step).key(responder))]) { _ in true } ?? false
     }
 
     /// Whether a handler waits for the answer to the request `id`.

@@ -85,5 +85,5 @@ package enum WaitingFeature: Feature, TransactionObserver {
         while let promise = step.nextToDeliver() { try Promises(step: step).deliver(promise) }
     }
 
-    package static var events: [any EventContent.Type] { [DeadLettered.self] }
+    package static var events: [any EventContent.Type] { [HandlerDeadLettered.self] }
 }

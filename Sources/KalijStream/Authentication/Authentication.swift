@@ -129,7 +129,7 @@ struct Authentication: Sendable {
     }
 
     private func bytes(_ text: String) throws(AuthenticationError) -> [UInt8] {
-        guard text.utf8.count <= Self.mostCharacters, let bytes = Base64.decode(Trimmed.text(text)) else {
+        guard text.utf8.count <= Self.mostCharacters, let bytes = Base64.decode(TrimmedText.text(text)) else {
             throw .invalidMessage("it is no text in Base64")
         }
         return bytes
@@ -137,7 +137,7 @@ struct Authentication: Sendable {
 }
 
 /// Text of an element without the white space around, which examples of XEP-0388 have.
-enum Trimmed {
+enum TrimmedText {
     static func text(_ text: String) -> String {
         let bytes = Array(text.utf8)
         guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })

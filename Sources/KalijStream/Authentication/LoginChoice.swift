@@ -80,7 +80,7 @@ struct LoginChoice: Hashable, Sendable {
         }
     }
 
-    private func descent(_ names: [String], _ pins: LoginPins) -> AuthenticationError {
+    private func descent(_ names: [String], _ pins: DowngradePins) -> AuthenticationError {
         guard let pinned = pins.mechanism, mechanism < pinned else { return .bindingMissing(pins.binding) }
         return .onlyWeakerMechanisms(offered: names, pinned: pinned)
     }

@@ -10,7 +10,7 @@ extension Negotiation {
         /// At least 16 random bytes as printable ASCII without commas (Base64, say), new for each negotiation.
         public var nonce: String
         /// What the login must not fall below.
-        public var pins: LoginPins
+        public var pins: DowngradePins
         /// The language for the server's messages to people (RFC 5646).
         public var language: String
         /// Whether to authenticate. If not, the stream is the owner's once the stream is encrypted: to register an account
@@ -32,7 +32,7 @@ extension Negotiation {
 
         /// Makes a configuration.
         public init(
-            account: JID, credentials: Credentials, nonce: String, pins: LoginPins = LoginPins(),
+            account: JID, credentials: Credentials, nonce: String, pins: DowngradePins = DowngradePins(),
             language: String = "en"
         ) {
             self.account = account

@@ -9,9 +9,9 @@ import KalijXML
 
 /// `<success/>` of XEP-0388, with what was set up together with the login. The stream goes on.
 extension Negotiation {
-    mutating func succeeded2(_ attempt: Attempt, _ success: Element) throws(NegotiationError) -> [Action] {
+    mutating func succeeded2(_ attempt: LoginAttempt, _ success: Element) throws(NegotiationError) -> [Action] {
         let login = try authenticated(attempt, success.child("additional-data", Namespace.sasl2)?.text ?? "")
-        let identity = success.child("authorization-identifier", Namespace.sasl2).map { Trimmed.text($0.text) }
+        let identity = success.child("authorization-identifier", Namespace.sasl2).map { TrimmedText.text($0.text) }
         guard let identity else { throw .invalidAnswer("the login has no identity") }
         let jid = JID.received(identity)
         guard jid.bare == configuration.account.bare else { throw .authentication(.otherIdentity) }
@@ -22,7 +22,7 @@ extension Negotiation {
     }
 
     /// The new token, if it was asked for or takes the place of the token used.
-    private func token(_ attempt: Attempt, _ success: Element) -> FASTToken? {
+    private func token(_ attempt: LoginAttempt, _ success: Element) -> FASTToken? {
         guard let element = success.child("token", Namespace.fast), let secret = element["token"], !secret.isEmpty,
             secret.utf8.count <= FASTToken.mostBytes,
             let mechanism = attempt.wantedToken ?? attempt.authentication.token?.mechanism
@@ -33,7 +33,7 @@ extension Negotiation {
     }
 
     private mutating func session(
-        _ attempt: Attempt, _ success: Element, _ jid: JID
+        _ attempt: LoginAttempt, _ success: Element, _ jid: JID
     ) throws(NegotiationError) -> [Action] {
         var actions: [Action] = []
         if let resume = attempt.resume {
@@ -60,7 +60,7 @@ extension Negotiation {
     }
 
     private mutating func bound(
-        _ attempt: Attempt, _ bind: SessionPlan.Bind, _ element: Element, _ jid: JID
+        _ attempt: LoginAttempt, _ bind: SessionPlan.Bind, _ element: Element, _ jid: JID
     ) throws(NegotiationError) -> [Action] {
         guard !jid.isBare else { throw .invalidAnswer("the address that was bound has no resource") }
         // Carbons cannot fail (XEP-0386 section 3.2).

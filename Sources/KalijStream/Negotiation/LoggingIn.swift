@@ -17,7 +17,7 @@ extension Negotiation {
 
     /// A login like the last, if that can be sent before the server's features have come. PLAIN shows the password to
     /// whom it is sent: never unasked.
-    private func unaskedLogin() -> Attempt? {
+    private func unaskedLogin() -> LoginAttempt? {
         guard configuration.authenticates, let login = known.login, !known.off.contains(.login) else { return nil }
         guard configuration.pins.hold(login.choice), configuration.userAgent != nil || !login.isSASL2 else {
             return nil
@@ -47,7 +47,7 @@ extension Negotiation {
 
     /// The best login that the server offers.
     private mutating func loginBySteps(_ offer: SASLOffer) throws(NegotiationError) -> [Action] {
-        let attempt: Attempt
+        let attempt: LoginAttempt
         do {
             let choice = try LoginChoice(offer, configuration, bindings)
             attempt = try self.attempt(
@@ -63,7 +63,7 @@ extension Negotiation {
     /// With a token if there is one, else with the credentials.
     private func attempt(
         _ choice: LoginChoice, fast: [String], inline: Set<InlineFeature>, offer: SASLOffer?
-    ) throws(AuthenticationError) -> Attempt {
+    ) throws(AuthenticationError) -> LoginAttempt {
         let token = choice.isSASL2 && choice.descent == nil ? usableToken(fast) : nil
         let authentication: Authentication
         // No password is shown to end a token.
@@ -73,7 +73,7 @@ extension Negotiation {
         } else {
             authentication = try Authentication(choice, configuration, bindings)
         }
-        return Attempt(
+        return LoginAttempt(
             choice: choice, authentication: authentication, offer: offer, inline: inline,
             wantedToken: choice.isSASL2 && wantsToken(fast) ? HashedToken.wantedMechanism : nil)
     }
@@ -100,7 +100,7 @@ extension Negotiation {
     private static let renewal: Int64 = 7 * 24 * 3600 * 1000
 
     /// Sends the login, with our header if the login is unasked.
-    mutating func sendLogin(_ attempt: Attempt) throws(NegotiationError) -> [Action] {
+    mutating func sendLogin(_ attempt: LoginAttempt) throws(NegotiationError) -> [Action] {
         let request: [UInt8]
         do { request = try attempt.request(configuration) } catch { throw .authentication(error) }
         guard attempt.isUnasked else {
@@ -116,7 +116,7 @@ extension Negotiation {
 
     // MARK: - Answers
 
-    mutating func authenticating(_ attempt: Attempt, _ element: Element) throws(NegotiationError) -> [Action] {
+    mutating func authenticating(_ attempt: LoginAttempt, _ element: Element) throws(NegotiationError) -> [Action] {
         guard element.namespace == attempt.namespace else { throw unexpected(element) }
         if let error = SASLError(element) {
             isResumePending = false
@@ -145,7 +145,8 @@ extension Negotiation {
         return (isKept ? [] : [.tokenRefused(token)]) + (try loginBySteps(offer))
     }
 
-    private mutating func challenged(_ attempt: Attempt, _ challenge: String) throws(NegotiationError) -> [Action] {
+    private mutating func challenged(_ attempt: LoginAttempt, _ challenge: String) throws(NegotiationError) -> [Action]
+    {
         var attempt = attempt
         let isFirst = !attempt.authentication.hasAnswered
         guard let offer = attempt.offer else { throw misuse("a challenge before the features") }
@@ -170,14 +171,14 @@ extension Negotiation {
     }
 
     /// Whether `<resume/>` may leave with the response: at a known server, where that has worked or was not tried.
-    private func mayFlyResume(_ attempt: Attempt) -> Bool {
+    private func mayFlyResume(_ attempt: LoginAttempt) -> Bool {
         guard !attempt.choice.isSASL2, let login = known.login, !login.isSASL2 else { return false }
         return known.worked.contains(.resume)
             || (!known.off.contains(.resume) && known.trials < KnownServer.mostTrials)
     }
 
     /// `<success/>` of RFC 6120: a new stream begins.
-    private mutating func succeeded(_ attempt: Attempt, _ element: Element) throws(NegotiationError) -> [Action] {
+    private mutating func succeeded(_ attempt: LoginAttempt, _ element: Element) throws(NegotiationError) -> [Action] {
         let isKnown = known.login != nil
         let actions = try authenticated(attempt, element.text)
         if resumeInFlight != nil {
@@ -212,7 +213,7 @@ extension Negotiation {
     }
 
     /// Checks the server's proof; tells the owner of the login.
-    mutating func authenticated(_ attempt: Attempt, _ data: String) throws(NegotiationError) -> [Action] {
+    mutating func authenticated(_ attempt: LoginAttempt, _ data: String) throws(NegotiationError) -> [Action] {
         var attempt = attempt
         do { try attempt.authentication.finish(data) } catch { throw .authentication(error) }
         if resumeInFlight == nil { suspect = nil }

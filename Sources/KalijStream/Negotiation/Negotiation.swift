@@ -30,7 +30,7 @@ public struct Negotiation: Sendable {
         case unauthenticated
         /// The plan is awaited.
         case planning(Planning)
-        case authenticating(Attempt)
+        case authenticating(LoginAttempt)
         case resuming(SessionPlan.Resume, StreamFeatures)
         case binding(StreamFeatures, SessionPlan.Bind)
         /// A resource is bound together with the login; whether streams are managed is told by the features to come.
@@ -45,9 +45,9 @@ public struct Negotiation: Sendable {
     /// What the plan is for.
     enum Planning: Sendable {
         /// The login itself.
-        case login(Attempt)
+        case login(LoginAttempt)
         /// The response to the server's challenge.
-        case response(Attempt, [UInt8])
+        case response(LoginAttempt, [UInt8])
         /// The stream after the login.
         case stream
         /// The session, by steps.
@@ -70,7 +70,7 @@ public struct Negotiation: Sendable {
     /// Whether `<starttls/>` was sent.
     var hasAskedForTLS = false
     /// The login that left with the header.
-    var flight: Attempt?
+    var flight: LoginAttempt?
     /// What left with the response to the challenge.
     var resumeInFlight: SessionPlan.Resume?
     /// Whether no attempt to resume has failed yet.

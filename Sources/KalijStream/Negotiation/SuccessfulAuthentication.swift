@@ -5,12 +5,12 @@ public struct SuccessfulAuthentication: Hashable, Sendable {
     /// To be stored in place of the password; nil with PLAIN, and for a token.
     public var keys: SCRAMKeys?
     /// To be stored: what later logins never fall below.
-    public var pins: LoginPins
+    public var pins: DowngradePins
     /// The token that let us in.
     public var usedToken: FASTToken?
 
     /// Makes the outcome of a login.
-    public init(mechanism: SASLMechanism?, keys: SCRAMKeys? = nil, pins: LoginPins, usedToken: FASTToken? = nil) {
+    public init(mechanism: SASLMechanism?, keys: SCRAMKeys? = nil, pins: DowngradePins, usedToken: FASTToken? = nil) {
         (self.mechanism, self.keys, self.pins, self.usedToken) = (mechanism, keys, pins, usedToken)
     }
 }

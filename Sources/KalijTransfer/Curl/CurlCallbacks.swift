@@ -9,17 +9,17 @@ enum CurlCallbacks {
     }
 
     static let socket: curl_socket_callback = { _, socket, events, user, _ in
-        CurlCallbacks.object(user, CurlWaits.self)?.wait(for: socket, events)
+        CurlCallbacks.object(user, CurlTimers.self)?.wait(for: socket, events)
         return 0
     }
 
     static let timer: curl_multi_timer_callback = { _, milliseconds, user in
-        CurlCallbacks.object(user, CurlWaits.self)?.wait(milliseconds: milliseconds)
+        CurlCallbacks.object(user, CurlTimers.self)?.wait(milliseconds: milliseconds)
         return 0
     }
 
     static let closeSocket: curl_closesocket_callback = { user, socket in
-        CurlCallbacks.object(user, CurlWaits.self)?.closeSocket(socket)
+        CurlCallbacks.object(user, CurlTimers.self)?.closeSocket(socket)
         return 0
     }
 

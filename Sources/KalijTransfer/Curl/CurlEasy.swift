@@ -26,7 +26,7 @@ final class CurlEasy {
         errorText.deallocate()
     }
 
-    /// Asks for bytes again after ``SealedUpload/Portion/held``.
+    /// Asks for bytes again after ``WithheldLastBlock/Portion/held``.
     func goOn() { _ = curl.functions.easy_pause(handle, CURLPAUSE_CONT) }
 
     /// Whether TLS stands.
@@ -44,7 +44,7 @@ final class CurlEasy {
         guard let tls = kalij_curl_tls(curl.table, handle).map(OpaquePointer.init) else { return [] }
         var rest: [UInt8] = []
         var portion = [UInt8](repeating: 0, count: 16 * 1024)
-        while rest.count <= HeadReader.limit {
+        while rest.count <= ResponseHeadParser.limit {
             let count = SSL_read(tls, &portion, Int32(truncatingIfNeeded: portion.count))
             guard count > 0 else { break }
             rest += portion.prefix(Int(count))
@@ -119,14 +119,14 @@ final class CurlEasy {
 
     private func setFields(_ request: TransferRequest) throws(TransferFailure) {
         var all = request.fields
-        try FieldCheck.check(all)
+        try HeaderValidation.check(all)
         if let offset = request.offset {
             guard request.method == .get, offset > 0 else {
                 throw TransferFailure(.invalidRequest, "only a GET goes on, from byte 1 or later")
             }
             all.append(HeaderField("Range", "bytes=\(offset)-"))
             if let validator = request.validator {
-                try FieldCheck.check(value: validator)
+                try HeaderValidation.check(value: validator)
                 all.append(HeaderField("If-Range", validator))
             }
         }
@@ -145,7 +145,7 @@ final class CurlEasy {
         try check(kalij_curl_set_pointer(curl.table, handle, CURLOPT_RESOLVE, addresses), CURLOPT_RESOLVE)
     }
 
-    func setCallbacks(transfer: CurlTransfer, sockets: CurlWaits) throws(TransferFailure) {
+    func setCallbacks(transfer: CurlTransfer, sockets: CurlTimers) throws(TransferFailure) {
         // lives: until the multi has dropped the handle, which it keeps the transfer for
         let user = Unmanaged.passUnretained(transfer).toOpaque()
         // lives: longer than the multi's handle

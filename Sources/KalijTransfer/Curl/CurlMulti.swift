@@ -7,7 +7,7 @@ import KalijTransport
 /// everything that needs libcurl waits until libcurl has returned.
 final class CurlMulti {
     let curl: CurlLibrary
-    let waits: CurlWaits
+    let waits: CurlTimers
     private let handle: UnsafeMutableRawPointer
     private var transfer: CurlTransfer?
     /// The transfer has ended, and still has its handle.
@@ -17,7 +17,7 @@ final class CurlMulti {
     /// - Throws: ``TransferFailure``: `libraryMissing`, `system`.
     init(loop: any TransferLoop) throws(TransferFailure) {
         curl = try CurlLibrary.load()
-        waits = CurlWaits(loop: loop)
+        waits = CurlTimers(loop: loop)
         guard let handle = curl.functions.multi_init() else { throw TransferFailure(.system, "out of memory") }
         self.handle = handle
         // lives: a property, released after multi_cleanup in deinit

@@ -6,7 +6,7 @@ import KalijTransport
 final class CurlTransfer: Transfer {
     let exchange: Exchange
     private let loop: any TransferLoop
-    private let speed: SpeedWatch
+    private let speed: StallDetector
     private var multi: CurlMulti?
     private var easy: CurlEasy?
     private var sockets: TransferSockets?
@@ -19,7 +19,7 @@ final class CurlTransfer: Transfer {
     ) {
         self.loop = loop
         exchange = Exchange(request: request, body: body, now: { loop.now }, event: event)
-        speed = SpeedWatch(loop: loop, limits: request.limits)
+        speed = StallDetector(loop: loop, limits: request.limits)
         sendBuffer = request.limits.sendBuffer
     }
 

@@ -7,13 +7,13 @@ final class TransferSockets {
     /// For a host of the own server: the address at which the server was reached.
     private let server: [UInt8]
     private let isPut: Bool
-    private let waits: CurlWaits
+    private let waits: CurlTimers
     /// The first address that was refused, if all were; nil after any other.
     private(set) var refused: String?
     private var hasOpened = false
     private var sendBuffer: Int?
 
-    init(waits: CurlWaits, server: [UInt8], isPut: Bool, sendBuffer: Int?) {
+    init(waits: CurlTimers, server: [UInt8], isPut: Bool, sendBuffer: Int?) {
         self.waits = waits
         self.server = server
         self.isPut = isPut

@@ -2,7 +2,7 @@
 /// the one end.
 final class Exchange {
     let request: TransferRequest
-    private(set) var upload: SealedUpload?
+    private(set) var upload: WithheldLastBlock?
     var isPaused = false
     /// Called once, with the end or when cancelled: the argument is whether the connection may end in order.
     var settled: ((Bool) -> Void)?
@@ -19,7 +19,7 @@ final class Exchange {
         self.request = request
         self.now = now
         self.event = event
-        upload = body.map(SealedUpload.init)
+        upload = body.map(WithheldLastBlock.init)
         response = Response(to: request)
     }
 
@@ -40,7 +40,7 @@ final class Exchange {
     // MARK: Sending
 
     /// Gives the next bytes of the body.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> SealedUpload.Portion {
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> WithheldLastBlock.Portion {
         guard !isOver, let upload else { return .failed("") }
         if isPaused { return .held }
         if upload.isAtSeal {

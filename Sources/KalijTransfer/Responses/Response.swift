@@ -2,7 +2,7 @@
 struct Response {
     private let method: TransferRequest.Method
     private let isPart: Bool
-    private var reader = HeadReader()
+    private var reader = ResponseHeadParser()
     private(set) var status: Int?
     private(set) var isHeadComplete = false
     var received: Int64 = 0

@@ -17,7 +17,7 @@ final class Dialer {
         let route: Route
         var questions: [Resolver.Question] = []
         var hasAddresses = false
-        var failures: [NameFailure] = []
+        var failures: [DNSError] = []
     }
 
     private let loop: EventLoop
@@ -36,7 +36,7 @@ final class Dialer {
     private var routes: [Route]?
 
     private var turn: Turn?
-    private var race: Race?
+    private var race: HappyEyeballs?
     private var handshake: Handshake?
     private var attempts: [ConnectFailure.Attempt] = []
 
@@ -133,15 +133,15 @@ final class Dialer {
         }
     }
 
-    private func beginRace() -> Race {
-        let race = Race(
+    private func beginRace() -> HappyEyeballs {
+        let race = HappyEyeballs(
             loop: loop, limits: limits, allowed: target.addresses, awaited: [AF_INET6, AF_INET]
         ) { [weak self] in self?.raceEnded($0) }
         self.race = race
         return race
     }
 
-    private func addressesCame(_ result: Result<[SocketAddress], NameFailure>, _ family: Int32) {
+    private func addressesCame(_ result: Result<[SocketAddress], DNSError>, _ family: Int32) {
         switch result {
         case .success(let addresses):
             if !addresses.isEmpty { turn?.hasAddresses = true }
@@ -163,7 +163,7 @@ final class Dialer {
         turn?.questions = []
     }
 
-    private func raceEnded(_ winner: Race.Winner?) {
+    private func raceEnded(_ winner: HappyEyeballs.Winner?) {
         let losses = race?.losses ?? []
         race = nil
         endQuestions()
@@ -190,7 +190,7 @@ final class Dialer {
         tryNextRoute()
     }
 
-    private func proceed(_ route: Route, _ winner: Race.Winner) {
+    private func proceed(_ route: Route, _ winner: HappyEyeballs.Winner) {
         let socket = SocketIO(winner.descriptor, connectTime: winner.seconds)
         let endpoint = Endpoint(
             host: route.host, address: winner.address.text, port: route.port, directTLS: route.directTLS)

@@ -5,7 +5,7 @@ struct Route: Equatable {
     var directTLS: Bool
 
     /// The answer of the DNS to a question for services.
-    typealias Services = Result<[ServiceRecord], NameFailure>
+    typealias Services = Result<[ServiceRecord], DNSError>
 
     /// Where to go for a domain, in order (RFC 6120 3.2.1 and 3.2.2, XEP-0368 3 and 5).
     ///

@@ -149,7 +149,7 @@ public final class Connection {
         events = nil
         if case .open(let channel) = state, writeError == nil {
             release()
-            _ = OrderlyClose(
+            _ = GracefulClose(
                 loop: loop, channel: channel, queue: queue, limit: limits.closing, finished: finished)
             queue.removeAll()
         } else {

@@ -28,7 +28,7 @@ public final class Resolver {
     final class Question {
         fileprivate weak var resolver: Resolver?
         fileprivate var deadline: Timer?
-        fileprivate var finish: ((_ result: Result<Answer, NameFailure>) -> Void)?
+        fileprivate var finish: ((_ result: Result<Answer, DNSError>) -> Void)?
 
         func cancel() {
             finish = nil
@@ -36,7 +36,7 @@ public final class Resolver {
             resolver?.forget(self)
         }
 
-        fileprivate func answer(_ result: Result<Answer, NameFailure>) {
+        fileprivate func answer(_ result: Result<Answer, DNSError>) {
             guard let finish else { return }
             cancel()
             finish(result)
@@ -51,7 +51,7 @@ public final class Resolver {
     /// Asks for the SRV records of a name like `_xmpp-client._tcp.example.org`; `limit` is in seconds. `finish` is
     /// called from the loop, never from within this call.
     func services(
-        _ name: String, limit: Double, _ finish: @escaping (Result<[ServiceRecord], NameFailure>) -> Void
+        _ name: String, limit: Double, _ finish: @escaping (Result<[ServiceRecord], DNSError>) -> Void
     ) -> Question {
         ask(limit) { result in
             finish(result.map { if case .services(let records) = $0 { records } else { [] } })
@@ -63,7 +63,7 @@ public final class Resolver {
     /// Asks for the addresses of one family (`AF_INET`, `AF_INET6`) of a host; hosts files are read first.
     func addresses(
         _ host: String, _ family: Int32, port: UInt16, limit: Double,
-        _ finish: @escaping (Result<[SocketAddress], NameFailure>) -> Void
+        _ finish: @escaping (Result<[SocketAddress], DNSError>) -> Void
     ) -> Question {
         ask(limit) { result in
             finish(result.map { if case .addresses(let addresses) = $0 { addresses } else { [] } })
@@ -77,7 +77,7 @@ public final class Resolver {
     }
 
     private func ask(
-        _ limit: Double, _ finish: @escaping (Result<Answer, NameFailure>) -> Void,
+        _ limit: Double, _ finish: @escaping (Result<Answer, DNSError>) -> Void,
         send: (ares_channel, UnsafeMutableRawPointer) -> Void
     ) -> Question {
         let question = Question()
@@ -110,7 +110,7 @@ public final class Resolver {
     }
 
     /// From a callback of c-ares: the answer is given in the next turn, when c-ares is no longer on the stack.
-    fileprivate static func deliver(_ argument: UnsafeMutableRawPointer?, _ result: Result<Answer, NameFailure>) {
+    fileprivate static func deliver(_ argument: UnsafeMutableRawPointer?, _ result: Result<Answer, DNSError>) {
         guard let argument else { return }
         // Retained for this call when the question was sent.
         let question = Unmanaged<Question>.fromOpaque(argument).takeRetainedValue()
@@ -200,14 +200,14 @@ private let serviceType: Int32 = 33
 
 private let serviceCallback: ares_callback = { argument, status, _, bytes, count in
     guard status == ARES_SUCCESS else {
-        Resolver.deliver(argument, .failure(NameFailure(status: status)))
+        Resolver.deliver(argument, .failure(DNSError(status: status)))
         return
     }
     var first: UnsafeMutablePointer<ares_srv_reply>?
     let parsed = ares_parse_srv_reply(bytes, count, &first)
     defer { if let first { ares_free_data(first) } }
     guard parsed == ARES_SUCCESS else {
-        Resolver.deliver(argument, .failure(NameFailure(status: parsed)))
+        Resolver.deliver(argument, .failure(DNSError(status: parsed)))
         return
     }
     var records: [ServiceRecord] = []
@@ -224,7 +224,7 @@ private let serviceCallback: ares_callback = { argument, status, _, bytes, count
 private let addressCallback: ares_addrinfo_callback = { argument, status, _, result in
     defer { if let result { ares_freeaddrinfo(result) } }
     guard status == ARES_SUCCESS else {
-        Resolver.deliver(argument, .failure(NameFailure(status: status)))
+        Resolver.deliver(argument, .failure(DNSError(status: status)))
         return
     }
     var addresses: [SocketAddress] = []

@@ -14,7 +14,7 @@ final class TLSChannel: Channel {
     private let ssl: OpaquePointer
     private let serverName: String
     /// Filled by OpenSSL's callback while reading.
-    private var tickets: TicketUse
+    private var tickets: TLSTicketPolicy
     /// Set by the verification callback during ``handshake()``.
     private var certificateProblem: CertificateProblem?
     private var hasEndedWriting = false
@@ -29,7 +29,7 @@ final class TLSChannel: Channel {
         self.socket = socket
         self.ssl = ssl
         serverName = settings.serverName
-        tickets = TicketUse(serverName: settings.serverName)
+        tickets = TLSTicketPolicy(serverName: settings.serverName)
         guard let bio = socket.makeBIO() else { throw TLSProblem(.tls, "out of memory") }
         SSL_set_bio(ssl, bio, bio)
         SSL_set_connect_state(ssl)

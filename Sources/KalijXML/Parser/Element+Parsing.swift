@@ -26,7 +26,7 @@ extension Element {
             throw XMLError(condition: "not-well-formed", text: "there is no element", line: 1, column: 1)
         }
         // The parser ends here, and kept nothing of the tree.
-        return Transferred(audited: result).take()
+        return UncheckedSending(audited: result).take()
     }
 
     /// Reads one document, see ``parse(_:limits:)-([UInt8],_)``.

@@ -28,7 +28,7 @@ struct EventQueue {
         }
         first &+= 1
         // Moved out: only the queue referred to the event, since a parser keeps nothing of a finished tree.
-        return Transferred(audited: (base + (first &- 1)).move()).take()
+        return UncheckedSending(audited: (base + (first &- 1)).move()).take()
     }
 
     mutating func removeAll() {

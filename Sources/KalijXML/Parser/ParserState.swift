@@ -24,10 +24,10 @@ struct ParserState {
     var restarts = 0
     /// Bytes not yet given to libxml2.
     var held: [UInt8] = []
-    /// Bytes left out of `held`, see ``LongTag``.
+    /// Bytes left out of `held`, see ``OversizedTag``.
     var leftOut = 0
     /// A start tag too long for libxml2 to search again with every chunk.
-    var longTag: LongTag?
+    var longTag: OversizedTag?
     /// Where the open top-level element began, in bytes of the stream.
     var start = 0
     var startLine = 1

@@ -94,7 +94,7 @@ extension StreamParser {
         case (UInt8(ascii: "&"), _):
             state.pointee.fail(context, "not-well-formed", "a reference without an end")
         case (UInt8(ascii: "<"), _):
-            state.pointee.longTag = LongTag(
+            state.pointee.longTag = OversizedTag(
                 after: UnsafeRawBufferPointer(start: current, count: end - current),
                 keeping: max(limits.stanzaBytes, limits.prefixBytes), line: state.pointee.line(context))
         default: break

@@ -54,7 +54,7 @@ extension Element {
         _ = copy.copy(index, of: tree, parent: 0)
         copy.contentNamespace = index == 0 ? tree.contentNamespace.map { copy.take($0, of: tree) } : nil
         // A tree made here; the original is not part of the copy.
-        return Transferred(audited: Element(tree: copy, index: 0)).take()
+        return UncheckedSending(audited: Element(tree: copy, index: 0)).take()
     }
 }
 

@@ -160,11 +160,11 @@ final class CommandInput {
         let (recipient, jid) = (try CommandErrors.address(to, "to"), try request.sender())
         let attachments = Attachments(directory, of: jid)
         let (text, originID, keeping) = (request.body, request.originID, request.keepMetadata ?? false)
-        let privacy: Privacy = request.plain ?? false ? .plain : .asConversation
+        let privacy: EncryptionPreference = request.plain ?? false ? .plain : .asConversation
         let waker = engine.loop.waker
         // Used by the loop's thread alone: the waker brings the answer there.
         nonisolated(unsafe) weak let input = self
-        try OwnThread.start {
+        try DetachedThread.start {
             let answer: Answer
             do {
                 let upload = try attachments.send(

@@ -45,7 +45,7 @@ enum DiscoCommand: Command {
         let account = try arguments.value("--account").map { try JID($0) }
         let namespaces = [DiscoveryInfo.namespace] + (arguments.has("--items") ? [DiscoveryItem.namespace] : [])
         let round = namespaces.map { Element.discovery($0, of: recipient, node: node) }
-        var told: [Questions.Question] = []
+        var told: [AdHocRequests.Question] = []
         try RequestRunner([round], of: account, within: seconds, shared) { told.append($0) }.run()
         if shared.json {
             Output.line(try JSONLine.of(DiscoveryRecord(told, node: node)))
@@ -55,7 +55,7 @@ enum DiscoCommand: Command {
         return .of(told.map { ExitStatus(of: $0) })
     }
 
-    private static func show(_ question: Questions.Question) {
+    private static func show(_ question: AdHocRequests.Question) {
         let lines = DiscoveryLines.of(question)
         lines.forEach { Output.line($0) }
         if question.outcome != "result" {

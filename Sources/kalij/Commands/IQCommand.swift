@@ -55,7 +55,7 @@ enum IQCommand: Command {
         return .request(element["type"].flatMap(RequestType.init(rawValue:)) ?? type, payload.copy(), to: recipient)
     }
 
-    static func show(_ question: Questions.Question, _ shared: SharedOptions) -> ExitStatus {
+    static func show(_ question: AdHocRequests.Question, _ shared: SharedOptions) -> ExitStatus {
         if shared.json {
             do { Output.line(try JSONLine.of(QuestionRecord(question))) } catch { Output.error("\(error)") }
         } else if let answer = question.answer {

@@ -40,7 +40,7 @@ struct IntentRunner {
         let jid = try arguments.value("--account").map { try JID($0) }
         let id = try shared.directory.share(intent, for: jid)
         // A question about somebody changes nothing.
-        if !(intent is LookUp) { Output.accepted() }
+        if !(intent is FetchProfile) { Output.accepted() }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
         let record = ActionRecord("accepted", type(of: intent).name, id, of: account)
         let (isWaiting, isTold) = (waiting || arguments.has("--wait"), isTold && shared.json)

@@ -12,7 +12,7 @@ final class LineSender {
     private let recipient: JID
     private let account: Account
     private let reader: HistoryReader
-    private var driver: LineDriver
+    private var driver: BackgroundDriver
     private let isDriving: Bool
     private let signals: SignalInput
     private var lines = LineBuffer(longest: 1 << 20)
@@ -40,7 +40,7 @@ final class LineSender {
         account = try AccountTable(database).account(
             try arguments.value("--account").map { try JID($0) }, in: shared.directory)
         reader = HistoryReader(database)
-        driver = try LineDriver()
+        driver = try BackgroundDriver()
         isDriving = !arguments.has("--queue-only")
         signals = try SignalInput([SIGTERM, SIGINT, SIGTSTP])
     }
@@ -220,7 +220,7 @@ final class LineSender {
         raise(SIGSTOP)
         guard isDriving else { return }
         do {
-            driver = try LineDriver()
+            driver = try BackgroundDriver()
             try driver.start(shared, of: account.jid.description)
         } catch { Output.error("not online: \(Failure(error).message)") }
     }

@@ -19,7 +19,7 @@ enum PendingCommand: Command {
         try arguments.expect(0...0)
         let database = try shared.directory.read()
         if arguments.has("--results") {
-            let questions = try Questions(database).answered()
+            let questions = try AdHocRequests(database).answered()
             for question in questions {
                 Output.line(shared.json ? try JSONLine.of(QuestionRecord(question)) : QuestionRecord(question).line)
             }

@@ -35,7 +35,7 @@ enum PingCommand: Command {
         let seconds = try arguments.integer("--wait", in: 1...86_400) ?? 30
         let account = try arguments.value("--account").map { try JID($0) }
         let rounds = (0..<count).map { _ in [Element.ping(recipient)] }
-        var told: [Questions.Question] = []
+        var told: [AdHocRequests.Question] = []
         try RequestRunner(rounds, of: account, within: seconds, pause: 1, shared) { question in
             told.append(question)
             show(question, shared)
@@ -44,7 +44,7 @@ enum PingCommand: Command {
         return .of(told.map { ExitStatus(of: $0) })
     }
 
-    private static func show(_ question: Questions.Question, _ shared: SharedOptions) {
+    private static func show(_ question: AdHocRequests.Question, _ shared: SharedOptions) {
         if shared.json {
             do { Output.line(try JSONLine.of(QuestionRecord(question))) } catch { Output.error("\(error)") }
         } else if question.outcome == "result" {
@@ -57,7 +57,7 @@ enum PingCommand: Command {
     /// The clock of a step counts whole milliseconds.
     private static func milliseconds(_ number: Int64) -> String { number < 1 ? "under 1 ms" : "\(number) ms" }
 
-    private static func summary(of questions: [Questions.Question]) -> String {
+    private static func summary(of questions: [AdHocRequests.Question]) -> String {
         let times = questions.filter { $0.outcome == "result" }.compactMap(\.roundTrip)
         var text = "\(questions.count) asked, \(times.count) answered"
         if let least = times.min(), let most = times.max() {

@@ -53,7 +53,7 @@ enum ProfileCommand: Command {
             return try Self.print(jid, account, shared) ? .done : .nothing
         }
         do {
-            let status = try IntentRunner(arguments, shared).run(LookUp(jid), waiting: true, isTold: false)
+            let status = try IntentRunner(arguments, shared).run(FetchProfile(jid), waiting: true, isTold: false)
             let isKnown = try Self.print(jid, account, shared)
             return status != .done || isKnown ? status : .nothing
         } catch {

@@ -18,7 +18,7 @@ final class RequestRunner {
     /// The beginning of the next round; nil while a round is under way.
     private var nextRound: Int64?
     private var isDone = false
-    private let tell: (Questions.Question) -> Void
+    private let tell: (AdHocRequests.Question) -> Void
 
     /// - Parameters:
     ///   - account: the asking account; nil for the only account.
@@ -28,7 +28,7 @@ final class RequestRunner {
     /// - Throws: `DirectoryError`, `StoreError`
     init(
         _ rounds: [[Element]], of account: JID?, within seconds: Int, pause: Double = 0, _ shared: SharedOptions,
-        tell: @escaping (Questions.Question) -> Void
+        tell: @escaping (AdHocRequests.Question) -> Void
     ) throws {
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         self.shared = shared
@@ -60,7 +60,7 @@ final class RequestRunner {
             return false
         }
         let questions = try open.map { id in
-            guard let question = try Questions(database).question(id) else {
+            guard let question = try AdHocRequests(database).question(id) else {
                 throw Failure(.badConfiguration, "the account is gone")
             }
             return question
@@ -83,7 +83,7 @@ final class RequestRunner {
         let account = try AccountTable(database).account(account, in: shared.directory)
         guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
         return try shared.directory.ringing {
-            try Questions(database).ask(request, of: account, within: .seconds(seconds))
+            try AdHocRequests(database).ask(request, of: account, within: .seconds(seconds))
         }
     }
 }

@@ -74,7 +74,7 @@ enum RunCommand: Command {
             EventPrinter(json: shared.json, verbose: shared.verbose, clock: shared.clock), shared.directory,
             since: since.map(Int64.init))
         // Prints the events so far, before this process has to answer others.
-        Interruption.endsAtOnce()
+        SignalDisposition.endsAtOnce()
         output.printStored()
         if output.failure == nil { try drive(shared, options, output) }
         switch output.failure {
@@ -89,7 +89,8 @@ enum RunCommand: Command {
         let commands = shared.json ? CommandInput(output, shared.directory) : nil
         var engines = 0
         _ = try Engine.drive(
-            shared.directory, options: options, onEvent: { output.print($0) }, begins: { Interruption.endsAtOnce() },
+            shared.directory, options: options, onEvent: { output.print($0) },
+            begins: { SignalDisposition.endsAtOnce() },
             blocked: { blocked in
                 if !blocked.isTold {
                     let seconds = Int(blocked.retryIn.rounded(.up))

@@ -20,7 +20,7 @@ struct WaitForDriver {
             do {
                 do {
                     // An interrupted driver lets go in order; a waiting process has nothing to let go.
-                    defer { Interruption.endsAtOnce(isWaiting: true) }
+                    defer { SignalDisposition.endsAtOnce(isWaiting: true) }
                     try drive()
                 }
                 // Not done: this process was asked to let another process drive, so the other process goes first.

@@ -42,9 +42,9 @@ enum WakeCommand: Command {
             try PushSocket(path, [CommandLine.arguments[0]] + words(budget, shared)).serve()
         }
         // Even during a wait for the name of a server or a disk: dying at any point is harmless, being late is not.
-        LastWords.prepare(NotificationPrinter(json: shared.json).reopening.description)
+        ExitMessage.prepare(NotificationPrinter(json: shared.json).reopening.description)
         signal(SIGALRM) { _ in
-            LastWords.say()
+            ExitMessage.say()
             _exit(ExitStatus.tryAgain.rawValue)
         }
         awaitEnd(budget)
@@ -90,6 +90,6 @@ enum WakeCommand: Command {
         }
         return try Engine.drive(
             shared.directory, options: options, onEvent: { if shared.verbose { events.note($0) } },
-            begins: { Interruption.endsAtOnce() })
+            begins: { SignalDisposition.endsAtOnce() })
     }
 }

@@ -46,7 +46,7 @@ enum CompletionCommand: Command {
     /// Stored addresses for a name in the help; none if nothing is stored, or the stored cannot be read.
     private static func known(_ name: String, in line: [String]) -> [String] {
         guard ["JID", "TO", "ROOM", "--account", "--in"].contains(name) else { return [] }
-        let defaults = (try? Defaults(for: Arguments()))?.added(to: Arguments(), of: ChatsCommand.self)
+        let defaults = (try? ConfigFile(for: Arguments()))?.added(to: Arguments(), of: ChatsCommand.self)
         guard let path = try? Kalij.dataDirectory(value("--data", in: line) ?? defaults?.value("--data")) else {
             return []
         }

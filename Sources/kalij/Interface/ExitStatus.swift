@@ -19,7 +19,7 @@ enum ExitStatus: Int32 {
     case badConfiguration = 78
 
     /// The status for the outcome of a question.
-    init(of question: Questions.Question) {
+    init(of question: AdHocRequests.Question) {
         switch question.outcome {
         case "result": self = .done
         case "error": self = .nothing

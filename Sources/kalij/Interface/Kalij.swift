@@ -79,7 +79,7 @@ enum Kalij {
         if shared.has("--help") || arguments.has("--help") { return show(Help.of(command)) }
         let given = shared.merged(arguments)
         // Help is printed with a bad file, too.
-        let all = command.usesAccounts ? try Defaults(for: given).added(to: given, of: command) : given
+        let all = command.usesAccounts ? try ConfigFile(for: given).added(to: given, of: command) : given
         return try command.run(
             all,
             SharedOptions(

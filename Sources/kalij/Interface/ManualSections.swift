@@ -16,7 +16,7 @@ enum ManualSections {
             "FILES",
             """
             The configuration file, ~/.config/kalij/config, has an option a line, and comments in lines that begin with #. These
-            options may stand there: \(Defaults.habits.sorted().joined(separator: ", ")).
+            options may stand there: \(ConfigFile.habits.sorted().joined(separator: ", ")).
 
             Accounts are in ~/.local/share/kalij, readable by their user alone. `kalij logout JID --remove` deletes an account
             there.

@@ -40,7 +40,7 @@ struct DiscoveryRecord: Encodable {
     }
 
     /// - Parameter questions: the question for the information, and perhaps the question for the items.
-    init(_ questions: [Questions.Question], node: String?) {
+    init(_ questions: [AdHocRequests.Question], node: String?) {
         account = questions.first?.account ?? ""
         to = questions.first?.recipient ?? ""
         self.node = node
@@ -73,7 +73,7 @@ struct DiscoveryRecord: Encodable {
 
 /// An entity's description, a line for each part.
 enum DiscoveryLines {
-    static func of(_ question: Questions.Question) -> [PrintedText] {
+    static func of(_ question: AdHocRequests.Question) -> [PrintedText] {
         let info = question.discoveryInfo.map(lines) ?? []
         let items = question.discoveryItems ?? []
         return info + items.map { line(["item", $0.jid.description, $0.node ?? "", $0.name ?? ""]) }
@@ -100,7 +100,7 @@ enum DiscoveryLines {
     }
 }
 
-extension Questions.Question {
+extension AdHocRequests.Question {
     /// The answer's `<query/>`.
     private func query(_ namespace: String) -> Element? {
         guard outcome == "result", let answer, let iq = try? Element.parse(answer) else { return nil }

@@ -4,7 +4,7 @@ import KalijXML
 
 /// Why a question has no answer, for a person.
 enum ErrorWords {
-    static func of(_ question: Questions.Question) -> String {
+    static func of(_ question: AdHocRequests.Question) -> String {
         guard question.outcome == "error" else { return question.reason ?? "it still waits" }
         guard let error = question.answer.flatMap(error) else { return question.reason ?? "an error" }
         let words = of(error.condition)

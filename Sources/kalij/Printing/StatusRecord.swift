@@ -64,7 +64,7 @@ struct StatusRecord: Encodable {
     }
 
     init(
-        directory: String, driver: Owner?, accounts: [StatusReader.AccountStatus],
+        directory: String, driver: FenceOwner?, accounts: [StatusReader.AccountStatus],
         quarantine: [Quarantine.Stanza], deadLetters: [DeadLetter], slowSteps: [StatusReader.SlowStep]
     ) {
         self.directory = directory

@@ -50,7 +50,7 @@ struct QuestionRecord: Encodable {
         case roundTrip = "round_trip_ms"
     }
 
-    init(_ question: Questions.Question) {
+    init(_ question: AdHocRequests.Question) {
         id = question.id
         account = question.account
         to = question.recipient

@@ -25,13 +25,13 @@ struct LinkRowsTests {
         var server = KnownServer()
         server.offersTLS = true
         try logins.learned(server, at: endpoint())
-        let measure = LinkMeasure(roundTrip: 0.5, variation: 0.125, bytesPerSecond: 4000)
+        let measure = LinkMeasurement(roundTrip: 0.5, variation: 0.125, bytesPerSecond: 4000)
         let cost = EndpointRow.LoginCost(sent: 1000, received: 5000, milliseconds: 2800)
         try logins.reached(endpoint(), measure, cost)
         let row = try #require(try logins.known(endpoint()))
         #expect(row.server == server && row.link == measure && row.lastLogin == cost && row.endpoint == endpoint())
         #expect(try logins.known(endpoint(port: 5222)) == nil)
-        try logins.reached(endpoint(), LinkMeasure(), cost)
+        try logins.reached(endpoint(), LinkMeasurement(), cost)
         #expect(try logins.known(endpoint())?.link == measure, "a connection without a measure forgets none")
     }
 
@@ -47,7 +47,7 @@ struct LinkRowsTests {
         let cost = EndpointRow.LoginCost(sent: 1, received: 1, milliseconds: 1)
         for number in 0..<40 {
             harness.clock.move(by: 1000)
-            try logins.reached(endpoint("\(number).example.org"), LinkMeasure(), cost)
+            try logins.reached(endpoint("\(number).example.org"), LinkMeasurement(), cost)
         }
         let count = try database.prepare("SELECT count(*) FROM endpoint").first { $0.integer() }
         #expect(count == 16)
@@ -57,14 +57,14 @@ struct LinkRowsTests {
     @Test("the address that worked is gone to at once for a day; then the DNS is asked again")
     func remembered() throws {
         let cost = EndpointRow.LoginCost(sent: 1, received: 1, milliseconds: 1)
-        try logins.reached(endpoint(), LinkMeasure(), cost)
+        try logins.reached(endpoint(), LinkMeasurement(), cost)
         #expect(try logins.approach().remembered == endpoint())
         harness.clock.move(by: 23 * 3600 * 1000)
-        try logins.reached(endpoint(), LinkMeasure(), cost, isFound: false)
+        try logins.reached(endpoint(), LinkMeasurement(), cost, isFound: false)
         #expect(try logins.approach().remembered == endpoint())
         harness.clock.move(by: 3600 * 1000)
         #expect(try logins.approach().remembered == nil, "a use does not renew what the DNS has said")
-        try logins.reached(endpoint(), LinkMeasure(), cost)
+        try logins.reached(endpoint(), LinkMeasurement(), cost)
         #expect(try logins.approach().remembered == endpoint())
         harness.clock.set(by: -3600 * 1000)
         #expect(try logins.approach().remembered == nil, "a clock that was set back knows nothing")
@@ -87,7 +87,7 @@ struct LinkRowsTests {
         try logins.store(token("three"))
         #expect(try logins.approach().tokens.map(\.secret) == ["three", "two"], "at most two")
         let login = SuccessfulAuthentication(
-            mechanism: .plain, keys: nil, pins: LoginPins(mechanism: .plain), usedToken: token("three"))
+            mechanism: .plain, keys: nil, pins: DowngradePins(mechanism: .plain), usedToken: token("three"))
         _ = try harness.steps.loggedIn(withNewPassword: false, login)
         #expect(try logins.approach().tokens.map(\.secret) == ["three"])
         try logins.refused(token("three"))
@@ -136,7 +136,7 @@ struct LinkRowsTests {
 
     @Test("pins of a login are the account's from then on")
     func pins() throws {
-        let pins = LoginPins(mechanism: .scramSHA256, binding: .tlsExporter, isSASL2: true)
+        let pins = DowngradePins(mechanism: .scramSHA256, binding: .tlsExporter, isSASL2: true)
         let login = SuccessfulAuthentication(mechanism: .scramSHA256, keys: nil, pins: pins, usedToken: nil)
         _ = try harness.steps.loggedIn(withNewPassword: false, login)
         #expect(try logins.approach().pins == pins)

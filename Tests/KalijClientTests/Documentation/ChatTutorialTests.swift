@@ -27,7 +27,7 @@ extension ReadmeTests {
             for request in try Contacts(engine.directory).requests(of: account) {
                 try await engine.accept(AcceptRequest(request.jid))
                 try await engine.accept(AddContact(request.jid))
-                try await engine.accept(LookUp(request.jid))
+                try await engine.accept(FetchProfile(request.jid))
             }
         }
         // end
@@ -61,7 +61,7 @@ extension ReadmeTests {
             for await event in engine.events {
                 switch event.content {
                 case is RequestChanged: try await letIn(engine)
-                case is UnreadChanged, is Missed: try await answerUnread(engine)
+                case is UnreadChanged, is EventsDropped: try await answerUnread(engine)
                 case let changed as MessageChanged:
                     for reaction in changed.message.reactions { print(reaction.author, reaction.emoji.joined()) }
                 case let changed as MessageStateChanged where changed.message.state == .displayed:

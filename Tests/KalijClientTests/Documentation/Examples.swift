@@ -19,7 +19,7 @@ let showing = Task {
         switch event.content {
         case is Online: print("online")
         case let stored as MessageStored: print(stored.message.from, stored.message.body ?? "")
-        case is Missed: print("to be read from the database again")
+        case is EventsDropped: print("to be read from the database again")
         default: break
         }
     }
@@ -121,7 +121,7 @@ func letIn(_ engine: RunningEngine) async throws {
     for request in try Contacts(engine.directory).requests(of: account) {
         try await engine.accept(AcceptRequest(request.jid))
         try await engine.accept(AddContact(request.jid))
-        try await engine.accept(LookUp(request.jid))
+        try await engine.accept(FetchProfile(request.jid))
     }
 }
 #sourceLocation()
@@ -153,7 +153,7 @@ func chat(in directory: AccountDirectory) async throws {
     for await event in engine.events {
         switch event.content {
         case is RequestChanged: try await letIn(engine)
-        case is UnreadChanged, is Missed: try await answerUnread(engine)
+        case is UnreadChanged, is EventsDropped: try await answerUnread(engine)
         case let changed as MessageChanged:
             for reaction in changed.message.reactions { print(reaction.author, reaction.emoji.joined()) }
         case let changed as MessageStateChanged where changed.message.state == .displayed:

@@ -31,7 +31,7 @@ struct RequestsDocumentTests {
             #expect(row?.contains(words(pace)) ?? false, "\(name): \(words(pace))")
         }
         let others = [
-            (BookmarkPublishResponse.name, Bookmarks.writing), (CapabilitiesResponse.name, Inquiries.pace),
+            (BookmarkPublishResponse.name, Bookmarks.writing), (CapabilitiesResponse.name, CapabilityQueries.pace),
             (SubscriptionTimer.name, SubscriptionRequests.pace), (ArchivePageResponse.name, ArchivePage.emptyPages),
             (BundleResponse.name, Bundles.pace),
         ]

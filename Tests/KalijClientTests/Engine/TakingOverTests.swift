@@ -80,7 +80,9 @@ import Testing
         }
         #expect(question.owner == owner.fence.owner && question.seconds > 4)
         #expect(
-            try mailbox.receive(.driver, as: owner.fence.owner.number, now: 1).map(\.name) == [Notice.pushArrived.name])
+            try mailbox.receive(.driver, as: owner.fence.owner.number, now: 1).map(\.name) == [
+                MailboxRequest.pushArrived.name
+            ])
         withExtendedLifetime(listener) {}
     }
 
@@ -89,9 +91,9 @@ import Testing
         let stale = try directory.drive(role: .wake, now: 1)
         let driver = try directory.drive(role: .main, now: 2, over: stale.fence.owner)
         let loop = try EventLoop()
-        let watch = try DoorbellWatch(directory, of: driver.fence, in: driver.database, loop: loop)
+        let watch = try DoorbellListener(directory, of: driver.fence, in: driver.database, loop: loop)
         #expect(throws: FenceError.self) {
-            try DoorbellWatch(directory, of: stale.fence, in: stale.database, loop: loop)
+            try DoorbellListener(directory, of: stale.fence, in: stale.database, loop: loop)
         }
         var hasRung = false
         watch.onRing = {

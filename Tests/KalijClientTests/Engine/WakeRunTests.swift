@@ -6,7 +6,7 @@ import Testing
 /// The length of a `wake` run, in simulated time.
 struct WakeRunTests {
     /// Time that jumps from timer to timer.
-    private final class SimulatedTime: Schedule {
+    private final class SimulatedTime: Scheduler {
         private(set) var now = 0.0
         private var timers: [Timer] = []
 
@@ -34,7 +34,7 @@ struct WakeRunTests {
     /// When a run ends, and how.
     private func end(caughtUpAt: Double, preparedAt: Double) -> (seconds: Double, Engine.Ending)? {
         let time = SimulatedTime()
-        let run = WakeRun(loop: time, budget: 25, elapsed: 0)
+        let run = WakeSession(loop: time, budget: 25, elapsed: 0)
         var end: (Double, Engine.Ending)?
         run.isCaughtUp = { end != nil || time.now >= caughtUpAt }
         run.isPreparing = { time.now < preparedAt }

@@ -141,7 +141,7 @@ struct ReceivedFileTests {
             <message from='\(Self.romeo)/orchard' type='chat' id='r'><retract xmlns='urn:xmpp:message-retract:1' id='b'/>\
             <store xmlns='urn:xmpp:hints'/></message>
             """)
-        #expect(try FileGarbage.some(in: harness.database).map(\.name) == ["in/1/a.jpg", "in/1/b.jpg"])
+        #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["in/1/a.jpg", "in/1/b.jpg"])
         #expect(try harness.number("SELECT count(*) FROM attachment") == 0)
     }
 
@@ -167,6 +167,6 @@ struct ReceivedFileTests {
         let row = try #require(try harness.number("SELECT id FROM message WHERE message_id = 'a'"))
         try harness.want(Forget(.row(row)), id: "forget")
         try step(harness) { try $0.stored(row, at: "in/1/a.jpg") }
-        #expect(try FileGarbage.some(in: harness.database).map(\.name) == ["in/1/a.jpg"])
+        #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["in/1/a.jpg"])
     }
 }

@@ -38,7 +38,7 @@ struct UploadPlanTests {
     @Test("behind the seal only 201 is success; everything else is looked for, at once, and again after 2, 8 and 30 s")
     func looking() {
         for end in [
-            PutEnd.cut("cut"), .stopped, .status(200, retryAfter: nil), .status(204, retryAfter: nil),
+            UploadResult.cut("cut"), .stopped, .status(200, retryAfter: nil), .status(204, retryAfter: nil),
             .status(500, retryAfter: nil),
         ] {
             var plan = UploadPlan()

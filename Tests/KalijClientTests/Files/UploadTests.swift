@@ -26,7 +26,7 @@ struct UploadTests {
     @discardableResult
     private func send(
         _ harness: StepHarness, id: String = "f", size: Int64 = 3, text: String? = nil,
-        privacy: Privacy = .asConversation
+        privacy: EncryptionPreference = .asConversation
     ) throws -> Step.Effects {
         let description = FileDescription(
             name: "cat.jpg", type: "image/jpeg", size: size, sha256: [UInt8](repeating: 1, count: 32))
@@ -98,11 +98,11 @@ struct UploadTests {
         let harness = try online()
         try send(harness)
         _ = try finish(harness)
-        #expect(try FileGarbage.some(in: harness.database).isEmpty)
+        #expect(try FileDeletionQueue.some(in: harness.database).isEmpty)
         _ = try harness.write()
         try harness.acknowledgeAll()
         #expect(try row(harness) == nil)
-        #expect(try FileGarbage.some(in: harness.database).map(\.name) == ["out/file-f"])
+        #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["out/file-f"])
         #expect(try harness.outcome("f") == .done)
     }
 
@@ -137,10 +137,10 @@ struct UploadTests {
         #expect(message.state == .failed && message.error == Reason(.fileTooLarge, "10"))
         #expect(try harness.number("SELECT count(*) FROM event WHERE kind = 'failed'") == 1)
         guard case .failed? = try harness.outcome("f") else { return #expect(Bool(false), "not failed") }
-        #expect(try FileGarbage.some(in: harness.database).isEmpty)
+        #expect(try FileDeletionQueue.some(in: harness.database).isEmpty)
         harness.clock.move(by: 8 * 86_400_000)
         try step(harness) { try $0.forgetFailed() }
-        #expect(try FileGarbage.some(in: harness.database).map(\.name) == ["out/file-f"])
+        #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["out/file-f"])
     }
 
     @Test("`retry` takes a message back from `failed`: the message that follows is the only one with the id")
@@ -166,7 +166,7 @@ struct UploadTests {
         try begin(harness)
         try harness.want(CancelUpload("f"), id: "stop")
         #expect(try harness.outcome("stop") == .done && harness.outcome("f") == .failed("cancelled"))
-        #expect(try row(harness) == nil && FileGarbage.some(in: harness.database).count == 1)
+        #expect(try row(harness) == nil && FileDeletionQueue.some(in: harness.database).count == 1)
         // The late slot is nobody's.
         try answer(harness, Self.slot)
         try send(harness, id: "g")
@@ -301,7 +301,7 @@ struct UploadTests {
         for id in ["f", "g"] { try send(harness, id: id) }
         _ = try harness.runner.run("logout", for: harness.account) { try FilesFeature.didLogOut(in: $0) }
         #expect(try harness.number("SELECT count(*) FROM upload") == 0)
-        #expect(try FileGarbage.some(in: harness.database).map(\.name) == ["out/file-f", "out/file-g", "in/1"])
+        #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["out/file-f", "out/file-g", "in/1"])
         guard case .failed? = try harness.outcome("f") else { return #expect(Bool(false), "no outcome") }
     }
 

@@ -14,12 +14,12 @@ struct QuietTests {
 
     @Test("what was archived a minute before the reading began, by the server's time, is complete")
     func until() {
-        #expect(Quiet.until(serverTime: nil) == nil)
-        #expect(Quiet.until(serverTime: 100_000) == 40_000)
-        #expect(Quiet.until(last: (nil, 5), now: 100_000) == nil)
-        #expect(Quiet.until(last: (40_001, 5), now: 100_000) == nil)
-        #expect(Quiet.until(last: (40_000, 5), now: 100_000) == 5)
-        #expect(Quiet.until(last: (200_000, 5), now: 100_000) == nil, "a time from the future")
+        #expect(ArchiveHorizon.until(serverTime: nil) == nil)
+        #expect(ArchiveHorizon.until(serverTime: 100_000) == 40_000)
+        #expect(ArchiveHorizon.until(last: (nil, 5), now: 100_000) == nil)
+        #expect(ArchiveHorizon.until(last: (40_001, 5), now: 100_000) == nil)
+        #expect(ArchiveHorizon.until(last: (40_000, 5), now: 100_000) == 5)
+        #expect(ArchiveHorizon.until(last: (200_000, 5), now: 100_000) == nil, "a time from the future")
     }
 
     @Test("after a reading in quiet the next one begins after its last message, and shows nothing again")

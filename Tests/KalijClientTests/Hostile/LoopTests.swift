@@ -138,7 +138,7 @@ struct LoopTests {
         let server = LoopingServer(harness) { stanza, name in
             guard name == KeyPublishResponse.name else { return name == nil ? [] : [LoopingServer.result(of: stanza)] }
             let node = stanza.child("pubsub", "http://jabber.org/protocol/pubsub")?.child("items")?["node"] ?? ""
-            let content = node == Dialect.axolotl.listNode ? DeviceList([]).element(.axolotl).xml() : foreign
+            let content = node == OMEMOVersion.axolotl.listNode ? DeviceList([]).element(.axolotl).xml() : foreign
             return [
                 LoopingServer.result(
                     of: stanza,

@@ -24,9 +24,11 @@ struct DecryptingTests {
         try harness.receive(peer.message("But soft", harness))
         #expect(try harness.history() == ["in But soft"])
         #expect(try harness.number("SELECT count(*) FROM omemo_prekey WHERE used = 0") == 99)
-        #expect(try Modes(database: harness.database, account: harness.account.id).isEncrypted("romeo@example.net"))
+        #expect(
+            try ConversationEncryption(database: harness.database, account: harness.account.id).isEncrypted(
+                "romeo@example.net"))
         let message = try #require(
-            StoredMessages(database: harness.database, account: harness.account.id).newest(1, with: nil).first)
+            MessageReader(database: harness.database, account: harness.account.id).newest(1, with: nil).first)
         #expect(message.message.encryption?.device == 7)
         #expect(message.message.encryption?.trust == .blind)
         #expect(message.message.encryption?.fingerprint == Fingerprint(peer.identity.publicIdentity.key).hex)
@@ -47,7 +49,7 @@ struct DecryptingTests {
         #expect(try harness.number("SELECT count(*) FROM omemo_prekey WHERE used > 0") == 1)
         for (time, left) in [(-3_600_000, 1), (86_399_000, 1), (2000, 0)] as [(Int64, Int64)] {
             harness.clock.move(by: time)
-            _ = try harness.runner.run("test", for: harness.account) { try Gate(step: $0).archiveRead() }
+            _ = try harness.runner.run("test", for: harness.account) { try EncryptionReadiness(step: $0).archiveRead() }
             #expect(try harness.number("SELECT count(*) FROM omemo_prekey WHERE used > 0") == left)
         }
     }
@@ -138,7 +140,7 @@ struct DecryptingTests {
         let (harness, peer) = try ready()
         try harness.receive(peer.message("mine", harness))
         _ = try harness.runner.run("test", for: harness.account) { step in
-            let list = try PeerLists(step: step, dialect: .axolotl).make(.received("paris@example.net"))
+            let list = try DeviceLists(step: step, dialect: .axolotl).make(.received("paris@example.net"))
             let device = try #require(try PeerDevices(step: step).make(9, in: list, isListed: true))
             let trust = try TrustStore(step: step).met(peer.identity.publicIdentity.key, of: device)
             #expect(trust == .undecided)

@@ -17,9 +17,9 @@ struct EncryptingTests {
 
     private func answer(_ harness: StepHarness, _ peer: SealedPeer) throws {
         _ = try harness.leave()
-        try harness.answer("list", node: Dialect.axolotl.listNode, DeviceList([7]).element(.axolotl))
+        try harness.answer("list", node: OMEMOVersion.axolotl.listNode, DeviceList([7]).element(.axolotl))
         _ = try harness.leave()
-        try harness.answer("bundle", node: Dialect.axolotl.bundleNode(7), peer.bundle)
+        try harness.answer("bundle", node: OMEMOVersion.axolotl.bundleNode(7), peer.bundle)
     }
 
     /// The messages among `stanzas`.
@@ -39,7 +39,7 @@ struct EncryptingTests {
         for stanza in sent {
             #expect(!stanza.xml().contains("soft") && !stanza.xml().contains("light"))
             #expect(stanza.child("body", "jabber:client")?.text.contains("OMEMO") ?? false)
-            #expect(stanza.child("encryption", "urn:xmpp:eme:0")?["namespace"] == Dialect.axolotl.namespace)
+            #expect(stanza.child("encryption", "urn:xmpp:eme:0")?["namespace"] == OMEMOVersion.axolotl.namespace)
             #expect(stanza.child("store", "urn:xmpp:hints") != nil && stanza["type"] == "chat")
         }
         #expect(try harness.history() == ["out But soft (acked)", "out what light (acked)"])
@@ -69,7 +69,7 @@ struct EncryptingTests {
         let (harness, peer) = try ready()
         try harness.accept("secret one")
         _ = try harness.leave()
-        try harness.answer("list", node: Dialect.axolotl.listNode, DeviceList([]).element(.axolotl))
+        try harness.answer("list", node: OMEMOVersion.axolotl.listNode, DeviceList([]).element(.axolotl))
         #expect(try messages(harness.leave()).isEmpty)
         #expect(try harness.history() == ["out secret one (failed)"])
         #expect(try harness.text("SELECT error FROM message")?.hasPrefix("no-keys") ?? false)
@@ -77,11 +77,11 @@ struct EncryptingTests {
         let (other, _) = try ready()
         try other.accept("secret two")
         _ = try other.leave()
-        try other.answer("list", node: Dialect.axolotl.listNode, DeviceList([7]).element(.axolotl))
+        try other.answer("list", node: OMEMOVersion.axolotl.listNode, DeviceList([7]).element(.axolotl))
         _ = try other.leave()
         let bundle = try peer.bundle
         bundle.child("signedPreKeySignature")?.setText("AAAA")
-        try other.answer("bundle", node: Dialect.axolotl.bundleNode(7), bundle)
+        try other.answer("bundle", node: OMEMOVersion.axolotl.bundleNode(7), bundle)
         #expect(try messages(other.leave()).isEmpty)
         #expect(try other.text("SELECT error FROM message")?.contains("signature") ?? false)
     }
@@ -91,19 +91,19 @@ struct EncryptingTests {
         let (harness, peer) = try ready()
         try harness.accept("But soft")
         _ = try harness.leave()
-        try harness.answer("list", node: Dialect.axolotl.listNode, DeviceList([7]).element(.axolotl))
+        try harness.answer("list", node: OMEMOVersion.axolotl.listNode, DeviceList([7]).element(.axolotl))
         _ = try harness.leave()
         try harness.letExpire()
-        let asked = try harness.leave().filter { $0.xml().contains(Dialect.axolotl.bundleNode(7)) }
+        let asked = try harness.leave().filter { $0.xml().contains(OMEMOVersion.axolotl.bundleNode(7)) }
         #expect(asked.count == 1)
         #expect(try harness.number("SELECT count(*) FROM omemo_peer WHERE bad_until IS NOT NULL") == 0)
-        try harness.answer("bundle", node: Dialect.axolotl.bundleNode(7), peer.bundle)
+        try harness.answer("bundle", node: OMEMOVersion.axolotl.bundleNode(7), peer.bundle)
         #expect(try messages(harness.leave()).map { try peer.read($0) } == ["But soft"])
 
         let (other, _) = try ready()
         try other.accept("But soft")
         _ = try other.leave()
-        try other.answer("list", node: Dialect.axolotl.listNode, DeviceList([7]).element(.axolotl))
+        try other.answer("list", node: OMEMOVersion.axolotl.listNode, DeviceList([7]).element(.axolotl))
         for _ in 0..<2 {
             _ = try other.leave()
             try other.letExpire()
@@ -133,7 +133,7 @@ struct EncryptingTests {
         let (harness, peer) = try ready()
         try harness.accept("encrypted")
         _ = try harness.runner.run("test", for: harness.account) {
-            try Modes(step: $0).set(false, for: "romeo@example.net")
+            try ConversationEncryption(step: $0).set(false, for: "romeo@example.net")
         }
         try harness.accept("plain")
         #expect(try messages(harness.leave()).isEmpty)

@@ -11,7 +11,7 @@ import FoundationEssentials
 
 /// Devices and rooms that mean no good: rows and questions are bounded, and nothing is shown in a wrong place.
 struct HostilePeerTests {
-    private func ready(_ formats: [Dialect] = [.axolotl]) throws -> StepHarness {
+    private func ready(_ formats: [OMEMOVersion] = [.axolotl]) throws -> StepHarness {
         let harness = try StepHarness.caughtUp()
         try harness.publishKeys(formats)
         return harness
@@ -40,7 +40,7 @@ struct HostilePeerTests {
         }
         #expect(try harness.number("SELECT count(*) FROM omemo_peer") == 64)
         #expect(try questions(harness) == 1)
-        try harness.answer("list", node: Dialect.axolotl.listNode, DeviceList([7]).element(.axolotl))
+        try harness.answer("list", node: OMEMOVersion.axolotl.listNode, DeviceList([7]).element(.axolotl))
         #expect(try harness.number("SELECT count(*) FROM omemo_peer") == 1)
         for device in 201...250 {
             try harness.receive(damaged(device).replacing("MwohBSEA", with: try ratchetMessage()))
@@ -53,7 +53,7 @@ struct HostilePeerTests {
 
     /// A well-formed message of no session.
     private func ratchetMessage() throws -> String {
-        let key = Dialect.axolotl.written(try KeyPair.make().key)
+        let key = OMEMOVersion.axolotl.written(try KeyPair.make().key)
         let fields: [UInt8] = [0x0A, 0x21] + key + [0x10, 0, 0x18, 0, 0x22, 0x10]
         return Data([0x33] + fields + [UInt8](repeating: 7, count: 24)).base64EncodedString()
     }
@@ -66,11 +66,11 @@ struct HostilePeerTests {
             try harness.receive(damaged(device).replacing("MwohBSEA", with: try ratchetMessage()))
         }
         #expect(try questions(harness) == 1)
-        try harness.answer("list", node: Dialect.axolotl.listNode, DeviceList([7, 9]).element(.axolotl))
+        try harness.answer("list", node: OMEMOVersion.axolotl.listNode, DeviceList([7, 9]).element(.axolotl))
         let asked = try harness.leave().compactMap {
             $0.child("pubsub", "http://jabber.org/protocol/pubsub")?.child("items")?["node"]
         }
-        #expect(asked.sorted() == [7, 9].map { Dialect.axolotl.bundleNode($0) })
+        #expect(asked.sorted() == [7, 9].map { OMEMOVersion.axolotl.bundleNode($0) })
     }
 
     @Test(
@@ -96,7 +96,7 @@ struct HostilePeerTests {
         let harness = try ready()
         let keys = try (0..<400).map { _ in try KeyPair.make().key }
         _ = try harness.runner.run("test", for: harness.account) { step in
-            let list = try PeerLists(step: step, dialect: .axolotl).make(.received("romeo@example.net"))
+            let list = try DeviceLists(step: step, dialect: .axolotl).make(.received("romeo@example.net"))
             var device = try #require(try PeerDevices(step: step).make(7, in: list, isListed: true))
             for (number, key) in keys.enumerated() {
                 try TrustStore(step: step).met(key, of: device)
@@ -146,7 +146,7 @@ struct HostilePeerTests {
                 messageKey: Secret([UInt8](repeating: 1, count: 32)))
         }
         _ = try harness.runner.run("test", for: harness.account) {
-            try KeptKeys(step: $0).add(keys, of: 7000, in: 7000)
+            try SkippedKeys(step: $0).add(keys, of: 7000, in: 7000)
         }
         #expect(try harness.number("SELECT count(*) FROM omemo_kept") == 50_000)
         #expect(try harness.number("SELECT count(*) FROM omemo_kept WHERE list = 1") == 100)
@@ -164,7 +164,7 @@ struct HostilePeerTests {
             try harness.receive(
                 """
                 <message from='romeo@example.net' type='headline'><event xmlns='http://jabber.org/protocol/pubsub#event'>\
-                <items node='\(Dialect.axolotl.listNode)'><item id='current'>\(DeviceList(devices).element(.axolotl).xml())</item>\
+                <items node='\(OMEMOVersion.axolotl.listNode)'><item id='current'>\(DeviceList(devices).element(.axolotl).xml())</item>\
                 </items></event></message>
                 """)
         }
@@ -218,7 +218,7 @@ struct HostilePeerTests {
             try harness.accept("But soft", to: jid)
             _ = try harness.leave()
             try harness.answer(
-                "list", by: jid, node: Dialect.axolotl.listNode,
+                "list", by: jid, node: OMEMOVersion.axolotl.listNode,
                 DeviceList(devices.map { UInt32($0) }).element(.axolotl))
             #expect(try asked() == Array(repeating: jid, count: min(devices.count, 10)))
         }

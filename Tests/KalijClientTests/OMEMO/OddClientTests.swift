@@ -25,7 +25,7 @@ struct OddClientTests {
         try harness.receive(
             """
             <message from='romeo@example.net' to='juliet@example.org' type='headline'>\
-            <event xmlns='http://jabber.org/protocol/pubsub#event'><items node='\(Dialect.axolotl.listNode)'>\
+            <event xmlns='http://jabber.org/protocol/pubsub#event'><items node='\(OMEMOVersion.axolotl.listNode)'>\
             <item id='\(id)'>\(DeviceList(devices).element(.axolotl).xml())</item></items></event></message>
             """)
     }

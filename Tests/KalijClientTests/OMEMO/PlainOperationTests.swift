@@ -10,7 +10,7 @@ import Testing
 /// What anybody on the way can have written does nothing to what was encrypted, and is shown as what it is.
 struct PlainOperationTests {
     /// Romeo's key is verified, and he has said `secret` as `m1`.
-    private func ready(_ dialect: Dialect = .axolotl) throws -> (StepHarness, SealedPeer) {
+    private func ready(_ dialect: OMEMOVersion = .axolotl) throws -> (StepHarness, SealedPeer) {
         let harness = try StepHarness.caughtUp()
         try harness.publishKeys(dialect == .axolotl ? [.axolotl] : [.axolotl, .omemo2])
         let peer = try SealedPeer(device: 8, dialect)
@@ -63,7 +63,8 @@ struct PlainOperationTests {
             messages += stanzas.filter { $0.name == "message" && $0["to"] == peer.jid }
             for stanza in stanzas {
                 let node = stanza.child("pubsub", "http://jabber.org/protocol/pubsub")?.child("items")?["node"]
-                guard let dialect = Dialect.allCases.first(where: { $0.listNode == node }), let id = stanza["id"] else {
+                guard let dialect = OMEMOVersion.allCases.first(where: { $0.listNode == node }), let id = stanza["id"]
+                else {
                     continue
                 }
                 let list = DeviceList(dialect == peer.dialect ? [8] : []).element(dialect)
@@ -168,7 +169,9 @@ struct PlainOperationTests {
         let (harness, _) = try ready()
         let effects = try harness.receive(OperationStanza.message("<opt-out xmlns='urn:xmpp:omemo:2'/>", id: "o"))
         #expect(effects.told.contains { $0.contains("nothing changes") }, "\(effects.told)")
-        #expect(try !Modes(database: harness.database, account: harness.account.id).isBlocked("romeo@example.net"))
+        #expect(
+            try !ConversationEncryption(database: harness.database, account: harness.account.id).isBlocked(
+                "romeo@example.net"))
     }
 
     // MARK: What a key proves
@@ -176,7 +179,7 @@ struct PlainOperationTests {
     @Test("0.3: a retraction whose encrypted text names the message counts, and no other text makes one")
     func sealedRetraction() throws {
         let (harness, peer) = try ready()
-        let text = Operation.sealedText(ofRetraction: "m1")
+        let text = MessageOperation.sealedText(ofRetraction: "m1")
         for (id, part) in [("r1", retract("m2")), ("r2", retract("m1") + react("m1", "👍"))] {
             let stanza = try peer.message(text, harness, id: id)
             try harness.receive(stanza.replacing("</message>", with: part + "</message>"))
@@ -224,9 +227,9 @@ struct PlainOperationTests {
         #expect(try harness.records().last == "out (retracted)")
         let stanza = try #require(try messages(harness, peer).first)
         let id = try #require(message.originID)
-        #expect(stanza.child("retract", Operation.retraction)?["id"] == id)
-        #expect(try peer.read(stanza) == Operation.sealedText(ofRetraction: id))
-        #expect(!stanza.xml().contains(Operation.sealedText(ofRetraction: id)))
+        #expect(stanza.child("retract", MessageOperation.retraction)?["id"] == id)
+        #expect(try peer.read(stanza) == MessageOperation.sealedText(ofRetraction: id))
+        #expect(!stanza.xml().contains(MessageOperation.sealedText(ofRetraction: id)))
     }
 
     @Test("2: the user's retraction and reactions leave in an envelope alone")
@@ -239,8 +242,8 @@ struct PlainOperationTests {
         let stanzas = try messages(harness, peer)
         #expect(stanzas.count == 2 && !stanzas.contains { $0.children.contains(where: Envelope.isSecret) })
         let contents = try stanzas.map { try #require(try peer.envelope($0).child("content")) }
-        #expect(contents.first?.child("reactions", Operation.reactions)?["id"] == "m1")
-        #expect(contents.last?.child("retract", Operation.retraction)?["id"] == message.originID)
+        #expect(contents.first?.child("reactions", MessageOperation.reactions)?["id"] == "m1")
+        #expect(contents.last?.child("retract", MessageOperation.retraction)?["id"] == message.originID)
         #expect(try harness.records() == ["in secret [juliet@example.org 👍]", "out (retracted)"])
     }
 
@@ -249,7 +252,7 @@ struct PlainOperationTests {
         let (harness, peer) = try ready(.omemo2)
         #expect(try perform(React(.row(1), ["👍"]), harness, id: "i0") == .pending)
         _ = try harness.leave()
-        try harness.answer("list", node: Dialect.omemo2.listNode, DeviceList([]).element(.omemo2))
+        try harness.answer("list", node: OMEMOVersion.omemo2.listNode, DeviceList([]).element(.omemo2))
         #expect(try !harness.leave().contains { $0.name == "message" && $0["to"] == peer.jid })
         guard case .failed(let reason) = try outcome("i0", harness) else {
             Issue.record("nothing has failed")
@@ -264,7 +267,9 @@ struct PlainOperationTests {
         let (harness, peer) = try ready()
         let message = try harness.accept("mine")
         _ = try messages(harness, peer)
-        _ = try harness.runner.run("test", for: harness.account) { try Modes(step: $0).set(false, for: peer.jid) }
+        _ = try harness.runner.run("test", for: harness.account) {
+            try ConversationEncryption(step: $0).set(false, for: peer.jid)
+        }
         _ = try perform(React(.row(1), ["👍"]), harness, id: "i0")
         _ = try perform(Retract(.row(message.id)), harness)
         #expect(try harness.records() == ["in secret [juliet@example.org 👍]", "out (retracted)"])

@@ -11,13 +11,13 @@ import Testing
 final class SealedPeer {
     let jid: String
     let device: UInt32
-    let dialect: Dialect
+    let dialect: OMEMOVersion
     let identity: Identity
     private let signed: KeyPair
     private let prekeys: [KeyPair]
     private(set) var session: Session?
 
-    init(_ jid: String = "romeo@example.net", device: UInt32 = 7, _ dialect: Dialect = .axolotl) throws {
+    init(_ jid: String = "romeo@example.net", device: UInt32 = 7, _ dialect: OMEMOVersion = .axolotl) throws {
         (self.jid, self.device, self.dialect) = (jid, device, dialect)
         identity = try Identity(seed: Self.seed())
         signed = try KeyPair(secret: .random(32))
@@ -124,10 +124,10 @@ extension StepHarness {
     }
 
     /// The account's device has published its keys, and the archive was read.
-    func publishKeys(_ formats: [Dialect] = [.axolotl]) throws {
+    func publishKeys(_ formats: [OMEMOVersion] = [.axolotl]) throws {
         _ = try runner.run("test", for: account) { step in
             try OwnDevice.make(1234, in: step)
-            try Formats(step: step).set(usesOMEMO2: formats.contains(.omemo2))
+            try EnabledVersions(step: step).set(usesOMEMO2: formats.contains(.omemo2))
             for format in formats {
                 try KeyPublicationRow.make(account.id, format, in: database)
                 var row = try #require(try KeyPublicationRow.load(account.id, format, from: database))
@@ -142,13 +142,13 @@ extension StepHarness {
         try acknowledgeAll()
     }
 
-    private func bundle(_ step: Step, _ dialect: Dialect) throws -> BundleElement {
+    private func bundle(_ step: Step, _ dialect: OMEMOVersion) throws -> BundleElement {
         let device = try #require(try OwnDevice.load(account.id, from: database))
         return try OwnKeys(step: step, dialect: dialect).bundle(device.identity)
     }
 
     /// The bundle as it is published.
-    func ownBundle(_ dialect: Dialect = .axolotl) throws -> BundleElement {
+    func ownBundle(_ dialect: OMEMOVersion = .axolotl) throws -> BundleElement {
         var found: BundleElement?
         _ = try runner.run("test", for: account) { found = try bundle($0, dialect) }
         return try #require(found)
@@ -177,7 +177,7 @@ extension StepHarness {
 
     /// The conversation with `jid` is encrypted.
     func encrypt(_ jid: String = "romeo@example.net") throws {
-        _ = try runner.run("test", for: account) { try Modes(step: $0).set(true, for: jid) }
+        _ = try runner.run("test", for: account) { try ConversationEncryption(step: $0).set(true, for: jid) }
     }
 
     /// Somebody answers the question for the list or the bundle.
@@ -196,7 +196,7 @@ extension StepHarness {
 
     /// Why the messages cannot be read, or nil, in their order.
     func problems() throws -> [String?] {
-        try StoredMessages(database: database, account: account.id).newest(100, with: nil)
+        try MessageReader(database: database, account: account.id).newest(100, with: nil)
             .map { $0.message.encryption?.problem?.rawValue }
     }
 }

@@ -19,7 +19,7 @@ struct SecondVersionTests {
     /// Romeo's server answers all questions for `devices` and the bundles of `peers`.
     /// - Returns: the messages that leave.
     private func answer(
-        _ harness: StepHarness, _ devices: [Dialect: [UInt32]], _ peers: [SealedPeer]
+        _ harness: StepHarness, _ devices: [OMEMOVersion: [UInt32]], _ peers: [SealedPeer]
     ) throws -> [Element] {
         var messages: [Element] = []
         while case let stanzas = try harness.leave(), !stanzas.isEmpty {
@@ -28,7 +28,7 @@ struct SecondVersionTests {
                 guard let node = stanza.child("pubsub", "http://jabber.org/protocol/pubsub")?.child("items")?["node"],
                     let id = stanza["id"]
                 else { continue }
-                let list = Dialect.allCases.first { $0.listNode == node }
+                let list = OMEMOVersion.allCases.first { $0.listNode == node }
                 let bundle = try peers.first { $0.dialect.bundleNode($0.device) == node }?.bundle
                 let content = list.map { DeviceList(devices[$0] ?? []).element($0) } ?? bundle
                 try harness.receive(
@@ -73,7 +73,7 @@ struct SecondVersionTests {
         let first = try #require(EncryptedElement(stanza, .axolotl))
         #expect(first.keys(for: 8, of: "romeo@example.net").isEmpty)
         #expect(stanza.child("body", "jabber:client")?.text.contains("OMEMO") ?? false)
-        #expect(stanza.child("encryption", "urn:xmpp:eme:0")?["namespace"] == Dialect.axolotl.namespace)
+        #expect(stanza.child("encryption", "urn:xmpp:eme:0")?["namespace"] == OMEMOVersion.axolotl.namespace)
         #expect(!stanza.xml().contains("But soft"))
     }
 
@@ -90,9 +90,9 @@ struct SecondVersionTests {
             try harness.accept("But soft")
             let asked = try harness.leave().map { $0.xml() }
             #expect(!asked.contains { $0.contains("urn:xmpp:omemo:2") })
-            try harness.answer("list", node: Dialect.axolotl.listNode, DeviceList([7]).element(.axolotl))
+            try harness.answer("list", node: OMEMOVersion.axolotl.listNode, DeviceList([7]).element(.axolotl))
             _ = try harness.leave()
-            try harness.answer("bundle", node: Dialect.axolotl.bundleNode(7), peer.bundle)
+            try harness.answer("bundle", node: OMEMOVersion.axolotl.bundleNode(7), peer.bundle)
             #expect(try harness.leave().filter { $0.name == "message" }.map { try peer.read($0) } == ["But soft"])
         }
     }
@@ -136,7 +136,9 @@ struct SecondVersionTests {
         try harness.receive(stanza.replacing("</message>", with: outside))
         #expect(try harness.history() == ["in better"])
         #expect(try harness.problems() == [nil])
-        #expect(try Modes(database: harness.database, account: harness.account.id).isEncrypted("romeo@example.net"))
+        #expect(
+            try ConversationEncryption(database: harness.database, account: harness.account.id).isEncrypted(
+                "romeo@example.net"))
     }
 
     @Test(
@@ -193,7 +195,9 @@ struct SecondVersionTests {
         let (harness, peer) = try StepHarness.withSecondVersion()
         try harness.receive(peer.message(envelope("<body xmlns='jabber:client'>x</body>"), harness))
         try harness.receive(peer.message(envelope("<opt-out xmlns='urn:xmpp:omemo:2'/>"), harness))
-        #expect(try Modes(database: harness.database, account: harness.account.id).isBlocked("romeo@example.net"))
+        #expect(
+            try ConversationEncryption(database: harness.database, account: harness.account.id).isBlocked(
+                "romeo@example.net"))
     }
 
     @Test("a message in a group has to name the group")

@@ -33,7 +33,7 @@ struct UnprovenKeyTests {
 
     private func tellList(_ devices: [UInt32], _ harness: StepHarness) throws {
         _ = try harness.runner.run("test", for: harness.account) { step in
-            try PeerLists(step: step, dialect: .axolotl)
+            try DeviceLists(step: step, dialect: .axolotl)
                 .told(.received("romeo@example.net"), DeviceList(devices), isWatched: true)
         }
     }
@@ -144,10 +144,10 @@ struct UnprovenKeyTests {
         #expect(try harness.number("SELECT count(*) FROM omemo_trust") == 0)
         #expect(try harness.number("SELECT count(*) FROM omemo_session WHERE sends = 1") == 0)
         #expect(try harness.leave().contains { $0["to"] == "romeo@example.net" && $0.xml().contains("devicelist") })
-        try harness.answer("list", node: Dialect.axolotl.listNode, DeviceList([7]).element(.axolotl))
+        try harness.answer("list", node: OMEMOVersion.axolotl.listNode, DeviceList([7]).element(.axolotl))
         try harness.receive(inRoom(romeo.message("two", harness), as: "romeo"))
         #expect(try harness.leave().contains { $0.xml().contains("bundles:7") })
-        try harness.answer("bundle", node: Dialect.axolotl.bundleNode(7), romeo.bundle)
+        try harness.answer("bundle", node: OMEMOVersion.axolotl.bundleNode(7), romeo.bundle)
         try harness.receive(inRoom(romeo.message("three", harness), as: "romeo"))
         let shown = try HistoryReader(harness.database).messages(of: harness.account, with: nil, limit: 9)
         #expect(shown.map(\.body) == ["one", "two", "three"])
@@ -165,7 +165,7 @@ struct UnprovenKeyTests {
         let message = try harness.accept("secret")
         let asked = try harness.leave()
         #expect(asked.contains { $0.xml().contains("bundles:7") } && !asked.contains { $0.name == "message" })
-        try harness.answer("bundle", node: Dialect.axolotl.bundleNode(7), romeo.bundle)
+        try harness.answer("bundle", node: OMEMOVersion.axolotl.bundleNode(7), romeo.bundle)
         #expect(try harness.leave().count { $0.name == "message" } == 1)
         #expect(try Message.load(message.id, from: harness.database)?.state != .failed)
         #expect(
@@ -186,7 +186,7 @@ struct UnprovenKeyTests {
             """, [.integer(harness.account.id), .blob(eve.identity.publicIdentity.key.bytes)])
         try harness.accept("secret")
         #expect(try harness.leave().contains { $0.xml().contains("bundles:7") })
-        try harness.answer("bundle", node: Dialect.axolotl.bundleNode(7), romeo.bundle)
+        try harness.answer("bundle", node: OMEMOVersion.axolotl.bundleNode(7), romeo.bundle)
         #expect(try harness.leave().count { $0.name == "message" } == 1)
         #expect(try keys(harness) == 1)
     }

@@ -17,7 +17,7 @@ struct WireTests {
             """)
         #expect(DeviceList(element, .axolotl)?.devices == [1, 2_147_483_647])
         #expect(DeviceList(element, .omemo2) == nil)
-        for dialect in Dialect.allCases {
+        for dialect in OMEMOVersion.allCases {
             let list = DeviceList([3, 9])
             #expect(DeviceList(list.element(dialect), dialect) == list)
         }
@@ -28,7 +28,7 @@ struct WireTests {
         let list = DeviceList((1...5000).map { UInt32($0) })
         let harness = try StepHarness.caughtUp()
         _ = try harness.runner.run("test", for: harness.account) { step in
-            try PeerLists(step: step, dialect: .axolotl).told(.received("romeo@example.net"), list, isWatched: true)
+            try DeviceLists(step: step, dialect: .axolotl).told(.received("romeo@example.net"), list, isWatched: true)
         }
         #expect(try harness.number("SELECT count(*) FROM omemo_peer") == 64)
     }

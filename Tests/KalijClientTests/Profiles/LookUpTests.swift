@@ -15,10 +15,10 @@ struct LookUpTests {
     @Test("a contact's picture is fetched when it is asked for, from the node, and is a file named by its hash")
     func node() throws {
         let harness = try StepHarness.withRomeo()
-        let picture = try Picture.png(bytes: 200_000)
+        let picture = try Avatar.png(bytes: 200_000)
         try harness.publish(picture: picture)
         #expect(try harness.pictures() == [])
-        try harness.want(LookUp(.received(Self.romeo), vcard: false))
+        try harness.want(FetchProfile(.received(Self.romeo), vcard: false))
         let request = try harness.request(try harness.open(Self.told))
         #expect(request["to"] == Self.romeo)
         let items = request.child("pubsub", "http://jabber.org/protocol/pubsub")?.child("items")
@@ -29,10 +29,10 @@ struct LookUpTests {
         let file = try #require(try harness.profile()?.avatarFile)
         #expect(try bytes(of: file) == picture.bytes)
         #expect(try harness.pictures() == ["\(harness.account.id)/\(picture.hash)"])
-        try harness.want(LookUp(.received(Self.romeo), vcard: false), id: "again")
+        try harness.want(FetchProfile(.received(Self.romeo), vcard: false), id: "again")
         #expect(try harness.outcome("again") == .done, "nobody is asked twice")
         // Another picture: the file of the former one goes.
-        try harness.publish(picture: try Picture.png("other"))
+        try harness.publish(picture: try Avatar.png("other"))
         #expect(try harness.pictures() == [])
         #expect(try harness.profile()?.avatarFile == nil)
     }
@@ -47,27 +47,27 @@ struct LookUpTests {
 
     @Test("bytes that are not what the hash says, no picture at all, or too many: refused, and no file is written")
     func refused() throws {
-        let wanted = try Picture.png()
-        let large = try Picture.png().bytes + [UInt8](repeating: 1, count: 262_144)
+        let wanted = try Avatar.png()
+        let large = try Avatar.png().bytes + [UInt8](repeating: 1, count: 262_144)
         for (bytes, reason) in [
-            (try Picture.png("forged").bytes, "the picture of romeo@example.net is not what its hash says"),
+            (try Avatar.png("forged").bytes, "the picture of romeo@example.net is not what its hash says"),
             (Array("<svg/>".utf8), "the picture is neither PNG nor JPEG, GIF or WebP"),
             (large, "the picture has \(large.count) bytes, at most 262144 are allowed"),
         ] {
             let harness = try StepHarness.withRomeo()
             try harness.publish(picture: wanted)
-            try harness.want(LookUp(.received(Self.romeo), vcard: false))
+            try harness.want(FetchProfile(.received(Self.romeo), vcard: false))
             try harness.reply(to: Self.told, StepHarness.item(bytes, id: wanted.hash))
             #expect(try harness.outcome() == .failed(reason))
             #expect(try harness.pictures() == [])
         }
         let harness = try StepHarness.withRomeo()
         try harness.publish(picture: wanted)
-        try harness.want(LookUp(.received(Self.romeo), vcard: false))
+        try harness.want(FetchProfile(.received(Self.romeo), vcard: false))
         // Somebody else knows the id of the request, and answers.
         try harness.reply(to: Self.told, StepHarness.item(wanted.bytes, id: wanted.hash), from: "mallory@example.com")
         #expect(try harness.outcome() == .pending)
-        try harness.publish(picture: try Picture.png("newer"))
+        try harness.publish(picture: try Avatar.png("newer"))
         try harness.reply(to: Self.told, StepHarness.item(wanted.bytes, id: wanted.hash))
         #expect(try harness.outcome() == .failed("romeo@example.net shows another picture by now"))
         #expect(try harness.pictures() == [])
@@ -77,8 +77,8 @@ struct LookUpTests {
     func vCard() throws {
         let harness = try StepHarness.withRomeo()
         let stranger = "tybalt@example.com"
-        let picture = try Picture.png()
-        try harness.want(LookUp(.received(stranger)))
+        let picture = try Avatar.png()
+        try harness.want(FetchProfile(.received(stranger)))
         try harness.reply(
             to: Self.told,
             StepHarness.card(
@@ -97,11 +97,11 @@ struct LookUpTests {
         #expect(profile.name == "Tybalt")
         #expect(String(decoding: profile.card ?? [], as: UTF8.self).contains("BINVAL") == false)
         // Another look: there is another picture, and then none.
-        let other = try Picture.png("other")
-        try harness.want(LookUp(.received(stranger)), id: "again")
+        let other = try Avatar.png("other")
+        try harness.want(FetchProfile(.received(stranger)), id: "again")
         try harness.reply(to: Self.told, StepHarness.card("", other.bytes), from: stranger)
         #expect(try harness.pictures() == ["\(harness.account.id)/\(other.hash)"])
-        try harness.want(LookUp(.received(stranger)), id: "once more")
+        try harness.want(FetchProfile(.received(stranger)), id: "once more")
         try harness.reply(to: Self.told, StepHarness.card(), from: stranger)
         #expect(try harness.pictures() == [])
         #expect(try harness.profile(stranger)?.avatar == nil)
@@ -121,39 +121,39 @@ struct LookUpTests {
     @Test("no vCard, a vCard that nobody may read, a picture that is none, a vCard that is too large")
     func odd() throws {
         let harness = try StepHarness.withRomeo()
-        try harness.want(LookUp(.received(Self.romeo)), id: "none")
+        try harness.want(FetchProfile(.received(Self.romeo)), id: "none")
         try harness.refuse(request: Self.told, condition: "item-not-found", from: Self.romeo)
         try harness.refuse(request: Self.told, condition: "forbidden", from: Self.romeo)
         #expect(try harness.outcome("none") == .done)
-        try harness.want(LookUp(.received(Self.romeo)), id: "forbidden")
+        try harness.want(FetchProfile(.received(Self.romeo)), id: "forbidden")
         try harness.refuse(request: Self.told, condition: "forbidden", from: Self.romeo)
         guard case .failed(let reason)? = try harness.outcome("forbidden") else {
             Issue.record("not failed")
             return
         }
         #expect(reason.hasPrefix("the vCard of romeo@example.net cannot be had: "))
-        try harness.want(LookUp(.received(Self.romeo)), id: "svg")
+        try harness.want(FetchProfile(.received(Self.romeo)), id: "svg")
         try harness.reply(to: Self.told, StepHarness.card("<FN>Romeo</FN>", Array("<svg/>".utf8)))
         #expect(try harness.outcome("svg") == .done)
         #expect(try harness.profile()?.name == "Romeo")
         #expect(try harness.profile()?.avatar == nil)
-        try harness.want(LookUp(.received(Self.romeo)), id: "large")
+        try harness.want(FetchProfile(.received(Self.romeo)), id: "large")
         try harness.reply(
             to: Self.told, StepHarness.card("<DESC>\(String(repeating: "a", count: 70_000))</DESC>"))
         try harness.refuse(request: Self.told, condition: "item-not-found", from: Self.romeo)
         #expect(try harness.outcome("large") == .done)
         #expect(try harness.profile()?.vcard == nil)
-        try harness.want(LookUp(.received("nobody@example.com"), vcard: false), id: "unknown")
+        try harness.want(FetchProfile(.received("nobody@example.com"), vcard: false), id: "unknown")
         #expect(try harness.outcome("unknown") == .failed("no picture of nobody@example.com is known"))
     }
 
     @Test("a contact's vCard without the picture of the node: the node is asked, too; also after a lost session")
     func both() throws {
         let harness = try StepHarness.withRomeo()
-        let picture = try Picture.png()
+        let picture = try Avatar.png()
         try harness.publish(picture: picture)
-        try harness.want(LookUp(.received(Self.romeo)))
-        try harness.reply(to: Self.told, StepHarness.card("<FN>Romeo</FN>", try Picture.png("older").bytes))
+        try harness.want(FetchProfile(.received(Self.romeo)))
+        try harness.reply(to: Self.told, StepHarness.card("<FN>Romeo</FN>", try Avatar.png("older").bytes))
         #expect(try harness.outcome() == .pending)
         try harness.bind(resumeID: "session-2")
         try harness.reply(to: Self.told, StepHarness.item(picture.bytes, id: picture.hash))
@@ -166,10 +166,10 @@ struct LookUpTests {
     func orphans() throws {
         let harness = try StepHarness.withRomeo()
         let files = PictureFiles(of: harness.account.id, in: harness.database)
-        try files.store(try Picture.png("orphan"))
-        let picture = try Picture.png()
+        try files.store(try Avatar.png("orphan"))
+        let picture = try Avatar.png()
         try harness.publish(picture: picture)
-        try harness.want(LookUp(.received(Self.romeo), vcard: false))
+        try harness.want(FetchProfile(.received(Self.romeo), vcard: false))
         try harness.reply(to: Self.told, StepHarness.item(picture.bytes, id: picture.hash))
         #expect(try harness.pictures() == ["\(harness.account.id)/\(picture.hash)"])
     }
@@ -177,9 +177,9 @@ struct LookUpTests {
     @Test("a logout and a removal take the pictures from the disk", arguments: [true, false])
     func loggedOut(_ isRemoved: Bool) throws {
         let harness = try StepHarness.withRomeo()
-        let picture = try Picture.png()
+        let picture = try Avatar.png()
         try harness.publish(picture: picture)
-        try harness.want(LookUp(.received(Self.romeo), vcard: false))
+        try harness.want(FetchProfile(.received(Self.romeo), vcard: false))
         try harness.reply(to: Self.told, StepHarness.item(picture.bytes, id: picture.hash))
         #expect(try harness.pictures().count == 1)
         _ = try harness.logoutSteps.logOut(removing: isRemoved)

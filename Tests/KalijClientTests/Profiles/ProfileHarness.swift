@@ -44,7 +44,7 @@ extension StepHarness {
     }
 
     @discardableResult
-    func publish(picture: Picture, from jid: String = romeo) throws -> [String] {
+    func publish(picture: Avatar, from jid: String = romeo) throws -> [String] {
         try publish(
             "urn:xmpp:avatar:metadata",
             """
@@ -91,10 +91,10 @@ extension StepHarness {
     }
 }
 
-extension Picture {
+extension Avatar {
     /// A PNG, as far as its signature says.
-    static func png(_ text: String = "a", bytes: Int = 0) throws -> Picture {
-        try Picture(
+    static func png(_ text: String = "a", bytes: Int = 0) throws -> Avatar {
+        try Avatar(
             [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8) + Array(text.utf8)
                 + [UInt8](repeating: 7, count: bytes))
     }

@@ -75,8 +75,8 @@ struct ProfileTests {
     @Test("XEP-0084 4.2: of the offered pictures the first that may be shown; an empty element is no picture")
     func metadata() throws {
         let harness = try StepHarness.withRomeo()
-        let (first, second) = (try Picture.png("1"), try Picture.png("2"))
-        func info(_ picture: Picture, _ attributes: String) -> String { "<info id='\(picture.hash)' \(attributes)/>" }
+        let (first, second) = (try Avatar.png("1"), try Avatar.png("2"))
+        func info(_ picture: Avatar, _ attributes: String) -> String { "<info id='\(picture.hash)' \(attributes)/>" }
         func publish(_ infos: String) throws -> String? {
             try harness.publish(
                 "urn:xmpp:avatar:metadata",
@@ -105,7 +105,7 @@ struct ProfileTests {
     @Test("XEP-0153: presence tells of a picture in the vCard, also of strangers and occupants; a node is newer")
     func presence() throws {
         let harness = try StepHarness.withRomeo()
-        let (old, new) = (try Picture.png("old"), try Picture.png("new"))
+        let (old, new) = (try Avatar.png("old"), try Avatar.png("new"))
         func come(_ from: String, _ photo: String?, _ more: String = "") throws {
             let photo = photo.map { "<photo>\($0)</photo>" } ?? ""
             try harness.receive(
@@ -154,18 +154,18 @@ struct ProfileTests {
 
     @Test("pictures are what their first bytes say, and of a bounded size")
     func signatures() throws {
-        #expect(try Picture.png().type == "image/png")
-        #expect(try Picture([0xFF, 0xD8, 0xFF, 0xE0]).type == "image/jpeg")
-        #expect(try Picture(Array("GIF89a...".utf8)).type == "image/gif")
-        #expect(try Picture(Array("RIFF....WEBPVP8 ".utf8)).type == "image/webp")
-        #expect(try Picture(Array("GIF89a".utf8)).hash == "25c9b37ae36a0a08318d4dca7ca57ea98d776821")
+        #expect(try Avatar.png().type == "image/png")
+        #expect(try Avatar([0xFF, 0xD8, 0xFF, 0xE0]).type == "image/jpeg")
+        #expect(try Avatar(Array("GIF89a...".utf8)).type == "image/gif")
+        #expect(try Avatar(Array("RIFF....WEBPVP8 ".utf8)).type == "image/webp")
+        #expect(try Avatar(Array("GIF89a".utf8)).hash == "25c9b37ae36a0a08318d4dca7ca57ea98d776821")
         for bad in ["", "<svg xmlns='http://www.w3.org/2000/svg'/>", "BM....", "RIFF....WAVE", "GIF88a", "\u{89}PNG"] {
-            #expect(throws: IntentFailure.self) { try Picture(Array(bad.utf8)) }
+            #expect(throws: IntentFailure.self) { try Avatar(Array(bad.utf8)) }
         }
-        _ = try Picture.png(bytes: 262_144 - 17)
-        #expect(throws: IntentFailure.self) { try Picture.png(bytes: 262_144 - 16) }
+        _ = try Avatar.png(bytes: 262_144 - 17)
+        #expect(throws: IntentFailure.self) { try Avatar.png(bytes: 262_144 - 16) }
         for bad in ["iVBORw0KGgo", "%%%", String(repeating: "A", count: 600_000)] {
-            #expect(throws: IntentFailure.self) { try Picture(base64: bad) }
+            #expect(throws: IntentFailure.self) { try Avatar(base64: bad) }
         }
     }
 }

@@ -27,14 +27,14 @@ struct SetProfileTests {
         try harness.want(SetProfile(name: "Juliet & co"))
         #expect(try request(harness).isNamed("vCard", "vcard-temp"))
         let kept = "<FN>Juliet Capulet</FN><X-ODD a='b'><PART/></X-ODD>"
-        try harness.reply(to: Self.published, StepHarness.card(kept, try Picture.png().bytes), from: nil)
+        try harness.reply(to: Self.published, StepHarness.card(kept, try Avatar.png().bytes), from: nil)
         let card = try request(harness)
         #expect(card.child("NICKNAME")?.text == "Juliet & co")
         #expect(card.child("FN")?.text == "Juliet Capulet")
         #expect(card.child("X-ODD")?["a"] == "b")
         #expect(card.child("X-ODD")?.child("PART") != nil)
         #expect(
-            try card.child("PHOTO")?.child("BINVAL").map { try Picture(base64: $0.text).hash } == Picture.png().hash)
+            try card.child("PHOTO")?.child("BINVAL").map { try Avatar(base64: $0.text).hash } == Avatar.png().hash)
         try harness.bind(resumeID: "session-2")
         #expect(try request(harness).child("NICKNAME") != nil, "sent again")
         try harness.fulfil(Self.published)
@@ -52,11 +52,11 @@ struct SetProfileTests {
     @Test("a picture: the data, then the metadata with the hash, the size and the type; and again none")
     func picture() throws {
         let harness = try StepHarness.withRomeo()
-        let picture = try Picture.png(bytes: 40_000)
+        let picture = try Avatar.png(bytes: 40_000)
         try harness.want(SetProfile(avatar: picture.bytes))
         let (node, data) = try publish(harness)
         #expect(node == "urn:xmpp:avatar:data")
-        #expect(try data.map { try Picture(base64: $0.text).hash } == picture.hash)
+        #expect(try data.map { try Avatar(base64: $0.text).hash } == picture.hash)
         #expect(try request(harness).child("publish")?.child("item")?["id"] == picture.hash)
         try harness.fulfil(Self.published)
         let info = try publish(harness).content?.child("info")
@@ -78,9 +78,9 @@ struct SetProfileTests {
     func elsewhere() throws {
         let harness = try StepHarness.withRomeo()
         try harness.publish(nick: "Jule", from: Self.juliet)
-        try harness.publish(picture: try Picture.png(), from: Self.juliet)
+        try harness.publish(picture: try Avatar.png(), from: Self.juliet)
         #expect(try harness.profile(Self.juliet)?.nick == "Jule")
-        #expect(try harness.profile(Self.juliet)?.avatar == Picture.png().hash)
+        #expect(try harness.profile(Self.juliet)?.avatar == Avatar.png().hash)
         try harness.publish(nick: "Fool", from: "juliet@example.org/phone")
         try harness.publish(nick: "Fool", from: "mallory@example.com")
         #expect(try harness.profile(Self.juliet)?.nick == "Jule")
@@ -107,7 +107,7 @@ struct SetProfileTests {
     @Test("changes follow one another, so the later has the last word; a change that fails does not stop the next")
     func order() throws {
         let harness = try StepHarness.withRomeo()
-        let (first, second) = (try Picture.png("1"), try Picture.png("2"))
+        let (first, second) = (try Avatar.png("1"), try Avatar.png("2"))
         try harness.want(SetProfile(name: "Juliet", avatar: first.bytes), id: "1")
         try harness.want(SetProfile(avatar: second.bytes), id: "2")
         try harness.want(SetProfile(name: "Jule"), id: "3")
@@ -155,11 +155,11 @@ struct SetProfileTests {
             SetProfile(), SetProfile(name: String(repeating: "a", count: 1024)), SetProfile(name: "a\u{0}"),
             SetProfile(avatar: Array("BM".utf8)), SetProfile(vcard: ["PHOTO": "x"]),
             SetProfile(vcard: ["FN": "a\u{1}"]),
-            SetProfile(avatar: try Picture.png().bytes + [UInt8](repeating: 0, count: 262_144)),
+            SetProfile(avatar: try Avatar.png().bytes + [UInt8](repeating: 0, count: 262_144)),
         ] {
             #expect(throws: IntentFailure.self) { try bad.check() }
         }
-        let large = try Picture.png(bytes: 50_000)
+        let large = try Avatar.png(bytes: 50_000)
         try harness.want(SetProfile(avatar: large.bytes))
         #expect(
             try harness.outcome()
@@ -175,7 +175,7 @@ struct SetProfileTests {
         let text = #"{"command":"profile","name":"Juliet","avatar":"","vcard":{"FN":"J"}}"#
         let intent = try JSONDecoder().decode(SetProfile.self, from: Data(text.utf8))
         #expect(intent.nick == "Juliet" && intent.avatar == "" && intent.vcard == ["FN": "J"])
-        let lookUp = try JSONDecoder().decode(LookUp.self, from: Data(#"{"contact":"romeo@example.net"}"#.utf8))
+        let lookUp = try JSONDecoder().decode(FetchProfile.self, from: Data(#"{"contact":"romeo@example.net"}"#.utf8))
         #expect(lookUp.jid.description == "romeo@example.net")
         #expect(lookUp.vcard == nil)
     }

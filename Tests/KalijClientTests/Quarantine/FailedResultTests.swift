@@ -49,21 +49,21 @@ import Testing
         let name = try #require(ArchiveResults.name(of: result("1"), for: harness.account))
         let failed = FailedResults(database: harness.database, account: harness.account.id)
         for crash in 1...3 {
-            let past = Redelivery(isCareful: true, failedResults: try failed.all())
+            let past = PoisonStanzaGuard(isCareful: true, failedResults: try failed.all())
             #expect(!past.isUsedUp(name))
-            let mark = CallMark(path: scratch.file("m"), fence: Int64(crash))
-            mark.set(CallMark.Row(account: harness.account.id, origin: .result, id: name))
-            try CallMark(path: scratch.file("m"), fence: Int64(crash) + 1).countCrash(in: harness.database)
+            let mark = CrashMarker(path: scratch.file("m"), fence: Int64(crash))
+            mark.set(CrashMarker.Row(account: harness.account.id, origin: .result, id: name))
+            try CrashMarker(path: scratch.file("m"), fence: Int64(crash) + 1).countCrash(in: harness.database)
         }
-        var redelivery = Redelivery(isCareful: false, failedResults: try failed.all())
+        var redelivery = PoisonStanzaGuard(isCareful: false, failedResults: try failed.all())
         #expect(redelivery.isUsedUp(name) && redelivery.hasFailed(name) && !redelivery.hasFailed("other"))
         redelivery.handled(name)
         #expect(!redelivery.hasFailedResults)
         try failed.handled(name)
         #expect(try failed.all().isEmpty)
         // An account that is gone meanwhile.
-        CallMark(path: scratch.file("m"), fence: 7).set(CallMark.Row(account: 99, origin: .result, id: name))
-        try CallMark(path: scratch.file("m"), fence: 8).countCrash(in: harness.database)
+        CrashMarker(path: scratch.file("m"), fence: 7).set(CrashMarker.Row(account: 99, origin: .result, id: name))
+        try CrashMarker(path: scratch.file("m"), fence: 8).countCrash(in: harness.database)
         #expect(try harness.count("failed_result") == 0)
     }
 

@@ -80,7 +80,7 @@ struct ConversationsTests {
             (SetDraft("", for: try JID("paris@example.com")), nil),
         ].enumerated() {
             try r.harness.directory.share(intent, id: "draft-\(number)")
-            let store = try ParcelStore(directory: r.harness.directory.path)
+            let store = try MailboxQueue(directory: r.harness.directory.path)
             try MailboxImporter(runner: r.harness.runner, store: store).run { _, _ in }
             // Two drafts a second leave no rows.
             #expect(try r.harness.outcome("draft-\(number)") == nil)

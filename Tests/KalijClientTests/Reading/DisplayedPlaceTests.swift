@@ -237,9 +237,9 @@ struct DisplayedPlaceTests {
         for id in ["one", "two"] { try r.harness.receive(R.message(id)) }
         try r.read(through: "one")
         try r.harness.perform { step in
-            let rows = StoredMessages(database: step.database, account: step.account.id)
+            let rows = MessageReader(database: step.database, account: step.account.id)
             let row = try #require(try rows.named("one", in: R.romeo, by: .others, from: nil)?.row)
-            try Messages(step: step).move(row, to: try step.nextPosition())
+            try MessageWriter(step: step).move(row, to: try step.nextPosition())
         }
         #expect(try r.unread() == 0, "the displayed message is the last one now")
     }

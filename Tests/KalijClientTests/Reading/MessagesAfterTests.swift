@@ -124,7 +124,7 @@ import Testing
                         """
                     ).all([.integer(account.id), .integer(place), .optional(conversation)]) { $0.integer() }
                     let start = ContinuousClock.now
-                    let found = try MessagesByID(database: reader.database, account: account.id)
+                    let found = try MessageFeed(database: reader.database, account: account.id)
                         .page(500, with: conversation, after: place)
                     let time = ContinuousClock.now - start
                     #expect(found.map(\.id) == expected, "\(account.jid) \(conversation ?? "all") after \(place)")
@@ -141,8 +141,8 @@ import Testing
         let failed = try harness.accept("once")
         try harness.write()
         try harness.acknowledgeAll()
-        try harness.perform { try Messages(step: $0).fail(failed.id, Reason(other: "no")) }
-        try harness.perform { try Messages(step: $0).withdraw(failed.id) }
+        try harness.perform { try MessageWriter(step: $0).fail(failed.id, Reason(other: "no")) }
+        try harness.perform { try MessageWriter(step: $0).withdraw(failed.id) }
         #expect(try harness.number("SELECT count(*) FROM message") == 0)
         let second = try harness.accept("twice")
         #expect(second.id == failed.id + 1)
@@ -151,7 +151,7 @@ import Testing
         let last = try #require(after(0).last).id
         try AccountTable(harness.database).remove(harness.account)
         #expect(try harness.number("SELECT count(*) FROM message") == 0)
-        #expect(try MessagesByID.last(in: harness.database) == last)
+        #expect(try MessageFeed.last(in: harness.database) == last)
     }
 
     @Test("ids are left out after a driver that has not let go; an id from before the loss is still a place")
@@ -159,10 +159,10 @@ import Testing
         try receive("a")
         let told = try #require(after(0).last).id
         let second = try harness.directory.drive(role: .main, now: 1, over: harness.fence.owner)
-        #expect(try MessagesByID.last(in: second.database) == told + 10_000)
+        #expect(try MessageFeed.last(in: second.database) == told + 10_000)
         try second.fence.letGo(second.database)
         _ = try harness.directory.drive(role: .main, now: 2)
-        #expect(try MessagesByID.last(in: harness.database) == told + 10_000)
+        #expect(try MessageFeed.last(in: harness.database) == told + 10_000)
         // Read before the failure, and undone by it.
         #expect(try after(told + 20).isEmpty)
     }
@@ -180,13 +180,13 @@ import Testing
         }
         try harness.perform { _ = try SteadyTime(in: $0.database, harness.clock.clock) }
         try open("")
-        #expect(try MessagesByID.last(in: harness.database) == told)
+        #expect(try MessageFeed.last(in: harness.database) == told)
         for _ in 0..<2 { try open("the next start") }
-        #expect(try MessagesByID.last(in: harness.database) == told + 10_000)
+        #expect(try MessageFeed.last(in: harness.database) == told + 10_000)
         #expect(try EventLog(harness.directory).last == event + 10_000)
         try harness.fence.letGo(harness.database)
         try open("another start")
-        #expect(try MessagesByID.last(in: harness.database) == told + 10_000)
+        #expect(try MessageFeed.last(in: harness.database) == told + 10_000)
     }
 
     @Test("an id that no message has had is an error")

@@ -39,7 +39,7 @@ struct PasswordTests {
 
     private static func login(_ keys: SCRAMKeys? = nil) -> SuccessfulAuthentication {
         SuccessfulAuthentication(
-            mechanism: keys?.mechanism ?? .plain, keys: keys, pins: LoginPins(mechanism: keys?.mechanism ?? .plain))
+            mechanism: keys?.mechanism ?? .plain, keys: keys, pins: DowngradePins(mechanism: keys?.mechanism ?? .plain))
     }
 
     @Test("the request goes to the server, and its answer decides")

@@ -6,8 +6,8 @@ import Testing
 /// Where an account is in a room, as transcripts: what happens, and what is to be done.
 struct RoomStayTests {
     private func play(
-        _ events: RoomStay.Event..., from stay: RoomStay = RoomStay()
-    ) -> (state: RoomStay.State, actions: [RoomStay.Action]) {
+        _ events: RoomMembership.Event..., from stay: RoomMembership = RoomMembership()
+    ) -> (state: RoomMembership.State, actions: [RoomMembership.Action]) {
         var stay = stay
         let actions = events.flatMap { stay.handle($0) }
         return (stay.state, actions)
@@ -21,11 +21,11 @@ struct RoomStayTests {
         "the room is asked first, then entered; its subject ends the way in, or the answer to the ping, whichever comes first"
     )
     func entering() {
-        let way: [RoomStay.Event] = [.wanted, .described(shows: false), .entered(isNew: false)]
-        for end in [RoomStay.Event.told, .pinged(.inside)] {
-            var stay = RoomStay()
+        let way: [RoomMembership.Event] = [.wanted, .described(shows: false), .entered(isNew: false)]
+        for end in [RoomMembership.Event.told, .pinged(.inside)] {
+            var stay = RoomMembership()
             let actions = (way + [end]).flatMap { stay.handle($0) }
-            #expect(stay == RoomStay(.joined))
+            #expect(stay == RoomMembership(.joined))
             #expect(actions == [.ask, .join(renamed: false), .settle])
             // The other of the two changes nothing.
             #expect(stay.handle(.told) == [] && stay.handle(.pinged(.inside)) == [])
@@ -48,7 +48,7 @@ struct RoomStayTests {
     func asking() {
         #expect(play(.wanted, .notDescribed(error(.forbidden))).state == .joining)
         for event in [
-            RoomStay.Event.unanswered, .notDescribed(error(.remoteServerNotFound)),
+            RoomMembership.Event.unanswered, .notDescribed(error(.remoteServerNotFound)),
             .notDescribed(error(.notAllowed, .wait)),
         ] {
             #expect(play(.wanted, event) == (.waiting, [.ask, .wait(seconds: 5)]))
@@ -61,7 +61,7 @@ struct RoomStayTests {
 
     @Test("an attempt waits from 5 s to an hour, and from 5 s again once the room was entered")
     func waiting() {
-        var stay = RoomStay()
+        var stay = RoomMembership()
         _ = stay.handle(.wanted)
         var seconds: [Int] = []
         for _ in 0..<12 {
@@ -69,14 +69,16 @@ struct RoomStayTests {
             _ = stay.handle(.due)
         }
         #expect(seconds == [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600])
-        for event in [RoomStay.Event.described(shows: false), .entered(isNew: false), .told] { _ = stay.handle(event) }
+        for event in [RoomMembership.Event.described(shows: false), .entered(isNew: false), .told] {
+            _ = stay.handle(event)
+        }
         #expect(stay.failures == 0)
         #expect(stay.handle(.removed(.technical("lost"))) == [.wait(seconds: 5)])
     }
 
     @Test("a taken nickname is replaced three times")
     func conflict() {
-        var stay = RoomStay(.joining)
+        var stay = RoomMembership(.joining)
         for _ in 0..<3 { #expect(stay.handle(.refused(error(.conflict))) == [.join(renamed: true)]) }
         #expect(stay.handle(.refused(error(.conflict))) == [.out("the nickname is taken")])
         #expect(stay.state == .refused)
@@ -85,17 +87,17 @@ struct RoomStayTests {
     @Test(
         "the room decides who may enter; only what nobody has decided is tried again",
         arguments: [
-            (StanzaError.Condition.forbidden, RoomStay.State.refused), (.registrationRequired, .refused),
+            (StanzaError.Condition.forbidden, RoomMembership.State.refused), (.registrationRequired, .refused),
             (.notAuthorized, .refused), (.jidMalformed, .refused), (.itemNotFound, .absent), (.gone, .gone),
             (.serviceUnavailable, .waiting), (.resourceConstraint, .waiting), (.remoteServerTimeout, .waiting),
         ])
-    func refused(_ condition: StanzaError.Condition, _ state: RoomStay.State) {
-        #expect(play(.refused(error(condition)), from: RoomStay(.joining)).state == state)
+    func refused(_ condition: StanzaError.Condition, _ state: RoomMembership.State) {
+        #expect(play(.refused(error(condition)), from: RoomMembership(.joining)).state == state)
     }
 
     @Test("whoever is removed by a decision stays out, whoever is lost comes back; a destroyed room names another")
     func removed() {
-        let inside = RoomStay(.joined)
+        let inside = RoomMembership(.joined)
         #expect(play(.removed(.technical("lost")), from: inside) == (.waiting, [.wait(seconds: 5)]))
         #expect(play(.removed(.decided("banned")), from: inside) == (.refused, [.out("banned")]))
         #expect(
@@ -103,42 +105,44 @@ struct RoomStayTests {
                 .gone, [.destroyed("other@muc"), .out("the room was destroyed: moved")]
             ))
         // Nobody is removed from where nobody is.
-        #expect(play(.removed(.decided("banned")), from: RoomStay(.asking)) == (.asking, []))
+        #expect(play(.removed(.decided("banned")), from: RoomMembership(.asking)) == (.asking, []))
     }
 
     @Test("a doubt is settled by a self-ping; who is not inside joins again; no answer proves nothing")
     func doubt() {
-        let inside = RoomStay(.joined)
+        let inside = RoomMembership(.joined)
         #expect(play(.doubted, .pinged(.inside), from: inside) == (.joined, [.ping, .confirm]))
         #expect(play(.doubted, .pinged(.unknown), from: inside) == (.joined, [.ping]))
         #expect(play(.doubted, .pinged(.outside), from: inside) == (.asking, [.ping, .ask]))
         #expect(play(.notAcceptable, from: inside) == (.asking, [.ask]))
         // Without an answer nobody is in.
-        #expect(play(.pinged(.unknown), from: RoomStay(.entering)) == (.waiting, [.wait(seconds: 5)]))
+        #expect(play(.pinged(.unknown), from: RoomMembership(.entering)) == (.waiting, [.wait(seconds: 5)]))
     }
 
     @Test("a new session joins what is wanted; a resumed session joins nothing; the user decides about refused rooms")
     func sessions() {
-        for state in [RoomStay.State.joined, .doubtful, .entering, .waiting, .asking] {
-            #expect(play(.sessionBegan, from: RoomStay(state)) == (.asking, [.ask]))
+        for state in [RoomMembership.State.joined, .doubtful, .entering, .waiting, .asking] {
+            #expect(play(.sessionBegan, from: RoomMembership(state)) == (.asking, [.ask]))
         }
-        for state in [RoomStay.State.left, .refused, .absent, .gone] {
-            #expect(play(.sessionBegan, from: RoomStay(state)) == (state, []))
-            #expect(play(.wanted, from: RoomStay(state)) == (.asking, [.ask]))
+        for state in [RoomMembership.State.left, .refused, .absent, .gone] {
+            #expect(play(.sessionBegan, from: RoomMembership(state)) == (state, []))
+            #expect(play(.wanted, from: RoomMembership(state)) == (.asking, [.ask]))
         }
     }
 
     @Test("leaving tells the room, if the account is there or on the way")
     func leaving() {
-        for state in [RoomStay.State.joined, .entering, .joining] {
-            #expect(play(.unwanted, from: RoomStay(state)) == (.left, [.leave, .out(nil)]))
+        for state in [RoomMembership.State.joined, .entering, .joining] {
+            #expect(play(.unwanted, from: RoomMembership(state)) == (.left, [.leave, .out(nil)]))
         }
-        for state in [RoomStay.State.asking, .waiting, .refused, .gone] {
-            #expect(play(.unwanted, from: RoomStay(state)) == (.left, [.out(nil)]))
+        for state in [RoomMembership.State.asking, .waiting, .refused, .gone] {
+            #expect(play(.unwanted, from: RoomMembership(state)) == (.left, [.out(nil)]))
         }
         // What comes later changes nothing.
-        for event in [RoomStay.Event.described(shows: false), .entered(isNew: false), .told, .due, .pinged(.outside)] {
-            #expect(play(event, from: RoomStay(.left)) == (.left, []))
+        for event in [
+            RoomMembership.Event.described(shows: false), .entered(isNew: false), .told, .due, .pinged(.outside),
+        ] {
+            #expect(play(event, from: RoomMembership(.left)) == (.left, []))
         }
     }
 }

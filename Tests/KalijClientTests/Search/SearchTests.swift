@@ -276,10 +276,10 @@ struct SearchTests {
             "<message from='romeo@example.net/a' type='chat' id='r'><reactions id='nothing' xmlns='urn:xmpp:reactions:0'><reaction>👍</reaction></reactions><store xmlns='urn:xmpp:hints'/></message>"
         )
         try work()
-        let last = try StoredMessages.newestRow(in: harness.database)
-        _ = try harness.perform { try Messages(step: $0).removeHidden(last) }
+        let last = try MessageReader.newestRow(in: harness.database)
+        _ = try harness.perform { try MessageWriter(step: $0).removeHidden(last) }
         try receive("balcony", id: "b")
-        #expect(try StoredMessages.newestRow(in: harness.database) == last + 1)
+        #expect(try MessageReader.newestRow(in: harness.database) == last + 1)
         try work()
         #expect(try find("balcony") == ["balcony"])
     }

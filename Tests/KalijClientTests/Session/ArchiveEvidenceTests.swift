@@ -207,7 +207,7 @@ struct ArchiveEvidenceTests {
     @Test("the anchor is shown again if a process has taken over just before it, and has left out numbers of rows")
     func takenOver() throws {
         let harness = try StepHarness.read(2)
-        try MessagesByID.leaveOut(in: harness.database)
+        try MessageFeed.leaveOut(in: harness.database)
         _ = try harness.steps.readArchive()
         try harness.show(["a3"])
         try harness.answerPage(last: "a3", complete: true)

@@ -107,7 +107,7 @@ struct DriverValuesTests {
 
     @Test("a database that cannot be written is waited for, longer each time; that it can is news once")
     func storage() {
-        var storage = BlockedStorage(longest: 3)
+        var storage = StorageBackoff(longest: 3)
         same(storage.worked(), false)
         same(storage.failed(random: 1), 1)
         #expect(storage.isWaiting)
@@ -257,7 +257,7 @@ struct DriverValuesTests {
         "a stanza that comes again is begun before it is handled, once in each process, and set aside at the third attempt"
     )
     func redelivery() {
-        var redelivery = Redelivery(isCareful: true)
+        var redelivery = PoisonStanzaGuard(isCareful: true)
         let (seventh, eighth) = (HandledCount(7), HandledCount(8))
         #expect(redelivery.handle(seventh) == .begin)
         redelivery.begun(seventh, attempt: 1)
@@ -281,7 +281,7 @@ struct DriverValuesTests {
         "requests time out when what was queued after their deadline is acknowledged; without a session those that never left"
     )
     func expiry() {
-        var expiry = Expiry()
+        var expiry = RequestExpiry()
         #expect(expiry.deadlinePassed(.none, now: 5) == .expire(.unsent, until: 5))
         #expect(expiry.deadlinePassed(.unmanaged, now: 5) == .expire(.all, until: 5))
         #expect(expiry.deadlinePassed(.negotiating, now: 5) == nil)
@@ -317,7 +317,7 @@ struct DriverValuesTests {
             Self.result("1"), Self.request, Self.result("2"), Self.message, Self.result("3", of: "other"),
             Self.result("4"), Self.request, "<a xmlns='urn:xmpp:sm:3' h='9'/>", Self.message)
         var batch = try #require(Batch(events[...], StreamManagement()))
-        var parts: [Arrival] = []
+        var parts: [InboundBatch] = []
         while let part = batch.next() { parts.append(part) }
         #expect(parts.map(\.stanzas.count) == [2, 1, 1, 1])
         #expect(parts.map { $0.count?.value } == [2, 3, 4, 5])
@@ -367,7 +367,7 @@ struct DriverValuesTests {
 
     @Test("the archive is read again after two hundred messages that it has not shown")
     func tail() {
-        var tail = ArchiveTail()
+        var tail = ArchiveSyncTrigger()
         same(tail.grew(by: 199, isCaughtUp: false), .none)
         same(tail.grew(by: 199, isCaughtUp: true), .none)
         same(tail.grew(by: 1, isCaughtUp: false), .read)
@@ -376,7 +376,7 @@ struct DriverValuesTests {
 
     @Test("over a slow link the archive is read after a thousand messages, or half a minute without one")
     func slowTail() {
-        var tail = ArchiveTail()
+        var tail = ArchiveSyncTrigger()
         same(tail.grew(by: 0, isCaughtUp: false, isSlow: true), .none)
         same(tail.grew(by: 200, isCaughtUp: false, isSlow: true), .wait(30))
         same(tail.grew(by: 799, isCaughtUp: false, isSlow: true), .wait(30))
@@ -396,7 +396,7 @@ struct DriverValuesTests {
 
     @Test("who is to blame decides what becomes of an error")
     func consequences() {
-        func name(_ error: any Error) -> String { "\(Consequence(of: error))".prefix { $0 != "(" }.description }
+        func name(_ error: any Error) -> String { "\(ErrorDisposition(of: error))".prefix { $0 != "(" }.description }
         #expect(name(StoreError(.full, "")) == "wait")
         #expect(name(StoreError(.busy, "")) == "wait")
         #expect(name(StoreError(.corrupt, "")) == "stop")

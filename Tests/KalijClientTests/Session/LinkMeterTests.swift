@@ -8,7 +8,7 @@ import Testing
 struct LinkMeterTests {
     @Test("as long as nothing was measured an answer has four seconds, and a silence sixty")
     func unknown() {
-        let measure = LinkMeasure()
+        let measure = LinkMeasurement()
         #expect(measure.timeout() == 4)
         #expect(measure.silence() == 60)
         #expect(measure.timeout(behind: 1_000_000) == 4, "no rate is known")
@@ -19,9 +19,9 @@ struct LinkMeterTests {
         "a timeout is never under two seconds, grows with the variation and with the bytes in front, and is at most sixty"
     )
     func timeouts() {
-        #expect(LinkMeasure(roundTrip: 0.001, variation: 0.001).timeout() == 2)
-        #expect(LinkMeasure(roundTrip: 0.5, variation: 1).timeout() == 4.5)
-        let slow = LinkMeasure(roundTrip: 0.5, variation: 0.1, bytesPerSecond: 4000)
+        #expect(LinkMeasurement(roundTrip: 0.001, variation: 0.001).timeout() == 2)
+        #expect(LinkMeasurement(roundTrip: 0.5, variation: 1).timeout() == 4.5)
+        let slow = LinkMeasurement(roundTrip: 0.5, variation: 0.1, bytesPerSecond: 4000)
         #expect(slow.timeout(behind: 40_000) == 12)
         #expect(slow.timeout(behind: 4_000_000) == 60)
         #expect(slow.silence() == 30)
@@ -75,7 +75,7 @@ struct LinkMeterTests {
 
     @Test("a handshake tells that the way is another one than at the last connection")
     func otherWay() {
-        let home = LinkMeasure(roundTrip: 0.02, variation: 0.01, bytesPerSecond: 700_000)
+        let home = LinkMeasurement(roundTrip: 0.02, variation: 0.01, bytesPerSecond: 700_000)
         var train = LinkMeter(home)
         train.secured(HandshakeTimes(connect: 0.5, handshake: 1.25, received: 3000))
         #expect(train.measure.bytesPerSecond == 4000)
@@ -108,7 +108,7 @@ struct LinkMeterTests {
 
     @Test("a long burst is judged while it lasts, and a link that falls to a quarter is noticed")
     func falling() {
-        var meter = LinkMeter(LinkMeasure(roundTrip: 0.5, variation: 0.1, bytesPerSecond: 4000))
+        var meter = LinkMeter(LinkMeasurement(roundTrip: 0.5, variation: 0.1, bytesPerSecond: 4000))
         for turn in 0..<200 { meter.arrived(1000, isMoreExpected: true, at: Double(turn)) }
         #expect((meter.measure.bytesPerSecond ?? 4000) < 2000)
     }

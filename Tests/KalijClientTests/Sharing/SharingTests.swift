@@ -11,7 +11,7 @@ import Testing
 /// "What `share` commits is a row of the mailbox database; the driver moves it over in a step."
 @Suite struct SharingTests {
     private let harness: StepHarness
-    private let store: ParcelStore
+    private let store: MailboxQueue
 
     init() throws {
         harness = try StepHarness.online()
@@ -135,7 +135,7 @@ import Testing
 
     @Test("a parcel of a later version is not lost: it becomes a dead letter; the rest goes on")
     func unknown() throws {
-        let other = try ParcelStore(directory: harness.scratch.path)
+        let other = try MailboxQueue(directory: harness.scratch.path)
         _ = try other.add("dance", [1, 2], from: "juliet@example.org", now: 1)
         _ = try other.add(SharedMessage.name, [0xFF], from: "juliet@example.org", now: 1)
         try share("one")
@@ -147,7 +147,7 @@ import Testing
 
     @Test("unsent messages of a removed account are removed, too")
     func removed() throws {
-        _ = try ParcelStore(directory: harness.scratch.path)
+        _ = try MailboxQueue(directory: harness.scratch.path)
             .add(SharedMessage.name, [], from: "nobody@example.org", now: 1)
         try share("one")
         try taking.run { _, _ in }

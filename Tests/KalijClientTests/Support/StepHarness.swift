@@ -43,7 +43,7 @@ final class StepHarness {
         if features.isEmpty { try Self.migrated.get().write(to: URL(filePath: scratch.file("kalij.db"))) }
         clock = FixedClock(StepHarness.noon)
         clock.set(by: fast)
-        let driven = try HandDriven(
+        let driven = try ManualDriver(
             directory, as: try JID("juliet@example.org"), resource: resource, applications: features,
             notifies: notifies,
             clock: clock.clock)
@@ -211,8 +211,8 @@ final class StepHarness {
     }
 
     /// A stanza as it arrives on a stream without stream management.
-    static func arrival(_ stanza: String) throws -> Arrival {
-        Arrival(stanzas: [try Element.parse(inClient(stanza))], count: nil)
+    static func arrival(_ stanza: String) throws -> InboundBatch {
+        InboundBatch(stanzas: [try Element.parse(inClient(stanza))], count: nil)
     }
 
     /// The stanzas that a connection writes now: all entries after `id`.
@@ -327,7 +327,7 @@ extension Step.Effects {
             case let event as RoomRead: "room \(event.room)" + (event.problem.map { ": \($0)" } ?? "")
             case let event as HistoryFilled: "filled \(event.messages)" + (event.problem.map { ": \($0)" } ?? "")
             case let event as Quarantined: "quarantined: \(event.reason)"
-            case let event as DeadLettered: "dead letter \(event.letter.name): \(event.letter.reason)"
+            case let event as HandlerDeadLettered: "dead letter \(event.letter.name): \(event.letter.reason)"
             case let event as SlowStep: "slow step: \(event.step)"
             default: "\(event.content)"
             }

@@ -143,17 +143,19 @@ import Testing
 
     // MARK: Ends without a crash
 
-    private func row(_ id: String = "1") -> CallMark.Row { CallMark.Row(account: 1, origin: .timer, id: id) }
+    private func row(_ id: String = "1") -> CrashMarker.Row { CrashMarker.Row(account: 1, origin: .timer, id: id) }
 
     @Test("a process that ends after the call, or is not the last driver, is not counted")
     func noCrash() throws {
         let scratch = try ScratchDirectory()
-        let (first, second) = (CallMark(path: scratch.file("m"), fence: 7), CallMark(path: scratch.file("m"), fence: 8))
+        let (first, second) = (
+            CrashMarker(path: scratch.file("m"), fence: 7), CrashMarker(path: scratch.file("m"), fence: 8)
+        )
         #expect(second.left() == nil)
         first.set(row("a longer one"))
         first.set(row())
         #expect(second.left() == row())
-        #expect(CallMark(path: scratch.file("m"), fence: 9).left() == nil)
+        #expect(CrashMarker(path: scratch.file("m"), fence: 9).left() == nil)
         #expect(first.left() == nil)
         first.clear()
         #expect(second.left() == nil)
@@ -178,7 +180,7 @@ import Testing
         }
         let scratch = try ScratchDirectory()
         let harness = try StepHarness(features: [Log.self, Crash.self])
-        let mark = CallMark(path: scratch.file("m"), fence: 7)
+        let mark = CrashMarker(path: scratch.file("m"), fence: 7)
         let runner = StepRunner(
             database: harness.database, fence: harness.fence, barrier: Barrier(harness.database),
             clock: harness.clock.clock, features: try Features([Log.self, Crash.self]), mark: mark)
@@ -186,7 +188,7 @@ import Testing
         try harness.perform { _ = try $0.schedule(Full(), at: 0) }
         for _ in 0..<5 {
             #expect(throws: StoreError(.full, "")) { _ = try steps.due() }
-            #expect(CallMark(path: scratch.file("m"), fence: 8).left() == nil)
+            #expect(CrashMarker(path: scratch.file("m"), fence: 8).left() == nil)
         }
         #expect(try harness.number("SELECT crashes FROM timer") == 0)
         try harness.perform { try $0.database.execute("UPDATE timer SET name = 'log.rung'") }
@@ -195,7 +197,7 @@ import Testing
             _ = try step.schedule(Log.Rung(text: "one"), at: 0)
         }
         _ = try steps.due()
-        #expect(CallMark(path: scratch.file("m"), fence: 8).left() == nil)
+        #expect(CrashMarker(path: scratch.file("m"), fence: 8).left() == nil)
         #expect(try harness.log() == ["one rung"])
     }
 
@@ -206,13 +208,13 @@ import Testing
         let scratch = try ScratchDirectory()
         let attempts = Attempts(runner: harness.runner, account: harness.account)
         #expect(try attempts.begin(HandledCount(7)) == 1)
-        CallMark(path: scratch.file("m"), fence: 7).set(CallMark.Row(account: 1, origin: .request, id: id))
-        try CallMark(path: scratch.file("m"), fence: 8).countCrash(in: harness.database)
+        CrashMarker(path: scratch.file("m"), fence: 7).set(CrashMarker.Row(account: 1, origin: .request, id: id))
+        try CrashMarker(path: scratch.file("m"), fence: 8).countCrash(in: harness.database)
         #expect(try harness.number("SELECT crashes FROM request") == 1)
         #expect(try attempts.begin(HandledCount(7)) == 1)
         // The mark of a handled request: the row is gone.
-        CallMark(path: scratch.file("m"), fence: 7).set(CallMark.Row(account: 1, origin: .request, id: "gone"))
-        try CallMark(path: scratch.file("m"), fence: 8).countCrash(in: harness.database)
+        CrashMarker(path: scratch.file("m"), fence: 7).set(CrashMarker.Row(account: 1, origin: .request, id: "gone"))
+        try CrashMarker(path: scratch.file("m"), fence: 8).countCrash(in: harness.database)
         #expect(try attempts.begin(HandledCount(7)) == 2)
     }
 

@@ -207,12 +207,12 @@ struct RequestTests {
     func accepted() throws {
         let harness = try StepHarness.logging()
         let iq = Element.question(to: "romeo@example.net")
-        let id = try Questions(harness.database).ask(
+        let id = try AdHocRequests(harness.database).ask(
             iq, of: harness.account, clock: harness.clock.clock, within: .seconds(30))
         try harness.write()
         let request = try #require(try harness.text("SELECT request FROM question"))
         try harness.receive(result(request, from: "romeo@example.net"))
-        let question = try #require(try Questions(harness.database).question(id))
+        let question = try #require(try AdHocRequests(harness.database).question(id))
         #expect((question.outcome, question.recipient) == ("result", "romeo@example.net"))
         #expect(question.answer?.contains(request) == true)
     }

@@ -9,12 +9,12 @@ import Testing
 struct StateKeeperTests {
     private let folder = ScratchDirectory.freshPath("kalij-push")
 
-    private func withKeeper(_ body: (StateKeeper, PushDatabase) throws -> Void) throws {
+    private func withKeeper(_ body: (StateWriter, PushDatabase) throws -> Void) throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let database = try PushDatabase(
             path: folder + "/push.db", seal: try Seal(secret: [UInt8](repeating: 5, count: 32)))
-        try body(StateKeeper(database), database)
+        try body(StateWriter(database), database)
     }
 
     private func push(_ id: UInt64, _ attempts: Int = 0) -> QueuedPush {

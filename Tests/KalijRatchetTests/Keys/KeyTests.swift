@@ -30,8 +30,8 @@ import Testing
     @Test("both forms of a public key are mapped to each other as by libxeddsa")
     func maps() throws {
         for vector in Vectors.all.maps {
-            #expect(try CurveMap.montgomery(vector.ed25519Pub.bytes) == vector.x25519Pub.bytes)
-            var edwards = try CurveMap.edwards(vector.x25519Pub.bytes)
+            #expect(try CurveConversion.montgomery(vector.ed25519Pub.bytes) == vector.x25519Pub.bytes)
+            var edwards = try CurveConversion.edwards(vector.x25519Pub.bytes)
             edwards[31] |= UInt8(vector.sign) << 7
             #expect(edwards == vector.ed25519Pub.bytes)
         }
@@ -59,8 +59,8 @@ import Testing
 
     @Test("keys without the other form are refused: u = −1, and y = 1")
     func without() throws {
-        #expect(throws: RatchetError.badKey) { try CurveMap.edwards(Self.number(0xec)) }
-        #expect(throws: RatchetError.badKey) { try CurveMap.montgomery([1] + [UInt8](repeating: 0, count: 31)) }
+        #expect(throws: RatchetError.badKey) { try CurveConversion.edwards(Self.number(0xec)) }
+        #expect(throws: RatchetError.badKey) { try CurveConversion.montgomery([1] + [UInt8](repeating: 0, count: 31)) }
     }
 
     /// The points of low order (RFC 7748 section 6.1), in their only form.
@@ -108,11 +108,11 @@ import Testing
     func own() throws {
         let identity = try Identity.make()
         let prekey = try KeyPair.make().key
-        for dialect in Dialect.allCases {
+        for dialect in OMEMOVersion.allCases {
             let signature = try identity.sign(prekey, dialect)
             #expect(signature[63] & 0x80 == 0)
             #expect(try identity.publicIdentity.hasSigned(dialect.encode(prekey), signature, dialect))
-            let other: Dialect = dialect == .axolotl ? .omemo2 : .axolotl
+            let other: OMEMOVersion = dialect == .axolotl ? .omemo2 : .axolotl
             #expect(try !identity.publicIdentity.hasSigned(other.encode(prekey), signature, dialect))
             #expect(try !Identity.make().publicIdentity.hasSigned(dialect.encode(prekey), signature, dialect))
             #expect(try !identity.publicIdentity.hasSigned(dialect.encode(prekey), signature.dropLast(), dialect))
@@ -132,7 +132,7 @@ import Testing
     @Test("a bundle is read only with the right signature, small ids and canonical keys")
     func bundles() throws {
         for vector in Vectors.all.agreements {
-            let (dialect, b) = (Dialect(vector.dialect), vector.b)
+            let (dialect, b) = (OMEMOVersion(vector.dialect), vector.b)
             func bundle(
                 ik: [UInt8]? = nil, spk: [UInt8]? = nil, signature: [UInt8]? = nil, spkID: UInt32? = nil,
                 pkID: UInt32? = nil, pk: [UInt8]? = nil
@@ -163,13 +163,13 @@ import Testing
         let identity = try Identity.make().publicIdentity
         var edwards = identity.edwards
         edwards[31] |= 0x80
-        let twin = try Dialect.omemo2.identity(edwards)
+        let twin = try OMEMOVersion.omemo2.identity(edwards)
         #expect(twin.key == identity.key, "fingerprint and trust are of the Curve25519 form")
         #expect(twin.edwards == edwards, "the associated data has the sign as it came")
         var u = identity.key.bytes
         u[31] |= 0x80
-        #expect(throws: RatchetError.badKey) { try Dialect.axolotl.identity([0x05] + u) }
-        for dialect in Dialect.allCases {
+        #expect(throws: RatchetError.badKey) { try OMEMOVersion.axolotl.identity([0x05] + u) }
+        for dialect in OMEMOVersion.allCases {
             #expect(throws: RatchetError.badKey) { try dialect.key((dialect == .axolotl ? [0x05] : []) + u) }
         }
     }
@@ -193,8 +193,8 @@ import Testing
         #expect(seen > 0)
     }
 
-    @Test("an identity of low order with a signature that verifies begins no session", arguments: Dialect.allCases)
-    func lowOrderSigner(_ dialect: Dialect) throws {
+    @Test("an identity of low order with a signature that verifies begins no session", arguments: OMEMOVersion.allCases)
+    func lowOrderSigner(_ dialect: OMEMOVersion) throws {
         // y = −1 is of order 2: R neutral and S = 0 verify for every second message.
         let lowOrder = Self.number(0xec)
         let identity = dialect == .axolotl ? [0x05] + [UInt8](repeating: 0, count: 32) : lowOrder
@@ -212,8 +212,8 @@ import Testing
         #expect(begun > 0, "libcrypto takes such signatures: if not, this test says nothing")
     }
 
-    @Test("a bundle whose prekeys are of low order begins no session", arguments: Dialect.allCases)
-    func lowOrderPrekeys(_ dialect: Dialect) throws {
+    @Test("a bundle whose prekeys are of low order begins no session", arguments: OMEMOVersion.allCases)
+    func lowOrderPrekeys(_ dialect: OMEMOVersion) throws {
         let (owner, good) = (try Identity.make(), try KeyPair.make().key)
         for bytes in Self.lowOrder {
             let key = try PublicKey(bytes)
@@ -226,8 +226,8 @@ import Testing
         }
     }
 
-    @Test("a signature has 64 bytes, also if the last is zero", arguments: Dialect.allCases)
-    func signatureLength(_ dialect: Dialect) throws {
+    @Test("a signature has 64 bytes, also if the last is zero", arguments: OMEMOVersion.allCases)
+    func signatureLength(_ dialect: OMEMOVersion) throws {
         let identity = try Identity.make()
         for _ in 0..<400 {
             let prekey = try KeyPair.make().key

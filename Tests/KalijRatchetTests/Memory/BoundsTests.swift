@@ -8,9 +8,10 @@ import Testing
 /// the same run, of the thread's own time, the least of several.
 @Suite(.serialized) struct BoundsTests {
     @Test(
-        "skipping 1,000 keys costs in proportion to 100, and what is too far costs nothing", arguments: Dialect.allCases
+        "skipping 1,000 keys costs in proportion to 100, and what is too far costs nothing",
+        arguments: OMEMOVersion.allCases
     )
-    func skipped(_ dialect: Dialect) throws {
+    func skipped(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         try romeo.receive(juliet.send("first"))
         var messages: [Device.Sealed] = []
@@ -33,8 +34,8 @@ import Testing
 
     @Test(
         "the largest n and pn, in the present chain and in a new one, cost no more than a turn",
-        arguments: Dialect.allCases)
-    func largest(_ dialect: Dialect) throws {
+        arguments: OMEMOVersion.allCases)
+    func largest(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         try romeo.receive(juliet.send("first"))
         let session = try #require(romeo.session)
@@ -57,7 +58,7 @@ import Testing
     }
 
     /// A thousand steps of a chain.
-    private static func thousand(_ dialect: Dialect) throws -> Double {
+    private static func thousand(_ dialect: OMEMOVersion) throws -> Double {
         let chain = Chain(key: Secret([UInt8](repeating: 3, count: 32)), number: 0)
         return try ThreadCost.least {
             var skipped: [Session.SkippedKey] = []
@@ -66,7 +67,7 @@ import Testing
     }
 
     /// Forms that are long without an end, or cut into many parts.
-    private static func garbage(_ size: Int, _ dialect: Dialect) throws -> [[UInt8]] {
+    private static func garbage(_ size: Int, _ dialect: OMEMOVersion) throws -> [[UInt8]] {
         let version: [UInt8] = dialect == .axolotl ? [0x33] : []
         func repeated(_ part: [UInt8]) -> [UInt8] { version + (0..<(size / part.count)).flatMap { _ in part } }
         let key = try KeyPair.make().key
@@ -84,8 +85,8 @@ import Testing
 
     @Test(
         "64 KiB that are no message cost at most in proportion to 4 KiB, and less than a turn allows",
-        arguments: Dialect.allCases)
-    func garbage(_ dialect: Dialect) throws {
+        arguments: OMEMOVersion.allCases)
+    func garbage(_ dialect: OMEMOVersion) throws {
         let (small, large) = (try Self.garbage(4 << 10, dialect), try Self.garbage(64 << 10, dialect))
         let secret = try KeyPair.make().secret
         let agreement = try ThreadCost.least {

@@ -10,8 +10,8 @@ import Testing
 /// Another program plays the same conversation before, and says what to look for, masked, so that the process never has it from
 /// there. Halves are looked for: `free` overwrites the first 16 bytes.
 @Suite(.serialized) struct CleansingTests {
-    @Test("no secret that stands in no row is left in memory", arguments: Dialect.allCases)
-    func conversation(_ dialect: Dialect) throws {
+    @Test("no secret that stands in no row is left in memory", arguments: OMEMOVersion.allCases)
+    func conversation(_ dialect: OMEMOVersion) throws {
         let expected = try Expected(dialect)
         #expect(expected.secrets.count > 60)
         let patterns = expected.secrets.map(\.value)
@@ -79,7 +79,7 @@ import Testing
     /// Both sides' sessions after the conversation of `secrets_of.py`.
     @inline(never)
     private static func play(
-        _ dialect: Dialect, _ expected: Expected, _ pause: () throws -> Void
+        _ dialect: OMEMOVersion, _ expected: Expected, _ pause: () throws -> Void
     ) throws -> [Session] {
         let (a, b) = (try Identity(seed: expected.seeds[0].secret), try Identity(seed: expected.seeds[1].secret))
         let (spk, pk) = (
@@ -208,7 +208,7 @@ private struct Expected {
 
     static func unmasked(_ bytes: [UInt8]) -> [UInt8] { bytes.map { $0 ^ mask } }
 
-    init(_ dialect: Dialect) throws {
+    init(_ dialect: OMEMOVersion) throws {
         let (process, output) = (Process(), Pipe())
         process.executableURL = OracleProgram.python
         process.arguments = [OracleProgram.path("secrets_of.py"), dialect == .omemo2 ? "2" : "0.3"]

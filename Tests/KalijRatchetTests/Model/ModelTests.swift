@@ -18,8 +18,8 @@ import Testing
 @Suite struct ModelTests {
     private static let operations = LongForm.amount("ratchet-model", short: 4_000)
 
-    @Test("random conversations go as with the libraries", arguments: Dialect.allCases)
-    func conversations(_ dialect: Dialect) throws {
+    @Test("random conversations go as with the libraries", arguments: OMEMOVersion.allCases)
+    func conversations(_ dialect: OMEMOVersion) throws {
         let seed = RandomInput.freshSeed("the ratchet's model, \(dialect)")
         var game = try Game(dialect, seed: seed, farAfter: min(2500, Self.operations / 10))
         var done = 0
@@ -40,7 +40,7 @@ private struct Game {
     static let expected: Set<String> = [
         "begun", "sent", "read", "lost", "replayed", "refused", "tampered", "restored", "out of order", "far",
     ]
-    let dialect: Dialect
+    let dialect: OMEMOVersion
     /// After how many moves messages beyond the limit are lost.
     private let farAfter: Int
     private let oracle: Oracle
@@ -51,7 +51,7 @@ private struct Game {
     private(set) var counts: [String: Int] = [:]
     private(set) var problems: [String] = []
 
-    init(_ dialect: Dialect, seed: UInt64, farAfter: Int) throws {
+    init(_ dialect: OMEMOVersion, seed: UInt64, farAfter: Int) throws {
         (self.dialect, self.farAfter) = (dialect, farAfter)
         oracle = try Oracle(dialect, seed: seed)
         random = Numbers(state: seed)
@@ -204,7 +204,7 @@ private struct Conversation {
     /// The numbers of messages that have not come.
     var onTheWay: [[Int]] = [[], []]
 
-    init(_ name: String, _ dialect: Dialect, _ keys: Oracle.Reply) throws {
+    init(_ name: String, _ dialect: OMEMOVersion, _ keys: Oracle.Reply) throws {
         self.name = name
         func secret(_ key: String) -> Secret { Secret(keys.bytes(key) ?? []) }
         let (a, b) = (try Identity(seed: secret("seed_a")), try Identity(seed: secret("seed_b")))
@@ -228,7 +228,7 @@ private struct Conversation {
 }
 
 private struct Side {
-    let dialect: Dialect
+    let dialect: OMEMOVersion
     /// Makes the session, with the first ratchet key that the libraries have drawn.
     private let begin: ([UInt8]?) throws -> Session
     var session: Session?
@@ -237,7 +237,7 @@ private struct Side {
     /// The libraries draw on receiving, we on sending.
     private var drawn: [[UInt8]] = []
 
-    init(_ dialect: Dialect, _ begin: @escaping ([UInt8]?) throws -> Session) {
+    init(_ dialect: OMEMOVersion, _ begin: @escaping ([UInt8]?) throws -> Session) {
         (self.dialect, self.begin) = (dialect, begin)
     }
 
@@ -291,7 +291,7 @@ private final class Oracle {
     private let output: UnsafeMutablePointer<FILE>
     private let pipe = Pipe()
 
-    init(_ dialect: Dialect, seed: UInt64) throws {
+    init(_ dialect: OMEMOVersion, seed: UInt64) throws {
         process.executableURL = OracleProgram.python
         process.arguments = [OracleProgram.path("oracle.py"), dialect == .omemo2 ? "2" : "0.3"]
         process.environment = OracleProgram.environment.merging(["ORACLE_SEED": "\(seed)"]) { $1 }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct AgreementTests {
     /// An exchange with these keys, and any message.
     static func exchange(
-        _ dialect: Dialect, prekey: UInt32?, signedPrekey: UInt32, ik: [UInt8], ek: [UInt8], message: [UInt8]
+        _ dialect: OMEMOVersion, prekey: UInt32?, signedPrekey: UInt32, ik: [UInt8], ek: [UInt8], message: [UInt8]
     ) -> [UInt8] {
         let id = prekey.map { Protobuf.number(1, $0) } ?? []
         return switch dialect {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    private static func message(_ dialect: Dialect) throws -> [UInt8] {
+    private static func message(_ dialect: OMEMOVersion) throws -> [UInt8] {
         let header = RatchetMessage.Header(key: try KeyPair.make().key, number: 0, previous: 0)
         let covered = RatchetMessage.authenticated(header, [UInt8](repeating: 1, count: 16), dialect)
         return RatchetMessage.bytes(covered, mac: [UInt8](repeating: 2, count: dialect.macCount), dialect)
@@ -27,7 +27,7 @@ import Testing
     @Test("both sides come to the secret of the vectors", arguments: 0..<12)
     func agreements(_ index: Int) throws {
         let vector = Vectors.all.agreements[index]
-        let (dialect, a, b) = (Dialect(vector.dialect), vector.a, vector.b)
+        let (dialect, a, b) = (OMEMOVersion(vector.dialect), vector.a, vector.b)
         // Peers may have the other sign; ours is 0.
         if let ours = try? Identity(seed: Secret(a.seed.bytes)) {
             let bundle = try Bundle(
@@ -52,8 +52,8 @@ import Testing
         #expect(session.associated(from: session.theirs, to: session.ours) == vector.ad.bytes)
     }
 
-    @Test("a key exchange without a prekey is refused", arguments: Dialect.allCases)
-    func withoutPrekey(_ dialect: Dialect) throws {
+    @Test("a key exchange without a prekey is refused", arguments: OMEMOVersion.allCases)
+    func withoutPrekey(_ dialect: OMEMOVersion) throws {
         let identity = try Identity.make()
         let bytes = Self.exchange(
             dialect, prekey: nil, signedPrekey: 1, ik: dialect.encode(identity.publicIdentity),
@@ -61,8 +61,8 @@ import Testing
         #expect(throws: RatchetError.withoutPrekey) { try KeyExchange(bytes, dialect) }
     }
 
-    @Test("a key exchange with a key of low order makes no session", arguments: Dialect.allCases)
-    func lowOrder(_ dialect: Dialect) throws {
+    @Test("a key exchange with a key of low order makes no session", arguments: OMEMOVersion.allCases)
+    func lowOrder(_ dialect: OMEMOVersion) throws {
         let (ours, theirs) = (try Identity.make(), try Identity.make())
         for bytes in KeyTests.lowOrder {
             let key = try PublicKey(bytes)
@@ -76,8 +76,8 @@ import Testing
         }
     }
 
-    @Test("an exchange names both prekeys", arguments: Dialect.allCases)
-    func ids(_ dialect: Dialect) throws {
+    @Test("an exchange names both prekeys", arguments: OMEMOVersion.allCases)
+    func ids(_ dialect: OMEMOVersion) throws {
         let identity = dialect.encode(try Identity.make().publicIdentity)
         let bytes = Self.exchange(
             dialect, prekey: 5, signedPrekey: 77, ik: identity, ek: dialect.encode(try KeyPair.make().key),

@@ -6,7 +6,7 @@ import Testing
     @Test("payloads are sealed and opened as by the libraries", arguments: 0..<21)
     func vectors(_ index: Int) throws {
         let vector = Vectors.all.payloads[index]
-        let dialect = Dialect(vector.dialect)
+        let dialect = OMEMOVersion(vector.dialect)
         let iv = dialect == .axolotl ? vector.iv.bytes : nil
         #expect(
             try Payload.open(vector.payload.bytes, iv: iv, content: Secret(vector.keyAndTag.bytes), dialect)
@@ -29,8 +29,8 @@ import Testing
         }
     }
 
-    @Test("a changed payload, tag, IV or length is refused", arguments: Dialect.allCases)
-    func changed(_ dialect: Dialect) throws {
+    @Test("a changed payload, tag, IV or length is refused", arguments: OMEMOVersion.allCases)
+    func changed(_ dialect: OMEMOVersion) throws {
         let payload = try Payload(Array("wherefore art thou".utf8), dialect)
         let sealed = try #require(payload.sealed)
         for index in sealed.indices {
@@ -62,7 +62,7 @@ import Testing
 
     @Test("keys and IVs are drawn anew for each payload; an empty message has a key and no payload")
     func drawn() throws {
-        for dialect in Dialect.allCases {
+        for dialect in OMEMOVersion.allCases {
             let payloads = try (0..<50).map { _ in try Payload([1, 2, 3], dialect) }
             #expect(Set(payloads.map(\.content.exported)).count == 50)
             #expect(Set(payloads.compactMap(\.sealed)).count == 50)
@@ -76,7 +76,7 @@ import Testing
 
     @Test("without random numbers nothing is sealed")
     func noRandomness() throws {
-        for dialect in Dialect.allCases {
+        for dialect in OMEMOVersion.allCases {
             #expect(throws: RatchetError.self) { try Payload([1], dialect, .given([])) }
         }
     }

@@ -5,8 +5,8 @@ import Testing
 @Suite struct SessionTests {
     @Test(
         "until the first answer each message carries the exchange, and the other side has one session",
-        arguments: Dialect.allCases)
-    func exchange(_ dialect: Dialect) throws {
+        arguments: OMEMOVersion.allCases)
+    func exchange(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = (try Device(dialect), try Device(dialect))
         try juliet.begin(with: romeo)
         for number in 1...3 {
@@ -20,8 +20,8 @@ import Testing
         #expect(try !juliet.send("later").isExchange)
     }
 
-    @Test("whoever has received nothing cannot send", arguments: Dialect.allCases)
-    func silent(_ dialect: Dialect) throws {
+    @Test("whoever has received nothing cannot send", arguments: OMEMOVersion.allCases)
+    func silent(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = (try Device(dialect), try Device(dialect))
         try juliet.begin(with: romeo)
         let exchange = try KeyExchange(juliet.send("hello").bytes, dialect)
@@ -33,8 +33,8 @@ import Testing
         #expect(try romeo.open(juliet.send("again").bytes, isExchange: true).content.count == 32)
     }
 
-    @Test("crossing exchanges: both begin, and each reads the other's session", arguments: Dialect.allCases)
-    func crossing(_ dialect: Dialect) throws {
+    @Test("crossing exchanges: both begin, and each reads the other's session", arguments: OMEMOVersion.allCases)
+    func crossing(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = (try Device(dialect), try Device(dialect))
         var (julietToo, romeoToo) = (juliet, romeo)
         try juliet.begin(with: romeo)
@@ -47,8 +47,8 @@ import Testing
         try romeoToo.receive(julietToo.send("to two"))
     }
 
-    @Test("messages out of order, lost and repeated", arguments: Dialect.allCases)
-    func order(_ dialect: Dialect) throws {
+    @Test("messages out of order, lost and repeated", arguments: OMEMOVersion.allCases)
+    func order(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         let messages = try (0..<10).map { try juliet.send("message \($0)") }
         #expect(
@@ -64,8 +64,8 @@ import Testing
         #expect(throws: RatchetError.mac) { try romeo.receive(messages[4]) }
     }
 
-    @Test("peers that count the previous chain one too short lose nothing", arguments: Dialect.allCases)
-    func shortCount(_ dialect: Dialect) throws {
+    @Test("peers that count the previous chain one too short lose nothing", arguments: OMEMOVersion.allCases)
+    func shortCount(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         let messages = try (0..<3).map { try juliet.send("message \($0)") }
         let last = messages[2]
@@ -79,8 +79,8 @@ import Testing
         try romeo.receive(last)
     }
 
-    @Test("1,000 keys may be skipped, and no more; then nothing has changed", arguments: Dialect.allCases)
-    func skipped(_ dialect: Dialect) throws {
+    @Test("1,000 keys may be skipped, and no more; then nothing has changed", arguments: OMEMOVersion.allCases)
+    func skipped(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         let before = try #require(romeo.session).stored
         for _ in 0..<1000 { _ = try juliet.send("lost") }
@@ -102,8 +102,8 @@ import Testing
 
     @Test(
         "a count of the previous chain that is too large gives up the chain's keys, and not the message",
-        arguments: Dialect.allCases)
-    func previousTooLarge(_ dialect: Dialect) throws {
+        arguments: OMEMOVersion.allCases)
+    func previousTooLarge(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         try romeo.receive(juliet.send("first"))
         let early = try juliet.send("early")
@@ -115,8 +115,8 @@ import Testing
 
     @Test(
         "n = 2^32 − 1, and n and pn of 2^31 and more, are refused before anything is computed",
-        arguments: Dialect.allCases)
-    func largeNumbers(_ dialect: Dialect) throws {
+        arguments: OMEMOVersion.allCases)
+    func largeNumbers(_ dialect: OMEMOVersion) throws {
         let key = try KeyPair.make().key
         for number in [UInt64(1) << 31, UInt64(UInt32.max), UInt64(UInt32.max) + 1, .max] {
             for isPrevious in [false, true] {
@@ -134,8 +134,8 @@ import Testing
         }
     }
 
-    @Test("a chain ends at its last number", arguments: Dialect.allCases)
-    func exhausted(_ dialect: Dialect) throws {
+    @Test("a chain ends at its last number", arguments: OMEMOVersion.allCases)
+    func exhausted(_ dialect: OMEMOVersion) throws {
         var (juliet, _) = try Device.pair(dialect)
         let chain = try #require(
             juliet.session?.sending ?? Chain(key: Secret([UInt8](repeating: 1, count: 32)), number: 0))
@@ -143,8 +143,8 @@ import Testing
         #expect(throws: RatchetError.exhausted) { try juliet.send("one too many") }
     }
 
-    @Test("a changed message is refused, at whatever bit, and changes nothing", arguments: Dialect.allCases)
-    func changed(_ dialect: Dialect) throws {
+    @Test("a changed message is refused, at whatever bit, and changes nothing", arguments: OMEMOVersion.allCases)
+    func changed(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         try romeo.receive(juliet.send("one"))
         let sealed = try juliet.send("two")
@@ -163,8 +163,8 @@ import Testing
 
     @Test(
         "a changed exchange makes no session, at whatever bit; only 0.3's ignored fields may differ",
-        arguments: Dialect.allCases)
-    func changedExchange(_ dialect: Dialect) throws {
+        arguments: OMEMOVersion.allCases)
+    func changedExchange(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = (try Device(dialect), try Device(dialect))
         try juliet.begin(with: romeo)
         let sealed = try juliet.send("one")
@@ -179,20 +179,20 @@ import Testing
         }
     }
 
-    @Test("messages of another session, of another pair and of oneself are refused", arguments: Dialect.allCases)
-    func foreign(_ dialect: Dialect) throws {
+    @Test("messages of another session, of another pair and of oneself are refused", arguments: OMEMOVersion.allCases)
+    func foreign(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         var (nurse, _) = try Device.pair(dialect)
         let sealed = try nurse.send("for somebody else")
         #expect(throws: RatchetError.mac) { try romeo.open(sealed.bytes, isExchange: false) }
         let own = try juliet.send("for romeo")
         #expect(throws: RatchetError.self) { try juliet.open(own.bytes, isExchange: false) }
-        let other: Dialect = dialect == .axolotl ? .omemo2 : .axolotl
+        let other: OMEMOVersion = dialect == .axolotl ? .omemo2 : .axolotl
         #expect(throws: RatchetError.self) { try RatchetMessage(own.bytes, other) }
     }
 
-    @Test("a session from a row goes on; a damaged row is said, and no crash", arguments: Dialect.allCases)
-    func stored(_ dialect: Dialect) throws {
+    @Test("a session from a row goes on; a damaged row is said, and no crash", arguments: OMEMOVersion.allCases)
+    func stored(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         for round in 0..<10 {
             juliet.session = try juliet.session.map { try Session(stored: $0.stored) }
@@ -210,8 +210,8 @@ import Testing
         #expect(throws: RatchetError.self) { try Session(stored: []) }
     }
 
-    @Test("without random numbers nothing is sent, and the session stays as it was", arguments: Dialect.allCases)
-    func noRandomness(_ dialect: Dialect) throws {
+    @Test("without random numbers nothing is sent, and the session stays as it was", arguments: OMEMOVersion.allCases)
+    func noRandomness(_ dialect: OMEMOVersion) throws {
         let (_, romeo) = try Device.pair(dialect)
         var (juliet, _) = try Device.pair(dialect)
         #expect(throws: RatchetError.self) { try Session.begin(juliet.identity, romeo.bundle, dialect, .given([])) }
@@ -221,8 +221,8 @@ import Testing
         #expect(juliet.session?.stored == before)
     }
 
-    @Test("a ratchet key of low order is refused, and the session stays as it was", arguments: Dialect.allCases)
-    func lowOrderRatchetKey(_ dialect: Dialect) throws {
+    @Test("a ratchet key of low order is refused, and the session stays as it was", arguments: OMEMOVersion.allCases)
+    func lowOrderRatchetKey(_ dialect: OMEMOVersion) throws {
         let (_, romeo) = try Device.pair(dialect)
         let session = try #require(romeo.session)
         for bytes in KeyTests.lowOrder {
@@ -235,8 +235,8 @@ import Testing
         #expect(romeo.session?.stored == session.stored)
     }
 
-    @Test("a MAC is whole, and compared before anything is decrypted", arguments: Dialect.allCases)
-    func macFirst(_ dialect: Dialect) throws {
+    @Test("a MAC is whole, and compared before anything is decrypted", arguments: OMEMOVersion.allCases)
+    func macFirst(_ dialect: OMEMOVersion) throws {
         var (juliet, romeo) = try Device.pair(dialect)
         let sealed = try juliet.send("one")
         let message = try RatchetMessage(sealed.bytes, dialect)
@@ -277,8 +277,8 @@ import Testing
         }
     }
 
-    @Test("wrong padding under a right MAC is refused as a wrong MAC", arguments: Dialect.allCases)
-    func padding(_ dialect: Dialect) throws {
+    @Test("wrong padding under a right MAC is refused as a wrong MAC", arguments: OMEMOVersion.allCases)
+    func padding(_ dialect: OMEMOVersion) throws {
         let (juliet, romeo) = try Device.pair(dialect)
         let session = try #require(juliet.session)
         var sender = session
@@ -295,8 +295,8 @@ import Testing
         }
     }
 
-    @Test("the limit is for what a message skips in both chains together", arguments: Dialect.allCases)
-    func together(_ dialect: Dialect) throws {
+    @Test("the limit is for what a message skips in both chains together", arguments: OMEMOVersion.allCases)
+    func together(_ dialect: OMEMOVersion) throws {
         for (old, new, kept) in [(600, 600, 600), (600, 399, 1000)] {
             var (juliet, romeo) = try Device.pair(dialect)
             try romeo.receive(juliet.send("first"))
@@ -308,8 +308,8 @@ import Testing
         }
     }
 
-    @Test("n beyond the limit in a new chain is refused before anything is computed", arguments: Dialect.allCases)
-    func farInNewChain(_ dialect: Dialect) throws {
+    @Test("n beyond the limit in a new chain is refused before anything is computed", arguments: OMEMOVersion.allCases)
+    func farInNewChain(_ dialect: OMEMOVersion) throws {
         let (_, romeo) = try Device.pair(dialect)
         // The agreement with such a key would be refused for the key.
         let key = try PublicKey(KeyTests.lowOrder[0])

@@ -30,7 +30,7 @@ import Testing
 }
 
 private struct Party {
-    let dialect: Dialect
+    let dialect: OMEMOVersion
     let identity: Identity
     var session: Session?
     private var signedPrekey: Secret?
@@ -40,7 +40,7 @@ private struct Party {
     private var drawn: [[UInt8]] = []
 
     init(initiating transcript: Vectors.Transcript) throws {
-        dialect = Dialect(transcript.dialect)
+        dialect = OMEMOVersion(transcript.dialect)
         identity = try Identity(seed: Secret(transcript.a.seed.bytes))
         let b = transcript.b
         let bundle = try Bundle(
@@ -51,7 +51,7 @@ private struct Party {
     }
 
     init(responding transcript: Vectors.Transcript) throws {
-        dialect = Dialect(transcript.dialect)
+        dialect = OMEMOVersion(transcript.dialect)
         identity = try Identity(seed: Secret(transcript.b.seed.bytes))
         (signedPrekey, prekey) = (Secret(transcript.b.spkPriv.bytes), Secret(transcript.b.pkPriv.bytes))
     }

@@ -2,14 +2,14 @@
 
 /// Two devices with a session, each with its kept keys.
 struct Device {
-    let dialect: Dialect
+    let dialect: OMEMOVersion
     let identity: Identity
     let signedPrekey: KeyPair
     let prekey: KeyPair
     var session: Session?
     var kept: [Session.SkippedKey.Name: Secret] = [:]
 
-    init(_ dialect: Dialect) throws {
+    init(_ dialect: OMEMOVersion) throws {
         self.dialect = dialect
         (identity, signedPrekey, prekey) = (try .make(), try .make(), try .make())
     }
@@ -68,7 +68,7 @@ struct Device {
     }
 
     /// Two devices of which each has read a message of the other.
-    static func pair(_ dialect: Dialect) throws -> (Device, Device) {
+    static func pair(_ dialect: OMEMOVersion) throws -> (Device, Device) {
         var (juliet, romeo) = (try Device(dialect), try Device(dialect))
         try juliet.begin(with: romeo)
         try romeo.receive(juliet.send("hello"))

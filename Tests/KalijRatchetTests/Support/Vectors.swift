@@ -104,7 +104,7 @@ extension [UInt8] {
     }
 }
 
-extension Dialect {
+extension OMEMOVersion {
     init(_ name: String) { self = name == "2" ? .omemo2 : .axolotl }
 }
 

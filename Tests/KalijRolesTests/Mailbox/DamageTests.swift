@@ -26,12 +26,12 @@ import Testing
     }
 
     /// A mailbox at rest, with three parcels; the first was taken over.
-    private func mailbox() throws -> ParcelStore.Progress {
-        let store = try ParcelStore(directory: scratch.path)
+    private func mailbox() throws -> MailboxQueue.Progress {
+        let store = try MailboxQueue(directory: scratch.path)
         for number in 1...3 {
             _ = try store.add("message", [UInt8(number)], from: "juliet@example.org", now: Int64(number))
         }
-        return ParcelStore.Progress(mailbox: try store.name(), last: 1)
+        return MailboxQueue.Progress(mailbox: try store.name(), last: 1)
     }
 
     private func damage(_ accident: Accident) throws {
@@ -58,7 +58,7 @@ import Testing
         let damage = try #require(try Mailbox.setAsideIfDamaged(scratch.path, taken: place, now: 1_795_262_400_000))
         #expect(damage.path == path + ".damaged-1795262400")
         #expect(FileManager.default.fileExists(atPath: damage.path))
-        let store = try ParcelStore(directory: scratch.path)
+        let store = try MailboxQueue(directory: scratch.path)
         let found = try store.parcels(after: 0).map(\.payload)
         #expect(found.count == damage.recovered)
         switch accident {
@@ -86,7 +86,7 @@ import Testing
     @Test("a process with the damaged mailbox open sees that the mailbox has lost its place")
     func inPlace() throws {
         let place = try mailbox()
-        let old = try ParcelStore(directory: scratch.path)
+        let old = try MailboxQueue(directory: scratch.path)
         #expect(old.isInPlace)
         try damage(.firstPage)
         _ = try Mailbox.setAsideIfDamaged(scratch.path, taken: place, now: 1)

@@ -20,7 +20,7 @@ import Testing
     @Test("A letter has a sender, a name and a payload, and is received once")
     func once() throws {
         let sent = try #require(
-            try other.send(Notice("look", payload: [1, 2]), to: .driver, from: .share, now: 10))
+            try other.send(MailboxRequest("look", payload: [1, 2]), to: .driver, from: .share, now: 10))
         let letters = try mailbox.receive(.driver, as: 3, now: 11)
         let letter = try #require(letters.first)
         #expect(letters.count == 1 && letter.id == sent.id)
@@ -32,8 +32,8 @@ import Testing
 
     @Test("A letter that nobody wants expires")
     func expires() throws {
-        _ = try other.send(Notice("old", lifetime: 5), to: .driver, from: .share, now: 10)
-        _ = try other.send(Notice("new", lifetime: 50), to: .driver, from: .share, now: 10)
+        _ = try other.send(MailboxRequest("old", lifetime: 5), to: .driver, from: .share, now: 10)
+        _ = try other.send(MailboxRequest("new", lifetime: 50), to: .driver, from: .share, now: 10)
         #expect(try mailbox.receive(.driver, as: 3, now: 15).map(\.name) == ["new"])
     }
 
@@ -48,7 +48,7 @@ import Testing
         "A process that takes over receives waiting letters; an overtaken process receives nothing, and cannot come back"
     )
     func overtaken() throws {
-        _ = try other.send(Notice("one"), to: .driver, from: .share, now: 1)
+        _ = try other.send(MailboxRequest("one"), to: .driver, from: .share, now: 1)
         try other.announce(.driver, number: 4)
         try mailbox.announce(.driver, number: 3)
         #expect(try mailbox.receive(.driver, as: 3, now: 1).isEmpty)
@@ -60,7 +60,7 @@ import Testing
     func withdraws() throws {
         _ = try other.send(.pushArrived, to: .driver, from: .wake, now: 1)
         #expect(try mailbox.withdraw(.driver, as: 3, now: 1).map(\.name) == ["pushArrived"])
-        #expect(try other.send(Notice("still there"), to: .driver, from: .wake, now: 1) != nil)
+        #expect(try other.send(MailboxRequest("still there"), to: .driver, from: .wake, now: 1) != nil)
     }
 
     @Test("A reply reaches the asking process, once; too late the reply reaches nobody")

@@ -8,14 +8,14 @@ import Testing
 /// "What `share` commits is a row of the mailbox database": it waits in order, and is known by a number that never comes again.
 @Suite struct ParcelTests {
     let scratch: ScratchDirectory
-    let store: ParcelStore
+    let store: MailboxQueue
 
     init() throws {
         scratch = try ScratchDirectory()
-        store = try ParcelStore(directory: scratch.path)
+        store = try MailboxQueue(directory: scratch.path)
     }
 
-    private func add(_ text: String) throws -> Parcel {
+    private func add(_ text: String) throws -> QueuedItem {
         try store.add("message", Array(text.utf8), from: "juliet@example.org", now: 7)
     }
 
@@ -34,18 +34,18 @@ import Testing
     @Test("The place in one mailbox says nothing of another mailbox")
     func places() throws {
         let parcel = try add("one")
-        let place = ParcelStore.Progress(mailbox: try store.name(), last: parcel.id)
+        let place = MailboxQueue.Progress(mailbox: try store.name(), last: parcel.id)
         #expect(try store.last(place) == parcel.id && store.last(nil) == 0)
-        let other = try ParcelStore(directory: try subdirectory())
+        let other = try MailboxQueue(directory: try subdirectory())
         #expect(try other.last(place) == 0)
     }
 
     @Test("Reading makes no mailbox where there is none")
     func nothing() throws {
         let path = try subdirectory()
-        #expect(try ParcelStore(reading: path) == nil)
+        #expect(try MailboxQueue(reading: path) == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
-        #expect(try ParcelStore(reading: scratch.path)?.parcels(after: 0).isEmpty == true)
+        #expect(try MailboxQueue(reading: scratch.path)?.parcels(after: 0).isEmpty == true)
     }
 
     private func subdirectory() throws -> String {

@@ -29,7 +29,7 @@ import Testing
 
     // Used by one thread.
     private final class CountingSignals: Signals, @unchecked Sendable {
-        final class CountingBell: Bell {
+        final class CountingBell: DoorbellConnection {
             var rings = 0
             func ring() { rings += 1 }
             func awaitHangUp(within seconds: Double) -> Bool { true }
@@ -39,6 +39,6 @@ import Testing
         func listener(directory: String, at address: Address) throws -> any SignalListener {
             try SocketSignals().listener(directory: directory, at: address)
         }
-        func bell(directory: String, at address: Address) -> (any Bell)? { bell }
+        func bell(directory: String, at address: Address) -> (any DoorbellConnection)? { bell }
     }
 }

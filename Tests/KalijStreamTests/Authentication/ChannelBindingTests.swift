@@ -47,13 +47,13 @@ struct ChannelBindingTests {
     func pinned() throws {
         let login = SASLExchange.certified.toSuccess(isSASL2: false) + "! next stream\nC: SECURED\n"
         let played = try Transcript(bindings: Offer.endPoint).play(Script.secured + Offer().line + "C: ANY\n" + login)
-        let pins = LoginPins(mechanism: .scramSHA256, binding: .tlsServerEndPoint)
+        let pins = DowngradePins(mechanism: .scramSHA256, binding: .tlsServerEndPoint)
         #expect(played.login?.pins == pins)
         #expect(played.known.login?.binding == .tlsServerEndPoint)
         let better = SASLExchange.bound.toSuccess(isSASL2: false) + "! next stream\nC: SECURED\n"
         let next = try Transcript(.test(pins: pins), bindings: Offer.both).play(
             Script.secured + Offer().line + "C: ANY\n" + better)
-        #expect(next.login?.pins == LoginPins(mechanism: .scramSHA256, binding: .tlsExporter))
+        #expect(next.login?.pins == DowngradePins(mechanism: .scramSHA256, binding: .tlsExporter))
     }
 
     @Test("XEP-0474: a right hash lets the pins follow the list")
@@ -61,7 +61,7 @@ struct ChannelBindingTests {
         // sha256("PLAIN\x1eSCRAM-SHA-1\x1eSCRAM-SHA-256")
         let hash = "J++Diu+JubnE6dLVvZjjI5KHnheOLsUSQWiw/prdbAA="
         let challenge = SASLExchange.challenge + ",h=" + hash
-        let strict = LoginPins(mechanism: .scramSHA512, binding: .tlsExporter)
+        let strict = DowngradePins(mechanism: .scramSHA512, binding: .tlsExporter)
         let script =
             Script.secured + Offer.unbound.line + "C: ANY\n"
             + "S: <challenge xmlns='urn:ietf:params:xml:ns:xmpp-sasl'>{\(challenge)}</challenge>\n"
@@ -73,7 +73,7 @@ struct ChannelBindingTests {
                 ! next stream
                 C: SECURED
                 """)
-        #expect(played.login?.pins == LoginPins(mechanism: .scramSHA256))
+        #expect(played.login?.pins == DowngradePins(mechanism: .scramSHA256))
     }
 
     @Test("no data of a connection is in a description")

@@ -31,7 +31,7 @@ struct AuthenticatingTests {
     @Test("the stored keys log in like the password")
     func keys() throws {
         let keys = try #require(try Transcript().play(Script.authenticated).keys)
-        try Transcript(.test(credentials: .keys(keys), pins: LoginPins(mechanism: .scramSHA1))).play(
+        try Transcript(.test(credentials: .keys(keys), pins: DowngradePins(mechanism: .scramSHA1))).play(
             Script.authenticated)
     }
 
@@ -102,7 +102,7 @@ struct AuthenticatingTests {
 
     @Test("a downgrade: an attacker who removes mechanisms from the list gets no login after the first")
     func downgrade() throws {
-        let pinned = Transcript(.test(pins: LoginPins(mechanism: .scramSHA256)))
+        let pinned = Transcript(.test(pins: DowngradePins(mechanism: .scramSHA256)))
         let offered = ["PLAIN", "SCRAM-SHA-1"]
         let refusal = NegotiationError.authentication(.onlyWeakerMechanisms(offered: offered, pinned: .scramSHA256))
         // The exchange begins, because the server may prove that the list is genuine; the proof does not leave.

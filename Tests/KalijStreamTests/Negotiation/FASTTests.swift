@@ -44,7 +44,7 @@ struct FASTTests {
     func oneFlight() throws {
         let known = KnownServer.learned(.modern, Offer.both)
         let configuration = Negotiation.Configuration.modern(
-            pins: LoginPins(mechanism: .scramSHA256, binding: .tlsExporter, isSASL2: true), tokens: [Self.token()])
+            pins: DowngradePins(mechanism: .scramSHA256, binding: .tlsExporter, isSASL2: true), tokens: [Self.token()])
         let script = """
             * connected secured
             ! plan

@@ -56,7 +56,7 @@ struct Edit: Sendable, CustomTestStringConvertible {
 @Suite("A man in the middle with a valid certificate")
 struct InTheMiddleTests {
     /// After a login with all that the server has.
-    private static let pins = LoginPins(mechanism: .scramSHA256, binding: .tlsExporter, isSASL2: true)
+    private static let pins = DowngradePins(mechanism: .scramSHA256, binding: .tlsExporter, isSASL2: true)
     /// The server's hash of its own lists, which nobody in between can change (Python's hashlib).
     private static let hash = ",h=HsVT3zgfiif56i/w96g+XTr+Rx/Yfkw1VkxOAdVb9Wk="
 
@@ -112,7 +112,7 @@ struct InTheMiddleTests {
 
     @Test("nobody in between: the proof leaves")
     func genuine() throws {
-        for (pins, hash) in [(Self.pins, ""), (Self.pins, Self.hash), (LoginPins(), Self.hash)] {
+        for (pins, hash) in [(Self.pins, ""), (Self.pins, Self.hash), (DowngradePins(), Self.hash)] {
             let outcome = try attack(.modern(pins: pins), .modern, hash: hash)
             #expect(outcome.isProven && outcome.error == nil)
         }

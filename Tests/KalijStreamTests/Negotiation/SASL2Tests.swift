@@ -41,7 +41,7 @@ struct SASL2Tests {
                     ! enabled sm-1 300 -
                     ! established
                     """)
-        #expect(played.login?.pins == LoginPins(mechanism: .scramSHA256, binding: .tlsExporter, isSASL2: true))
+        #expect(played.login?.pins == DowngradePins(mechanism: .scramSHA256, binding: .tlsExporter, isSASL2: true))
         #expect(played.negotiation.suspect == nil && !played.negotiation.isResumePending)
     }
 

@@ -23,7 +23,8 @@ struct UnaskedTests {
 
     private static func transcript(_ known: KnownServer = known()) -> Transcript {
         Transcript(
-            .test(pins: LoginPins(mechanism: .scramSHA256, binding: .tlsExporter)), bindings: Offer.both, known: known)
+            .test(pins: DowngradePins(mechanism: .scramSHA256, binding: .tlsExporter)), bindings: Offer.both,
+            known: known)
     }
 
     /// To our proof with `<resume/>` in the same write.
@@ -98,9 +99,9 @@ struct UnaskedTests {
             (Self.known { $0.off = [.login] }, Negotiation.Configuration.test(), Offer.both),
             (Self.known { $0.login = KnownServer.Login(mechanism: .plain) }, .test(), Offer.both),
             (Self.known(), .test(), Offer.endPoint), (Self.known(), .test(credentials: .keys(keys)), Offer.both),
-            (Self.known(), .test(pins: LoginPins(mechanism: .scramSHA512)), Offer.both),
-            (Self.known { $0.login?.binding = nil }, .test(pins: LoginPins(binding: .tlsExporter)), Offer.both),
-            (Self.known(), .modern(pins: LoginPins(isSASL2: true)), Offer.both),
+            (Self.known(), .test(pins: DowngradePins(mechanism: .scramSHA512)), Offer.both),
+            (Self.known { $0.login?.binding = nil }, .test(pins: DowngradePins(binding: .tlsExporter)), Offer.both),
+            (Self.known(), .modern(pins: DowngradePins(isSASL2: true)), Offer.both),
             (Self.known { $0.login?.isSASL2 = true }, .test(), Offer.both), (KnownServer(), .test(), Offer.both),
         ]
         for (known, configuration, bindings) in cases {

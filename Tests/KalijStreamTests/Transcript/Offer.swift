@@ -69,7 +69,7 @@ extension Negotiation.Configuration {
 
     /// With SASL2.
     static func modern(
-        credentials: Credentials = .password("pencil"), pins: LoginPins = LoginPins(), tokens: [FASTToken] = []
+        credentials: Credentials = .password("pencil"), pins: DowngradePins = DowngradePins(), tokens: [FASTToken] = []
     ) -> Negotiation.Configuration {
         test(credentials: credentials, pins: pins, userAgent: agent, tokens: tokens)
     }

@@ -8,7 +8,7 @@ extension Negotiation.Configuration {
     /// The user of RFC 5802, 5, with the example's nonce.
     static func test(
         account: JID = .received("user@example.org"), credentials: Credentials = .password("pencil"),
-        pins: LoginPins = LoginPins(), userAgent: String? = nil, tokens: [FASTToken] = []
+        pins: DowngradePins = DowngradePins(), userAgent: String? = nil, tokens: [FASTToken] = []
     ) -> Negotiation.Configuration {
         var configuration = Negotiation.Configuration(
             account: account, credentials: credentials, nonce: "fyko+d2lbbFgONRv9qkxdawL", pins: pins)

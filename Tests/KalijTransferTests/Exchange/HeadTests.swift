@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Heads of responses")
 struct HeadTests {
-    private func read(_ lines: [String]) throws -> HeadReader.Head? {
-        var reader = HeadReader()
+    private func read(_ lines: [String]) throws -> ResponseHeadParser.Head? {
+        var reader = ResponseHeadParser()
         for line in lines {
             let head = try Array((line + "\r\n").utf8).withUnsafeBytes { try reader.take($0) }
             if let head { return head }
@@ -30,7 +30,7 @@ struct HeadTests {
         let head = try read(["HTTP/1.1 200", "Content-Length: 7", "Transfer-Encoding: Chunked", ""])
         #expect(
             head
-                == HeadReader.Head(
+                == ResponseHeadParser.Head(
                     status: 200,
                     fields: [HeaderField("content-length", "7"), HeaderField("transfer-encoding", "Chunked")],
                     contentLength: nil))
@@ -84,10 +84,10 @@ struct HeadTests {
             HeaderField("Transfer-Encoding", "chunked"), HeaderField("Expect", "100-continue"),
             HeaderField("Cookie", "a\r\nB: c"), HeaderField("Cookie", "a\nb"), HeaderField("Cookie", "a\u{0}b"),
         ] {
-            #expect(throws: TransferFailure(.invalidRequest, ""), "\(field)") { try FieldCheck.check([field]) }
+            #expect(throws: TransferFailure(.invalidRequest, ""), "\(field)") { try HeaderValidation.check([field]) }
         }
         #expect(throws: Never.self) {
-            try FieldCheck.check([
+            try HeaderValidation.check([
                 HeaderField("Authorization", "Bearer x=="), HeaderField("Expires", ""), HeaderField("X_1", "ä\t"),
             ])
         }

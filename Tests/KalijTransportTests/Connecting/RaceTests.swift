@@ -78,7 +78,7 @@ import Testing
         let port = try freePort()
         let loop = try EventLoop()
         let addresses = { (texts: [String]) in texts.compactMap { SocketAddress(literal: $0, port: port) } }
-        let race = Race(loop: loop, limits: ConnectionLimits(), awaited: [AF_INET, AF_INET6]) { winner in
+        let race = HappyEyeballs(loop: loop, limits: ConnectionLimits(), awaited: [AF_INET, AF_INET6]) { winner in
             #expect(winner == nil)
             loop.stop()
         }
@@ -94,8 +94,8 @@ import Testing
     func resolutionDelay() throws {
         let server = try Server { _ = $0.read() }
         let loop = try EventLoop()
-        var winner: Race.Winner?
-        let race = Race(loop: loop, limits: ConnectionLimits(), awaited: [AF_INET, AF_INET6]) {
+        var winner: HappyEyeballs.Winner?
+        let race = HappyEyeballs(loop: loop, limits: ConnectionLimits(), awaited: [AF_INET, AF_INET6]) {
             winner = $0
             loop.stop()
         }

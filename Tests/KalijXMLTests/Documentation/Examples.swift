@@ -415,12 +415,12 @@ print(reply.xml())
 
     // Compiled, not run.
     private func comment7(element: Element, message: Element, iq: Element, jid: String) async throws {
-#sourceLocation(file: "Sources/KalijXML/Tree/Transferred.swift", line: 8)
+#sourceLocation(file: "Sources/KalijXML/Tree/UncheckedSending.swift", line: 8)
 actor Inbox {
     private var last: Element?
-    func receive(_ stanza: consuming Transferred<Element>) { last = stanza.take() }
+    func receive(_ stanza: consuming UncheckedSending<Element>) { last = stanza.take() }
 }
-await Inbox().receive(Transferred(Element("presence", xmlns: "jabber:client")))
+await Inbox().receive(UncheckedSending(Element("presence", xmlns: "jabber:client")))
 #sourceLocation()
     }
 

@@ -17,17 +17,17 @@ import Testing
     }
 
     private final class Mailbox: Sendable {
-        private let slot = Mutex<Transferred<Element>?>(nil)
+        private let slot = Mutex<UncheckedSending<Element>?>(nil)
 
         func put(_ stanza: sending Element) {
-            var box: Transferred<Element>? = Transferred(stanza)
+            var box: UncheckedSending<Element>? = UncheckedSending(stanza)
             slot.withLock { swap(&$0, &box) }
         }
 
         var isEmpty: Bool { slot.withLock { $0 == nil } }
 
         func take() -> sending Element? {
-            var box: Transferred<Element>?
+            var box: UncheckedSending<Element>?
             slot.withLock { swap(&$0, &box) }
             switch consume box {
             case .some(let box): return box.take()

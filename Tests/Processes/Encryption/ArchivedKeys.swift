@@ -40,7 +40,7 @@ struct ArchivedKeys {
     }
 
     private mutating func note(_ part: ArchiveEntry.Encrypted, _ contents: inout [String: [UInt8]]) throws {
-        let dialect = part.namespace == Self.new ? Dialect.omemo2 : .axolotl
+        let dialect = part.namespace == Self.new ? OMEMOVersion.omemo2 : .axolotl
         for key in part.keys {
             let bytes = [UInt8](Data(base64Encoded: key.key) ?? Data())
             let message = try key.exchange ? KeyExchange(bytes, dialect).message : RatchetMessage(bytes, dialect)

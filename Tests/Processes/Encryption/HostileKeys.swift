@@ -12,10 +12,10 @@ struct BundleText {
     init(prekeys count: Int = 10) throws {
         let own = try Identity.make()
         let pair = try KeyPair.make()
-        identity = Dialect.axolotl.written(own.publicIdentity)
-        signed = Dialect.axolotl.written(pair.key)
+        identity = OMEMOVersion.axolotl.written(own.publicIdentity)
+        signed = OMEMOVersion.axolotl.written(pair.key)
         signature = try own.sign(pair.key, .axolotl)
-        prekeys = try (0..<min(count, 100)).map { _ in Dialect.axolotl.written(try KeyPair.make().key) }
+        prekeys = try (0..<min(count, 100)).map { _ in OMEMOVersion.axolotl.written(try KeyPair.make().key) }
         while prekeys.count < count { prekeys.append(prekeys[prekeys.count % 100]) }
     }
 

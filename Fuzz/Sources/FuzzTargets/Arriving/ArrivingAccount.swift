@@ -22,7 +22,7 @@ final class ArrivingAccount {
 
     private static let clock = Clock(now: { 1_795_262_400_000 }, monotonic: { 0 }, sinceBoot: { 0 })
     private let folder: Folder
-    private let driven: HandDriven
+    private let driven: ManualDriver
 
     /// A folder that goes with its owner.
     private final class Folder {
@@ -48,7 +48,7 @@ final class ArrivingAccount {
 
     private init(_ folder: Folder, received: HandledCount = .zero) throws {
         self.folder = folder
-        driven = try HandDriven(
+        driven = try ManualDriver(
             AccountDirectory(folder.path), as: JID("juliet@example.org"), resource: "balcony", applications: [],
             notifies: true, clock: Self.clock, received: received)
     }

@@ -3,7 +3,7 @@ import KalijRatchet
 /// A device whose keys are known, so that the corpus has messages for it: the first conversation of each format in
 /// `ratchet-vectors.json`, in which a begins.
 struct RatchetFixture {
-    let dialect: Dialect
+    let dialect: OMEMOVersion
     /// b.
     let identity: Identity
     /// a.
@@ -15,12 +15,12 @@ struct RatchetFixture {
     let session: Session
 
     // A fixture that cannot be read is nil, and found by the first input.
-    static let all: [Dialect: RatchetFixture] = {
-        let pairs = Dialect.allCases.compactMap { dialect in (try? RatchetFixture(dialect)).map { (dialect, $0) } }
+    static let all: [OMEMOVersion: RatchetFixture] = {
+        let pairs = OMEMOVersion.allCases.compactMap { dialect in (try? RatchetFixture(dialect)).map { (dialect, $0) } }
         return Dictionary(uniqueKeysWithValues: pairs)
     }()
 
-    private init(_ dialect: Dialect) throws {
+    private init(_ dialect: OMEMOVersion) throws {
         let known = dialect == .axolotl ? Self.axolotl : Self.omemo2
         func secret(_ index: Int) -> Secret { Secret(Self.bytes(known.secrets[index])) }
         self.dialect = dialect

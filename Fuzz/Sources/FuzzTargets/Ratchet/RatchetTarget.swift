@@ -7,7 +7,7 @@ import KalijRatchet
 func fuzzRatchet(_ input: UnsafeRawBufferPointer) throws {
     var source = ByteSource(input)
     let first = source.byte()
-    let (dialect, bytes) = (first & 1 == 0 ? Dialect.axolotl : .omemo2, Array(input.dropFirst()))
+    let (dialect, bytes) = (first & 1 == 0 ? OMEMOVersion.axolotl : .omemo2, Array(input.dropFirst()))
     switch first >> 1 & 7 {
     case 0: try readMessages(bytes, RatchetFixture.all[dialect])
     case 1: try readBundle(bytes, dialect)
@@ -101,7 +101,7 @@ private func requireRow(_ session: Session) throws {
 
 // MARK: Bundles, rows, payloads and keys
 
-private func readBundle(_ bytes: [UInt8], _ dialect: Dialect) throws {
+private func readBundle(_ bytes: [UInt8], _ dialect: OMEMOVersion) throws {
     guard let fixture = RatchetFixture.all[dialect] else { return }
     var rest = bytes[...]
     func take(_ count: Int) -> [UInt8] {
@@ -133,7 +133,7 @@ private func readRow(_ bytes: [UInt8]) throws {
     try require(session.received <= Limits.largestNumber && session.sent <= Limits.largestNumber, "a large number")
 }
 
-private func readPayload(_ bytes: [UInt8], _ dialect: Dialect) throws {
+private func readPayload(_ bytes: [UInt8], _ dialect: OMEMOVersion) throws {
     var source = bytes[...]
     let (ivCount, keyCount) = (Int(source.popFirst() ?? 0) & 31, Int(source.popFirst() ?? 0) & 63)
     let (iv, key) = (Array(source.prefix(ivCount)), Array(source.dropFirst(ivCount).prefix(keyCount)))
@@ -150,7 +150,7 @@ private func readPayload(_ bytes: [UInt8], _ dialect: Dialect) throws {
     try require(opened == sealed, "another text")
 }
 
-private func readKeys(_ bytes: [UInt8], _ dialect: Dialect) throws {
+private func readKeys(_ bytes: [UInt8], _ dialect: OMEMOVersion) throws {
     if let key = try attempt({ try PublicKey(bytes) }) {
         try require(key.bytes == bytes, "a key in another form")
         guard let identity = try attempt({ try PublicIdentity(key) }) else { return }
@@ -168,7 +168,7 @@ private func readKeys(_ bytes: [UInt8], _ dialect: Dialect) throws {
 // MARK: Conversations
 
 /// The input says who sends, loses, reads in another order, repeats and changes messages.
-private func converse(_ bytes: [UInt8], _ dialect: Dialect) throws {
+private func converse(_ bytes: [UInt8], _ dialect: OMEMOVersion) throws {
     guard let fixture = RatchetFixture.all[dialect], let bundle = fixture.bundle else { return }
     var sides = [Reader(try Session.begin(fixture.other, bundle, dialect)), Reader(nil)]
     var sent: [[(bytes: [UInt8], content: [UInt8])]] = [[], []]

@@ -50,12 +50,12 @@ private func requireExpression(_ text: String) throws {
 }
 
 private func requireName(_ text: String) throws {
-    let name = try linear("names", text.utf8.count) { FreshName.cleaned(text) }
+    let name = try linear("names", text.utf8.count) { UniqueFilename.cleaned(text) }
     let scalars = name.unicodeScalars
-    try require((1...FreshName.limit).contains(name.utf8.count), "a name of \(name.utf8.count) bytes")
+    try require((1...UniqueFilename.limit).contains(name.utf8.count), "a name of \(name.utf8.count) bytes")
     try require(!scalars.contains { $0 == "/" || $0 == "\\" || $0.value < 0x20 }, "a separator in a name: \(name)")
     try require(![".", "-", " "].contains(scalars.first), "a name begins badly: \(name)")
-    try require(FreshName.cleaned(name).exact == name.exact, "a clean name is cleaned: \(name)")
+    try require(UniqueFilename.cleaned(name).exact == name.exact, "a clean name is cleaned: \(name)")
 }
 
 // MARK: Readers of stanzas
@@ -100,7 +100,7 @@ func requireReaders(_ text: String) throws {
                 "error", nil, ["type", "by"], [element("text", "urn:ietf:params:xml:ns:xmpp-stanzas", ["xml:lang"])]),
             element("nick", "http://jabber.org/protocol/nick", []),
         ])
-    let operation = try linear("operation", count) { Operation(message) }
+    let operation = try linear("operation", count) { MessageOperation(message) }
     try require(operation?.reference.utf8.count ?? 0 <= mostKept, "a long reference")
     _ = try linear("content", count) {
         (MessageContent(of: message, type: "chat"), MessageContent(sealed: text, in: message))

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Each loop gets every event from the beginning of the loop; the first loop also gets the events since the beginning
 /// of the engine. An event is told after its commit, so the database is never behind. The engine does not wait for slow
-/// loops: a loop that falls behind by more than 1,000 events gets the number of missed events (`Missed`) and reads the
+/// loops: a loop that falls behind by more than 1,000 events gets the number of missed events (`EventsDropped`) and reads the
 /// database.
 public struct EngineEvents: AsyncSequence, Sendable {
     public typealias Element = EngineEvent
@@ -85,7 +85,7 @@ final class EventReader: Sendable {
         mutating func take() -> EngineEvent? {
             if let event = events.popFirst() { return event }
             guard let (event, count) = missed.popLast() else { return nil }
-            return EngineEvent(account: event.account, at: event.at, content: Missed(count: count))
+            return EngineEvent(account: event.account, at: event.at, content: EventsDropped(count: count))
         }
 
         mutating func miss(_ event: EngineEvent) {

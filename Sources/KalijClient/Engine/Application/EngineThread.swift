@@ -35,7 +35,7 @@ final class EngineThread: Sendable {
     func start(_ directory: AccountDirectory, _ options: sending Engine.Options, _ clock: Clock) throws {
         var options = options
         options.presenter = presenter
-        try OwnThread.start { [self, options] in
+        try DetachedThread.start { [self, options] in
             end(Result { try drive(directory, options, clock) })
         }
     }

@@ -31,7 +31,7 @@ extension Login {
         _ jid: JID, password: String, server: ServerSettings, within seconds: Double = 60
     ) async throws -> SuccessfulLogin {
         let (outcome, running) = (Future<SuccessfulLogin>(), Running())
-        try OwnThread.start {
+        try DetachedThread.start {
             outcome.resolve(
                 Result {
                     let login = try Login(jid, password: password)

@@ -111,7 +111,8 @@ public final class RunningEngine: Sendable {
     @discardableResult
     public func accept(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil,
-        answering answered: MessageReference? = nil, privacy: Privacy = .asConversation, endsDraft: Bool = false
+        answering answered: MessageReference? = nil, privacy: EncryptionPreference = .asConversation,
+        endsDraft: Bool = false
     ) async throws -> Message {
         do {
             return try await onThread {

@@ -49,7 +49,7 @@ package struct ReceivedFiles {
             // Nobody else fills the user's disk without end.
             try rows.stored(of: step.account.id).bytes < Self.mostAutomatic
         else { return false }
-        return try StoredMessages(database: step.database, account: step.account.id)
+        return try MessageReader(database: step.database, account: step.account.id)
             .hasWritten(to: message.conversation)
     }
 
@@ -82,7 +82,7 @@ package struct ReceivedFiles {
     /// The file is here, and is as was promised.
     /// - Parameter name: the path below `files`.
     package func stored(_ message: Int64, at name: String) throws {
-        guard var row = try rows.row(of: message) else { return try FileGarbage.add(name, in: step) }
+        guard var row = try rows.row(of: message) else { return try FileDeletionQueue.add(name, in: step) }
         (row.state, row.name, row.problem, row.validator) = (.stored, name, nil, nil)
         try set(row, .done)
     }
@@ -136,7 +136,7 @@ package struct ReceivedFiles {
     private func erased(_ message: Int64) throws {
         guard let row = try rows.row(of: message) else { return }
         try rows.remove(message)
-        if let name = row.name { try FileGarbage.add(name, in: step) }
+        if let name = row.name { try FileDeletionQueue.add(name, in: step) }
         if let intent = row.intent { try Intents(step: step).end(intent, .failed("the message is gone")) }
         step.filesChanged()
     }

@@ -20,10 +20,11 @@ package struct SendFile: Intent {
     /// The text that follows the file, and its id.
     package let text: String?
     package let textID: String?
-    package let privacy: Privacy
+    package let privacy: EncryptionPreference
 
     package init(
-        to: JID, file: String, _ description: FileDescription, text: String?, textID: String?, privacy: Privacy
+        to: JID, file: String, _ description: FileDescription, text: String?, textID: String?,
+        privacy: EncryptionPreference
     ) {
         (self.to, self.file) = (to.description, file)
         (name, type) = (description.name ?? "file", description.type ?? "application/octet-stream")

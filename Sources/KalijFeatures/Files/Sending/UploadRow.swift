@@ -16,7 +16,7 @@ package struct UploadRow {
     /// The text that follows the file, and its id.
     let text: String?
     let textID: String?
-    let privacy: Privacy
+    let privacy: EncryptionPreference
     /// The nonce and the key (``FileAddress/key``); nil if the file is not encrypted.
     package let key: [UInt8]?
     package let acceptedAt: Int64
@@ -38,7 +38,7 @@ package struct UploadRow {
             width: row.optionalInteger("width"), height: row.optionalInteger("height"))
         text = row.optionalText("text")
         textID = row.optionalText("text_id")
-        privacy = Privacy(rawValue: row.text("privacy")) ?? .encrypted
+        privacy = EncryptionPreference(rawValue: row.text("privacy")) ?? .encrypted
         key = row.optionalBlob("key")
         acceptedAt = row.integer("accepted_at")
         plan = UploadPlan()

@@ -165,7 +165,7 @@ package struct Uploads {
             return try failed(row, Reason(other: "the address of the file is lost"))
         }
         let shared = SharedFile(FileAddress(url: url, key: row.key), row.description)
-        let privacy: Privacy = row.key == nil ? .plain : .encrypted
+        let privacy: EncryptionPreference = row.key == nil ? .plain : .encrypted
         var message = try stanza(of: shared, for: row)
         message.privacy = privacy
         let stored = try message.storeOrFail(in: step, sentAt: step.now)
@@ -220,7 +220,7 @@ package struct Uploads {
         switch row.plan.stage {
         case .failed:
             if let message = try Message.accepted(id, by: step.account, in: step.database), message.state == .failed {
-                try Messages(step: step).withdraw(message.id)
+                try MessageWriter(step: step).withdraw(message.id)
             }
             try handle(.retry, row)
         case .waiting: try handle(.retry, row)
@@ -244,7 +244,7 @@ package struct Uploads {
 
     private func remove(_ row: UploadRow) throws {
         try rows.remove(row.id)
-        try FileGarbage.add("out/\(row.file)", in: step)
+        try FileDeletionQueue.add("out/\(row.file)", in: step)
     }
 
     private func tell(_ row: UploadRow, cancelled: Bool = false) {

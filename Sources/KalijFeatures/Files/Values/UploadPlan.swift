@@ -53,8 +53,8 @@ package struct UploadPlan: Equatable, Sendable {
         case slotLost
         /// The last block is about to leave.
         case seal
-        case put(PutEnd)
-        case look(LookEnd)
+        case put(UploadResult)
+        case look(UploadCheckResult)
         /// The process that could send the file ends too early.
         case needsForeground
         case retry
@@ -124,7 +124,7 @@ package struct UploadPlan: Equatable, Sendable {
     // MARK: The end of a PUT
 
     /// The last block has not left: the server cannot have the file, whatever the server says.
-    private mutating func unsealed(_ end: PutEnd, _ now: Int64, _ random: Double) -> Action? {
+    private mutating func unsealed(_ end: UploadResult, _ now: Int64, _ random: Double) -> Action? {
         switch end {
         case .stopped: wait(until: 0, nil)
         case .cut(let reason): waitAgain(reason, now, random)
@@ -153,7 +153,7 @@ package struct UploadPlan: Equatable, Sendable {
     }
 
     /// The last block may have left: only 201 says that the file is there. Else the file is looked for.
-    private mutating func sealed(_ end: PutEnd, _ now: Int64) -> Action? {
+    private mutating func sealed(_ end: UploadResult, _ now: Int64) -> Action? {
         if case .status(201, _) = end { return finish() }
         (looks, notBefore) = (0, 0)
         // Only of a slow PUT: servers also answer 410 to a slot that is used again.
@@ -166,7 +166,7 @@ package struct UploadPlan: Equatable, Sendable {
 
     // MARK: Looking
 
-    private mutating func looked(_ end: LookEnd, _ now: Int64, _ random: Double) -> Action? {
+    private mutating func looked(_ end: UploadCheckResult, _ now: Int64, _ random: Double) -> Action? {
         switch end {
         case .whole: return finish()
         case .unknown(let reason):
@@ -228,7 +228,7 @@ package struct UploadPlan: Equatable, Sendable {
 }
 
 /// The answer of a PUT, or its end without an answer.
-package enum PutEnd: Equatable, Sendable {
+package enum UploadResult: Equatable, Sendable {
     /// An HTTP status, and the wait that the server asks for, in milliseconds.
     case status(Int, retryAfter: Int64?)
     /// The connection has ended, or could not be made.
@@ -240,7 +240,7 @@ package enum PutEnd: Equatable, Sendable {
 }
 
 /// The answer to the question whether the server has the whole file.
-package enum LookEnd: Equatable, Sendable {
+package enum UploadCheckResult: Equatable, Sendable {
     /// 200, with exactly the length of the file.
     case whole
     /// Another answer.

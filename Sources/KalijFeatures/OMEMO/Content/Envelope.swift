@@ -85,7 +85,7 @@ struct Envelope {
     static func isSecret(_ part: Element) -> Bool {
         switch part.namespace ?? "" {
         case "jabber:client": ["body", "subject", "thread"].contains(part.name)
-        case let namespace where Dialect(namespace: namespace) != nil: part.name == "opt-out"
+        case let namespace where OMEMOVersion(namespace: namespace) != nil: part.name == "opt-out"
         case "http://jabber.org/protocol/chatstates": true
         case let namespace: !outer.contains { namespace.begins(with: $0) }
         }

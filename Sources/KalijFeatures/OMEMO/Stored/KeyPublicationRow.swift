@@ -27,7 +27,7 @@ struct KeyPublicationRow {
     /// The problem at a server that cannot keep keys.
     static let withoutNodes = Reason(.noKeysAtServer).description
 
-    static func load(_ account: Int64, _ dialect: Dialect, from database: Database) throws -> KeyPublicationRow? {
+    static func load(_ account: Int64, _ dialect: OMEMOVersion, from database: Database) throws -> KeyPublicationRow? {
         try database.statement(
             """
             SELECT stage, listed, due, attempts, asked, published_at, timed, fights, others, labels, retired, foreign_at,
@@ -62,7 +62,7 @@ struct KeyPublicationRow {
         DeviceList(others + (device.map { [$0] } ?? []), labels: labels)
     }
 
-    static func make(_ account: Int64, _ dialect: Dialect, in database: Database) throws {
+    static func make(_ account: Int64, _ dialect: OMEMOVersion, in database: Database) throws {
         try database.run(
             """
             INSERT OR IGNORE INTO omemo_own(account, dialect, stage, listed, due, attempts, asked, next_id, timed, fights, others,
@@ -72,7 +72,7 @@ struct KeyPublicationRow {
             [.integer(account), .integer(Int64(dialect.rawValue)), .state(KeyPublicationState.Stage.off)])
     }
 
-    func save(_ account: Int64, _ dialect: Dialect, in database: Database) throws {
+    func save(_ account: Int64, _ dialect: OMEMOVersion, in database: Database) throws {
         try database.run(
             """
             UPDATE omemo_own SET stage = ?, listed = ?, due = ?, attempts = ?, asked = ?, published_at = ?, timed = ?, fights = ?,

@@ -5,7 +5,7 @@ import KalijStore
 /// The own prekeys of a format.
 struct OwnKeys {
     let step: Step
-    let dialect: Dialect
+    let dialect: OMEMOVersion
     private var database: Database { step.database }
     private var key: [Value] { [.integer(step.account.id), .integer(Int64(dialect.rawValue))] }
 

@@ -9,7 +9,7 @@ struct PeerDevice {
     let id: Int64
     let list: Int64
     let jid: JID
-    let dialect: Dialect
+    let dialect: OMEMOVersion
     let device: UInt32
     let isListed: Bool
     /// The Curve25519 form; nil if no key of the device is known.
@@ -30,7 +30,7 @@ struct PeerDevice {
         id = row.integer("id")
         list = row.integer("list")
         jid = .received(row.text("jid"))
-        dialect = Dialect(rawValue: Int(row.integer("dialect"))) ?? .axolotl
+        dialect = OMEMOVersion(rawValue: Int(row.integer("dialect"))) ?? .axolotl
         device = UInt32(clamping: row.integer("device"))
         isListed = row.bool("listed")
         identity = row.optionalBlob("identity")
@@ -76,7 +76,7 @@ struct PeerDevices {
         ).first([.integer(id)], PeerDevice.init)
     }
 
-    func device(_ device: UInt32, of jid: JID, _ dialect: Dialect) throws -> PeerDevice? {
+    func device(_ device: UInt32, of jid: JID, _ dialect: OMEMOVersion) throws -> PeerDevice? {
         try database.statement(
             """
             SELECT p.id, p.list, l.jid, l.dialect, p.device, p.listed, p.identity, p.asked, p.bad_until, p.problem, p.read_at,
@@ -98,7 +98,7 @@ struct PeerDevices {
     }
 
     /// The devices with this id, of whomever.
-    func devices(called device: UInt32, _ dialect: Dialect, limit: Int) throws -> [PeerDevice] {
+    func devices(called device: UInt32, _ dialect: OMEMOVersion, limit: Int) throws -> [PeerDevice] {
         try database.statement(
             """
             SELECT p.id, p.list, l.jid, l.dialect, p.device, p.listed, p.identity, p.asked, p.bad_until, p.problem, p.read_at,

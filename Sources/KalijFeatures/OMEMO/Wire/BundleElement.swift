@@ -21,7 +21,7 @@ struct BundleElement {
     }
 
     /// The bundle in the content of an item; nil for anything else.
-    init?(_ element: Element, _ dialect: Dialect) {
+    init?(_ element: Element, _ dialect: OMEMOVersion) {
         let names = Names(dialect)
         guard element.isNamed("bundle", dialect.namespace),
             let identity = element.child(names.identity)?.bytesOfBase64(atMost: Self.longest),
@@ -40,7 +40,7 @@ struct BundleElement {
         self.init(identity: identity, signedPrekey: (signedID, signedKey), signature: signature, prekeys: prekeys)
     }
 
-    func element(_ dialect: Dialect) -> Element {
+    func element(_ dialect: OMEMOVersion) -> Element {
         let names = Names(dialect)
         let list = Element("prekeys")
         // Each is a tree of its own until it is added: not all at once, because that is much memory.
@@ -55,7 +55,7 @@ struct BundleElement {
 
     /// What is needed to begin a session, with a prekey chosen at random.
     /// - Throws: `RatchetError`
-    func chosen(_ dialect: Dialect) throws -> Bundle {
+    func chosen(_ dialect: OMEMOVersion) throws -> Bundle {
         guard !prekeys.isEmpty else { throw RatchetError.withoutPrekey }
         let place = Int(try RandomNumber.from(0...UInt32(prekeys.count - 1)))  // fits: at most 1,000
         return try Bundle(
@@ -66,7 +66,7 @@ struct BundleElement {
     private struct Names {
         let identity, signed, signedID, signature, prekey, prekeyID: String
 
-        init(_ dialect: Dialect) {
+        init(_ dialect: OMEMOVersion) {
             switch dialect {
             case .axolotl:
                 (identity, signed, signedID) = ("identityKey", "signedPreKeyPublic", "signedPreKeyId")

@@ -24,7 +24,7 @@ struct DeviceList: Equatable {
     init(_ devices: [UInt32], labels: [UInt32: Label] = [:]) { (self.devices, self.labels) = (devices, labels) }
 
     /// The list in the content of an item; nil for anything else. Ids that no device has are left out.
-    init?(_ element: Element, _ dialect: Dialect) {
+    init?(_ element: Element, _ dialect: OMEMOVersion) {
         guard element.isNamed(Self.name(dialect), dialect.namespace) else { return nil }
         var (devices, known): ([UInt32], Set<UInt32>) = ([], [])
         var labels: [UInt32: Label] = [:]
@@ -36,7 +36,7 @@ struct DeviceList: Equatable {
         self.init(devices, labels: labels)
     }
 
-    func element(_ dialect: Dialect) -> Element {
+    func element(_ dialect: OMEMOVersion) -> Element {
         Element(
             Self.name(dialect), xmlns: dialect.namespace,
             children: devices.map { device in
@@ -45,7 +45,7 @@ struct DeviceList: Equatable {
             })
     }
 
-    private static func name(_ dialect: Dialect) -> String { dialect == .axolotl ? "list" : "devices" }
+    private static func name(_ dialect: OMEMOVersion) -> String { dialect == .axolotl ? "list" : "devices" }
 }
 
 extension DeviceList.Label {

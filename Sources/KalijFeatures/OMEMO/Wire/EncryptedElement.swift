@@ -5,7 +5,7 @@ import KalijXML
 
 /// An encrypted message: the payload, and the key of the payload for each device (XEP-0384 section 4.6 of 0.3).
 struct EncryptedElement {
-    let dialect: Dialect
+    let dialect: OMEMOVersion
     /// The sender's device.
     let sender: UInt32
     private let header: Element
@@ -24,7 +24,7 @@ struct EncryptedElement {
     private static let longest = 1000
 
     /// The encrypted part of a message; nil if there is none, or if it is malformed.
-    init?(_ message: Element, _ dialect: Dialect) {
+    init?(_ message: Element, _ dialect: OMEMOVersion) {
         guard let element = message.child("encrypted", dialect.namespace), let header = element.child("header"),
             let sender = header.number("sid"), sender > 0
         else { return nil }
@@ -50,7 +50,7 @@ struct EncryptedElement {
     /// The encrypted part of a message that the device `device` of `account` can read; any other part if it can read none; nil if
     /// no part is well-formed. A message that devices of both formats are to read has two parts.
     static func meant(for device: UInt32?, of account: JID, in message: Element) -> EncryptedElement? {
-        let parts = [Dialect.omemo2, .axolotl].compactMap { EncryptedElement(message, $0) }
+        let parts = [OMEMOVersion.omemo2, .axolotl].compactMap { EncryptedElement(message, $0) }
         let part = device.flatMap { device in parts.first { !$0.elements(for: device, of: account.description).isEmpty }
         }
         return part ?? parts.last
@@ -58,7 +58,7 @@ struct EncryptedElement {
 
     /// Whether a message claims to be encrypted in this way.
     static func isMeant(by message: Element) -> Bool {
-        Dialect.allCases.contains { message.child("encrypted", $0.namespace) != nil }
+        OMEMOVersion.allCases.contains { message.child("encrypted", $0.namespace) != nil }
     }
 
     /// The keys for the device `device` of `address`.
@@ -85,7 +85,7 @@ struct EncryptedElement {
 
     /// - Parameter keys: by the addresses of the devices.
     static func element(
-        _ payload: Payload, from device: UInt32, _ keys: [(address: String, keys: [Key])], _ dialect: Dialect
+        _ payload: Payload, from device: UInt32, _ keys: [(address: String, keys: [Key])], _ dialect: OMEMOVersion
     ) -> Element {
         let header = Element("header", attributes: ["sid": "\(device)"])
         for (address, keys) in keys {

@@ -56,7 +56,7 @@ enum Nodes {
     }
 
     /// Takes this device's bundle from the server: its node, or its item of the node.
-    static func deleteBundle(of device: UInt32, _ dialect: Dialect) -> Element {
+    static func deleteBundle(of device: UInt32, _ dialect: OMEMOVersion) -> Element {
         let node = dialect.bundleNode(device)
         guard dialect == .omemo2 else { return delete(node) }
         let item = Element("item", xmlns: pubsub, attributes: ["id": dialect.bundleItem(device)])

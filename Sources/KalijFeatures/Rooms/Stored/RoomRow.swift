@@ -13,7 +13,7 @@ package struct RoomRow {
     package var password: String?
     /// Whether the user agrees that everybody in the room sees the account's address.
     package var mayShowAddress: Bool
-    package var stay: RoomStay
+    package var stay: RoomMembership
     /// The nickname in the room; in `joining` the nickname that was asked for.
     package var held: String?
     /// The nickname before, while the room is asked for another.
@@ -44,8 +44,8 @@ package struct RoomRow {
         nick = row.text("nick")
         password = row.optionalText("password")
         mayShowAddress = row.bool("shows_address")
-        stay = RoomStay(
-            RoomStay.State(rawValue: row.text("state")) ?? .left, failures: Int(row.integer("failures")),
+        stay = RoomMembership(
+            RoomMembership.State(rawValue: row.text("state")) ?? .left, failures: Int(row.integer("failures")),
             renamings: Int(row.integer("renamings")), mayCreate: row.bool("creating"))
         held = row.optionalText("held")
         former = row.optionalText("former")

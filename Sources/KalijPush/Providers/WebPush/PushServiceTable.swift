@@ -10,7 +10,7 @@ struct PushServiceTable {
 
     private let limit: Int
     private var services: [Name: PushService] = [:]
-    private var places: Shares
+    private var places: FairQuota
     /// Of services without a connection and with pushes on their way: each has sockets and questions to the DNS.
     private let connecting: Int
 
@@ -19,7 +19,7 @@ struct PushServiceTable {
     ///   - connecting: how many of them may be without a connection while pushes wait for one.
     init(limit: Int, connecting: Int) {
         (self.limit, self.connecting) = (limit, connecting)
-        places = Shares(limit: limit)
+        places = FairQuota(limit: limit)
     }
 
     var count: Int { services.count }

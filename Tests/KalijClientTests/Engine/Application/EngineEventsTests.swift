@@ -43,7 +43,7 @@ import Testing
         var missed: [String: Int] = [:]
         for _ in 0..<2 {
             let event = try #require(await iterator.next())
-            guard let count = (event.content as? Missed)?.count else { throw CancellationError() }
+            guard let count = (event.content as? EventsDropped)?.count else { throw CancellationError() }
             missed[event.account.description] = count
         }
         #expect(missed == ["juliet@example.org": 4, "nurse@example.org": 1])

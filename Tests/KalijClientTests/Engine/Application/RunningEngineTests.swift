@@ -96,7 +96,7 @@ import Testing
         try await told(&events) { $0 == "online" }
         let account = try #require(try AccountTable(drive.directory.read()).all().first)
         let left = SharedMessage(try OutgoingText("left", to: try romeo(), id: "left"))
-        _ = try ParcelStore(directory: drive.directory.path)
+        _ = try MailboxQueue(directory: drive.directory.path)
             .add(SharedMessage.name, left.payload, from: account.jid.description, now: 1)
         try await engine.accept(SetDraft("he", for: try romeo()))
         try await engine.accept("here", to: try romeo(), endsDraft: true)

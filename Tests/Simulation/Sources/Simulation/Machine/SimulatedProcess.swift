@@ -207,9 +207,9 @@ final class SimulatedProcess {
         try engine.begin()
     }
 
-    private var files: FileSeams {
+    private var files: FileEnvironment {
         let transport = SimulatedTransport(surroundings.http, schedule) { [weak self] in self?.isDead ?? true }
-        return FileSeams(transport: transport) { path, _ in
+        return FileEnvironment(transport: transport) { path, _ in
             // The name of a simulated file says its size.
             SimulatedBody(path.split(separator: "-").last.flatMap { Int64($0) } ?? 0)
         }

@@ -52,7 +52,7 @@ extension Simulation {
         let (text, id) = ("\(SimulatedOMEMO.secret)\(number)", "e-\(number)")
         server.omemo.name(text, id)
         // After the disk was put back, the conversation's mode is perhaps an old one.
-        let privacy: Privacy = record.isEncrypted && record.restores == 0 ? .asConversation : .encrypted
+        let privacy: EncryptionPreference = record.isEncrypted && record.restores == 0 ? .asConversation : .encrypted
         let isAccepted = accept(operations: operations) { [world] database in
             let text = try OutgoingText(text, to: try JID(SimulatedOMEMO.contact), id: id, privacy: privacy)
             _ = try Step.accept(for: account, in: database, clock: world.clock(of: number), text.accept)

@@ -5,10 +5,10 @@ import KalijTransfer
 /// The HTTP client of a process, over the simulated service.
 final class SimulatedTransport: FileTransport {
     private let http: SimulatedHTTP
-    private let schedule: any Schedule
+    private let schedule: any Scheduler
     private let isDead: () -> Bool
 
-    init(_ http: SimulatedHTTP, _ schedule: any Schedule, isDead: @escaping () -> Bool) {
+    init(_ http: SimulatedHTTP, _ schedule: any Scheduler, isDead: @escaping () -> Bool) {
         (self.http, self.schedule, self.isDead) = (http, schedule, isDead)
     }
 
@@ -30,7 +30,7 @@ extension SimulatedHTTP {
 /// A PUT or a HEAD.
 private final class SimulatedTransfer: Transfer {
     private let http: SimulatedHTTP
-    private let schedule: any Schedule
+    private let schedule: any Scheduler
     private let path: String
     private let body: (any UploadBody)?
     private let isDead: () -> Bool
@@ -40,7 +40,7 @@ private final class SimulatedTransfer: Transfer {
     private var sent: Int64 = 0
 
     init(
-        _ http: SimulatedHTTP, _ schedule: any Schedule, _ path: String, _ body: (any UploadBody)?,
+        _ http: SimulatedHTTP, _ schedule: any Scheduler, _ path: String, _ body: (any UploadBody)?,
         isDead: @escaping () -> Bool, _ event: @escaping (TransferEvent) -> Void
     ) {
         (self.http, self.schedule, self.path, self.body) = (http, schedule, path, body)

@@ -5,7 +5,7 @@ import KalijXML
 
 /// What a device of a contact's has in a format, as somebody's client would: its keys, its sessions with the account's devices.
 final class SimulatedRatchets {
-    let dialect: Dialect
+    let dialect: OMEMOVersion
     private let identity: Identity
     private let signed: KeyPair
     private var prekeys: [UInt32: KeyPair] = [:]
@@ -18,7 +18,7 @@ final class SimulatedRatchets {
         var kept: [Session.SkippedKey.Name: Secret] = [:]
     }
 
-    init(_ identity: Identity, _ dialect: Dialect) throws {
+    init(_ identity: Identity, _ dialect: OMEMOVersion) throws {
         (self.identity, self.dialect, signed) = (identity, dialect, try KeyPair.make())
         try refill()
     }
@@ -95,20 +95,20 @@ final class SimulatedRatchets {
 final class SimulatedDevice {
     let id: UInt32
     /// By format: what the device can read.
-    private let ratchets: [Dialect: SimulatedRatchets]
+    private let ratchets: [OMEMOVersion: SimulatedRatchets]
     /// What was read: the bytes of the keys.
     private var seen: Set<[UInt8]> = []
     /// The texts that were read, in order.
     private(set) var texts: [String] = []
 
-    init(_ id: UInt32, _ formats: [Dialect]) throws {
+    init(_ id: UInt32, _ formats: [OMEMOVersion]) throws {
         self.id = id
         let identity = try Identity.make()
         ratchets = try Dictionary(uniqueKeysWithValues: formats.map { ($0, try SimulatedRatchets(identity, $0)) })
     }
 
     /// Nil for a format that the device does not know.
-    subscript(dialect: Dialect) -> SimulatedRatchets? { ratchets[dialect] }
+    subscript(dialect: OMEMOVersion) -> SimulatedRatchets? { ratchets[dialect] }
 
     enum Outcome {
         /// Known already.

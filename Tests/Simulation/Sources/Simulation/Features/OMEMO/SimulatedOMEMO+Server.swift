@@ -9,10 +9,10 @@ extension SimulatedOMEMO {
 
     /// Nobody asks for events of the nodes with bundles. The list of 2 is told to subscribers alone.
     static func isAnnounced(_ node: String) -> Bool {
-        !node.hasPrefix(Dialect.axolotl.namespace + ".bundles") && !node.hasPrefix(Dialect.omemo2.namespace)
+        !node.hasPrefix(OMEMOVersion.axolotl.namespace + ".bundles") && !node.hasPrefix(OMEMOVersion.omemo2.namespace)
     }
 
-    static func isKeys(_ node: String) -> Bool { Dialect.allCases.contains { node.hasPrefix($0.namespace) } }
+    static func isKeys(_ node: String) -> Bool { OMEMOVersion.allCases.contains { node.hasPrefix($0.namespace) } }
 
     func forward(_ request: Element, to recipient: String, of session: ServerSession) -> Bool {
         guard isOn, recipient == Self.contact, let pubsub = request.child("pubsub", Self.pubsub) else { return false }
@@ -35,14 +35,14 @@ extension SimulatedOMEMO {
     /// Nil if there is no such node.
     private func answer(_ pubsub: Element) -> String? {
         if let node = pubsub.child("subscribe")?["node"] {
-            guard Dialect.allCases.contains(where: { $0.listNode == node && list($0) != nil }) else { return nil }
+            guard OMEMOVersion.allCases.contains(where: { $0.listNode == node && list($0) != nil }) else { return nil }
             subscriptions.insert(node)
             return ""
         }
         guard let items = pubsub.child("items"), let node = items["node"] else { return nil }
-        for dialect in Dialect.allCases {
+        for dialect in OMEMOVersion.allCases {
             if node == dialect.listNode {
-                return list(dialect).map { Self.items(of: node, $0, as: Dialect.listItem, Self.pubsub) }
+                return list(dialect).map { Self.items(of: node, $0, as: OMEMOVersion.listItem, Self.pubsub) }
             }
             for device in devices where dialect.bundleNode(device.id) == node {
                 let id = dialect.bundleItem(device.id)
@@ -63,7 +63,7 @@ extension SimulatedOMEMO {
     }
 
     /// Nil if none of the devices knows the format.
-    private func list(_ dialect: Dialect) -> String? {
+    private func list(_ dialect: OMEMOVersion) -> String? {
         guard devices.contains(where: { $0[dialect] != nil }) else { return nil }
         let ids = zip(devices, listed).filter { $0[dialect] != nil && $1 }.map(\.0.id)
         return Self.xml(DeviceList(ids).element(dialect))
@@ -75,11 +75,11 @@ extension SimulatedOMEMO {
     }
 
     func tell(_ session: ServerSession) {
-        for dialect in [Dialect.axolotl, .omemo2] {
+        for dialect in [OMEMOVersion.axolotl, .omemo2] {
             guard isContact && dialect == .axolotl || subscriptions.contains(dialect.listNode),
                 let list = list(dialect)
             else { continue }
-            let items = Self.items(of: dialect.listNode, list, as: Dialect.listItem, Self.pubsub + "#event")
+            let items = Self.items(of: dialect.listNode, list, as: OMEMOVersion.listItem, Self.pubsub + "#event")
             server.send(
                 """
                 <message from='\(Self.contact)' to='\(server.address(session))' type='headline' \

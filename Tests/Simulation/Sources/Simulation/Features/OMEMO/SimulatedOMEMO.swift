@@ -68,14 +68,16 @@ final class SimulatedOMEMO: SimulatedFeature {
         var choice = Seeded(seed &* 0xA24B_AED4_963E_E407 &+ 17)
         usesOMEMO2 = choice.chance(34)
         devices = ([4711, 4712] as [UInt32]).compactMap { id in
-            let formats: [Dialect] = choice.pick(weighted: [(1, [.omemo2]), (1, [.axolotl]), (1, [.omemo2, .axolotl])])
+            let formats: [OMEMOVersion] = choice.pick(weighted: [
+                (1, [.omemo2]), (1, [.axolotl]), (1, [.omemo2, .axolotl]),
+            ])
             return try? SimulatedDevice(id, usesOMEMO2 ? formats : [.axolotl])
         }
         // Another device of the account has made the list, for contacts alone, and has published no keys.
         guard random.chance(30), server.profile.hasNodes else { return }
-        for dialect in usesOMEMO2 && choice.chance(50) ? Dialect.allCases : [.axolotl] {
+        for dialect in usesOMEMO2 && choice.chance(50) ? OMEMOVersion.allCases : [.axolotl] {
             server.feature(SimulatedNodes.self).publish(
-                Self.xml(DeviceList([77]).element(dialect)), as: Dialect.listItem, to: dialect.listNode
+                Self.xml(DeviceList([77]).element(dialect)), as: OMEMOVersion.listItem, to: dialect.listNode
             ) {}
         }
     }
@@ -106,7 +108,7 @@ final class SimulatedOMEMO: SimulatedFeature {
     private struct Reader {
         let id: UInt32
         let bundle: BundleElement
-        let dialect: Dialect
+        let dialect: OMEMOVersion
     }
 
     /// The account's devices with keys that the contact's device can write to.
@@ -116,8 +118,8 @@ final class SimulatedOMEMO: SimulatedFeature {
             nodes.node(node)?.content(of: id).flatMap { try? Element.parse($0) }
         }
         var readers: [Reader] = []
-        for dialect in [Dialect.omemo2, .axolotl] where devices[device][dialect] != nil {
-            let list = content(dialect.listNode, Dialect.listItem).flatMap { DeviceList($0, dialect) }
+        for dialect in [OMEMOVersion.omemo2, .axolotl] where devices[device][dialect] != nil {
+            let list = content(dialect.listNode, OMEMOVersion.listItem).flatMap { DeviceList($0, dialect) }
             for id in list?.devices ?? [] where !readers.contains(where: { $0.id == id }) {
                 let bundle = content(dialect.bundleNode(id), dialect.bundleItem(id))
                 guard let bundle = bundle.flatMap({ BundleElement($0, dialect) }) else { continue }
@@ -157,7 +159,7 @@ final class SimulatedOMEMO: SimulatedFeature {
     /// Nil if nobody can read what the device says.
     private func content(_ text: String?, from device: SimulatedDevice, for readers: [Reader]) -> String? {
         var content = ""
-        for dialect in [Dialect.omemo2, .axolotl] {
+        for dialect in [OMEMOVersion.omemo2, .axolotl] {
             guard let ratchets = device[dialect], let payload = payload(text, dialect) else { continue }
             let keys = readers.filter { $0.dialect == dialect }
                 .compactMap { try? ratchets.seal(payload.content, for: $0.id, $0.bundle) }
@@ -173,7 +175,7 @@ final class SimulatedOMEMO: SimulatedFeature {
     /// session each time.
     func impersonate() {
         let readers = readers(for: 0)
-        let formats = Dialect.allCases.filter { devices[0][$0] != nil }
+        let formats = OMEMOVersion.allCases.filter { devices[0][$0] != nil }
         guard let occupant = try? SimulatedDevice(devices[0].id, formats),
             let content = content("forged", from: occupant, for: readers)
         else { return }
@@ -192,7 +194,7 @@ final class SimulatedOMEMO: SimulatedFeature {
         }
     }
 
-    private func payload(_ text: String?, _ dialect: Dialect) -> Payload? {
+    private func payload(_ text: String?, _ dialect: OMEMOVersion) -> Payload? {
         guard let text else { return try? Payload(emptyIn: dialect) }
         guard dialect == .omemo2 else { return try? Payload(Array(text.utf8), dialect) }
         guard let contact = try? JID(Self.contact), let account = try? JID(server.account) else { return nil }
@@ -235,7 +237,7 @@ final class SimulatedOMEMO: SimulatedFeature {
     func sent(_ message: Element, by session: ServerSession) {
         guard isOn, Self.isEncrypted(message), message["to"] == Self.contact else { return }
         server.messages.file(message, body: message["id"].flatMap { names[$0] }, of: session)
-        for element in [Dialect.omemo2, .axolotl].compactMap({ EncryptedElement(message, $0) }) {
+        for element in [OMEMOVersion.omemo2, .axolotl].compactMap({ EncryptedElement(message, $0) }) {
             for (place, device) in devices.enumerated() {
                 for key in element.keys(for: device.id, of: Self.contact) { read(element, key, place) }
             }
@@ -260,7 +262,7 @@ final class SimulatedOMEMO: SimulatedFeature {
     }
 
     /// A device answers with an empty message, perhaps in a new session.
-    private func answer(_ place: Int, beginningIn dialect: Dialect?) {
+    private func answer(_ place: Int, beginningIn dialect: OMEMOVersion?) {
         server.world.after(random.pick(1000...500_000)) { [weak self] in
             guard let self else { return }
             for reader in readers(for: place) where reader.dialect == dialect {

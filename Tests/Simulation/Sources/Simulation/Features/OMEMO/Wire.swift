@@ -16,7 +16,7 @@ final class Wire {
     private typealias Sealed = [Name: [UInt8]]
 
     private struct Name: Hashable {
-        let dialect: Dialect
+        let dialect: OMEMOVersion
         let device: UInt32
         let header: RatchetMessage.Header
     }
@@ -53,7 +53,7 @@ final class Wire {
     }
 
     private func look(at stanza: Element, _ id: String, _ sealed: inout Sealed) {
-        let parts = Dialect.allCases.compactMap { EncryptedElement(stanza, $0) }
+        let parts = OMEMOVersion.allCases.compactMap { EncryptedElement(stanza, $0) }
         guard !parts.isEmpty else { return note("\(id) has no keys") }
         var devices: Set<String> = []
         for part in parts {

@@ -1,0 +1,154 @@
+import KalijRoles
+import KalijStore
+import KalijTransport
+
+import Glibc
+
+/// Watches the doorbell of a directory on the engine's loop.
+final class DoorbellListener {
+    /// A process has committed work, or may still commit work within a call.
+    var onRing: () -> Void = {}
+    private var listener: (any SignalListener)?
+    private let loop: any EngineLoop
+    private var watch: Watch?
+    private var callers: [Int32: Watch] = [:]
+    /// Callers that have rung and wait for the end of their connection, until this process has let go.
+    private var waiting: [Int32] = []
+    private var patrol: Timer?
+    /// The callers that want to be told when awaited work may be done.
+    private var subscriptions: Set<Int32> = []
+    /// The callers that show what is stored.
+    private var viewers: [Int32: Viewer] = [:]
+    private var retrying: Timer?
+    /// Says to viewers what is shown differently.
+    let teller: ChangeTeller
+    /// A viewer's user wants a connection now.
+    var onConnectNow: () -> Void = {}
+
+    private struct Viewer {
+        /// The part of a line that the connection has not taken.
+        var rest: ArraySlice<UInt8> = []
+        /// Whether lines were left out.
+        var isBehind = false
+    }
+
+    /// Listens in the place of the previous driver, within a transaction in which nobody can raise the fence. Otherwise
+    /// a process that was frozen before this point, and overtaken, would take the bell from the present driver
+    /// (simulation, seed 17116).
+    /// - Throws: `FenceError.stale`, `StoreError`, `DoorbellError`.
+    init(_ directory: AccountDirectory, of fence: Fence, in database: Database, loop: any EngineLoop) throws {
+        let listener = try database.transaction {
+            try fence.check(database)
+            return try directory.platform.signals.listener(directory: directory.path, at: .driver)
+        }
+        self.listener = listener
+        (self.loop, teller) = (loop, ChangeTeller(on: loop))
+        teller.doorbell = self
+        watch = try loop.watch(listener.descriptor, .read) { [weak self] _ in self?.accept() }
+    }
+
+    deinit {
+        stopListening()
+        letCallersGo()
+    }
+
+    /// From now on a ringer finds nobody, and does not rely on this process. Call this while the fence is held:
+    /// afterwards the place may be the next driver's.
+    func stopListening() {
+        watch?.cancel()
+        watch = nil
+        listener = nil
+    }
+
+    /// Ends the remaining connections. This end is the answer for processes that asked this process to let go.
+    func letCallersGo() {
+        for (descriptor, watch) in callers {
+            watch.cancel()
+            close(descriptor)
+        }
+        callers = [:]
+        waiting.forEach { close($0) }
+        waiting = []
+        patrol?.cancel()
+        retrying?.cancel()
+        (subscriptions, viewers) = ([], [:])
+    }
+
+    /// Whether anybody shows what is stored.
+    var hasViewers: Bool { !viewers.isEmpty }
+
+    /// Tells viewers in whole lines what is shown differently. A viewer that does not read is told later, in one line, that everything may
+    /// be (``ChangeTeller/everything``).
+    func tell(changes lines: [UInt8]) {
+        for viewer in viewers.keys { tell(viewer, lines[...]) }
+    }
+
+    private func tell(_ caller: Int32, _ lines: ArraySlice<UInt8>) {
+        guard var viewer = viewers[caller] else { return }
+        viewer.rest = viewer.rest.dropFirst(Doorbell.write(viewer.rest, to: caller))
+        if viewer.rest.isEmpty {
+            let lines = viewer.isBehind ? ChangeTeller.everything[...] : lines
+            viewer.isBehind = false
+            viewer.rest = lines.dropFirst(Doorbell.write(lines, to: caller))
+        } else if !lines.isEmpty {
+            viewer.isBehind = true
+        }
+        viewers[caller] = viewer
+        guard !viewer.rest.isEmpty || viewer.isBehind, retrying == nil else { return }
+        retrying = loop.schedule(after: 0.5) { [weak self] in
+            guard let self else { return }
+            retrying = nil
+            for (caller, viewer) in viewers where !viewer.rest.isEmpty || viewer.isBehind { tell(caller, []) }
+        }
+    }
+
+    /// Tells waiting processes that something has changed.
+    func tell() { subscriptions.forEach(Doorbell.tell) }
+
+    private func accept() {
+        while let caller = listener?.accept() {
+            do {
+                callers[caller] = try loop.watch(caller, .read) { [weak self] _ in self?.hear(caller) }
+                if patrol == nil { look(in: 1) }
+            } catch {
+                close(caller)
+                onRing()
+            }
+        }
+    }
+
+    /// A caller that is frozen after its commit does not hang up: so while a caller is connected, the engine looks now
+    /// and then.
+    private func look(in seconds: Double) {
+        patrol = loop.schedule(after: seconds) { [weak self] in
+            guard let self else { return }
+            patrol = nil
+            guard callers.count > subscriptions.count + viewers.count else { return }
+            onRing()
+            look(in: min(60, seconds * 2))
+        }
+    }
+
+    private func hear(_ caller: Int32) {
+        var byte: UInt8 = 0
+        let count = read(caller, &byte, 1)
+        if count == 1 {
+            switch byte {
+            case Doorbell.tell:
+                subscriptions.insert(caller)
+                // Earlier changes were not told: the caller has to look once more.
+                Doorbell.tell(caller)
+            case Doorbell.tellChanges:
+                viewers[caller] = Viewer()
+                tell(caller, teller.greeting[...])
+            case Doorbell.connectNow where viewers[caller] != nil: onConnectNow()
+            default: break
+            }
+        } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+            callers.removeValue(forKey: caller)?.cancel()
+            if subscriptions.remove(caller) == nil, viewers.removeValue(forKey: caller) == nil { onRing() }
+            // The end of the connection is the answer. A process that is letting go answers when it has let go.
+            if listener == nil { waiting.append(caller) } else { close(caller) }
+        }
+    }
+}

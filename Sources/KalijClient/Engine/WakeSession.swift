@@ -1,0 +1,104 @@
+import KalijTransport
+
+/// The length of a `wake` run: until the process has caught up and no push has come for a while, or to the end of the
+/// budget.
+///
+/// New messages do not prolong the run: after the end of the run, the server sends pushes for them. Shortly before the
+/// end of the budget, stanzas are no longer handled; a push at that time renews the budget, and stanzas are handled
+/// again.
+final class WakeSession {
+    /// Seconds, if the application sets no budget: the system gives 30.
+    static let budget = 25.0
+    /// The seconds to wait for a push.
+    static let silence = 1.5
+    /// The seconds to let go of everything.
+    private static let lettingGo = 1.0
+    /// The seconds to wait for preparations: a room's server may never answer.
+    private static let preparation = 8.0
+    /// Seconds between two checks whether the process has caught up, if nothing happens.
+    private static let pause = 0.25
+
+    var isCaughtUp: () -> Bool = { true }
+    /// Whether something is under way that makes the server push later.
+    var isPreparing: () -> Bool = { false }
+    /// Stops the handling of stanzas for a while, or continues.
+    var pause: (Bool) -> Void = { _ in }
+    var renewed: () -> Void = {}
+    var finish: (Engine.Ending) -> Void = { _ in }
+    private let loop: any Scheduler
+    private let budget: Double
+    /// The end of the budget, on the loop's clock.
+    private var deadline: Double
+    private var began = 0.0
+    private var look: Timer?
+    private var end: Timer?
+    private var isPaused = false
+    private var isSilent = false
+    private var isLookPlanned = false
+
+    /// - Parameters:
+    ///   - budget: seconds, also after a renewal.
+    ///   - elapsed: how many seconds of the budget are over already.
+    init(loop: any Scheduler, budget: Double, elapsed: Double) {
+        self.loop = loop
+        self.budget = budget
+        deadline = loop.now + budget - elapsed
+    }
+
+    func begin() {
+        isSilent = false
+        began = loop.now
+        look(in: Self.silence)
+        awaitEnd(deadline - loop.now - Self.silence - Self.lettingGo) { [weak self] in self?.freeze() }
+    }
+
+    /// A push has come.
+    func renew() {
+        if isPaused {
+            isPaused = false
+            pause(false)
+        }
+        deadline = loop.now + budget
+        renewed()
+        begin()
+    }
+
+    /// After a change the process may have caught up.
+    func active() {
+        guard isSilent, !isPaused, !isLookPlanned else { return }
+        isLookPlanned = true
+        // In the loop's next turn: the current work is finished first.
+        loop.enqueue { [weak self] in
+            self?.isLookPlanned = false
+            self?.endIfCaughtUp()
+        }
+    }
+
+    private func look(in seconds: Double) {
+        look?.cancel()
+        look = loop.schedule(after: seconds) { [weak self] in
+            self?.isSilent = true
+            self?.endIfCaughtUp()
+        }
+    }
+
+    private func endIfCaughtUp() {
+        // A push may have come since the check was planned.
+        guard isSilent, !isPaused else { return }
+        let mayPrepare = loop.now - began < Self.preparation
+        if isCaughtUp(), !mayPrepare || !isPreparing() { finish(.stopped) } else { look(in: Self.pause) }
+    }
+
+    private func freeze() {
+        isPaused = true
+        look?.cancel()
+        look = nil
+        pause(true)
+        awaitEnd(Self.silence) { [weak self] in self?.finish(.unfinished) }
+    }
+
+    private func awaitEnd(_ seconds: Double, _ body: @escaping () -> Void) {
+        end?.cancel()
+        end = loop.schedule(after: max(0, seconds), body)
+    }
+}

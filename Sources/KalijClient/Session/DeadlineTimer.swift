@@ -1,0 +1,28 @@
+import KalijTransport
+
+/// A loop's timer for a moment of the steady time, set again and again to the earliest moment that is waited for.
+final class DeadlineTimer {
+    private var timer: Timer?
+    private var due: Int64?
+
+    /// The longest sleep: the loop's own clock may stand still while the machine sleeps.
+    private static let longest = 3600.0
+
+    /// Fires at `time`, or earlier if an earlier moment is set.
+    func set(_ time: Int64, now: Int64, on loop: any Scheduler, _ body: @escaping () -> Void) {
+        if let due, due <= time { return }
+        timer?.cancel()
+        due = time
+        let (wait, overflow) = time.subtractingReportingOverflow(now)
+        let seconds = overflow ? Self.longest : min(max(0, Double(wait) / 1000), Self.longest)
+        timer = loop.schedule(after: seconds) { [weak self] in
+            self?.due = nil
+            body()
+        }
+    }
+
+    func cancel() {
+        timer?.cancel()
+        (timer, due) = (nil, nil)
+    }
+}

@@ -1,0 +1,59 @@
+import KalijRoles
+import KalijSteps
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// The consequence of an error for an account.
+enum ErrorDisposition {
+    /// The database cannot be written: until then nothing is read or acknowledged.
+    case wait(StoreError)
+    /// No stanza is to blame, and nothing can be stored: the process stops driving, and acknowledges nothing.
+    case stop(any Error)
+    /// There is no session yet.
+    case negotiation(NegotiationError)
+    /// The connection ends, after the server was told why in so many bytes.
+    case disconnect(Reason, telling: [UInt8] = [])
+    /// The server has ended the stream, perhaps for a stanza of ours.
+    case blame(StreamError)
+    /// The connection ends. The stanza was not acknowledged: the server sends the stanza again, and then each attempt is counted.
+    case careful(Reason)
+
+    init(of error: any Error) {
+        switch error {
+        case let error as StoreError where error.isMachineError: self = .wait(error)
+        case let error as StoreError where [.corrupt, .notOurs, .newerVersion].contains(error.code): self = .stop(error)
+        case is FenceError: self = .stop(error)
+        case let error as NegotiationError: self = .negotiation(error)
+        case let error as XMLError:
+            let condition = StreamError.Condition(rawValue: error.condition) ?? .undefinedCondition
+            self = .disconnect(
+                Reason(other: "the server's XML is not usable: \(error)"),
+                telling: StreamError(condition, text: error.text).bytes())
+        case let error as StreamManagementError: self = .disconnect(Reason(other: "\(error)"), telling: error.bytes)
+        case StreamFailure.stream(let error): self = .blame(error)
+        case let error as StreamFailure: self = .disconnect(error.reason)
+        default: self = .careful(Reason(other: "\(error)"))
+        }
+    }
+}
+
+/// The end of a connection that is no fault of the negotiation.
+enum StreamFailure: Error, CustomStringConvertible {
+    case beforeSession(String)
+    /// The sign-in page of a network answers in the server's place, most likely.
+    case http
+    case closed
+    case stream(StreamError)
+
+    var reason: Reason {
+        switch self {
+        case .beforeSession(let what): Reason(other: "the server sent \(what) before there was a session")
+        case .http: Reason(.signInPage)
+        case .closed: Reason(.connectionLost, "the server closed the stream")
+        case .stream(let error): Reason(.streamError, error.condition.rawValue, "\(error)")
+        }
+    }
+
+    var description: String { reason.description }
+}

@@ -1,0 +1,28 @@
+import KalijSteps
+
+/// The driver of an account, for the account's files.
+final class FileTransferHost: TransferHost {
+    private weak var driver: AccountDriver?
+    private let context: DriverContext
+
+    init(_ driver: AccountDriver) { (self.driver, context) = (driver, driver.context) }
+
+    /// The account's files; nil in a process that moves none.
+    var transfers: Transfers? {
+        guard let driver, let seams = context.files else { return nil }
+        return Transfers(self, seams, loop: context.loop, FileSteps(runner: context.runner, account: driver.account))
+    }
+
+    var isOnline: Bool { driver?.stage.session != nil }
+    var isLineBusy: Bool { driver?.stage.session?.isBusy ?? false }
+    var isBlocked: Bool { driver?.storage.isWaiting ?? true }
+    var end: Double? { context.end }
+    func attempt(_ body: () throws -> Void) { driver?.attempt(body) }
+    func release(_ effects: Step.Effects) {
+        driver?.release(effects)
+        // The outcome of a file may be what another process waits for, or the last thing that this process had to do.
+        context.loop.enqueue { [weak driver] in driver?.context.mayHaveEnded() }
+    }
+    func emit(_ content: any EventContent) { driver.map { context.emit(content, for: $0.account) } }
+    func flush() { attempt { try driver?.stage.session?.flush() } }
+}

@@ -1,0 +1,152 @@
+import KalijFeatures
+import KalijSteps
+
+/// The work of an account that is due at a time: handlers, and reading the archive once more.
+final class ScheduledWork {
+    private weak var driver: AccountDriver?
+    private let context: DriverContext
+    private let steps: SessionSteps
+    private let deadlines = DeadlineTimer()
+    private let timers = DeadlineTimer()
+    private var expiry = RequestExpiry()
+    /// The account's files; nil in a process that moves none.
+    let transfers: Transfers?
+
+    init(_ driver: AccountDriver) {
+        self.driver = driver
+        (context, steps) = (driver.context, driver.steps)
+        transfers = FileTransferHost(driver).transfers
+    }
+
+    /// Whether the database cannot be written.
+    private var isBlocked: Bool { driver?.storage.isWaiting ?? true }
+    private var isStopped: Bool { driver?.stage.isStopped ?? true }
+
+    // MARK: Planning
+
+    /// Sets the timers from the database: at the beginning, and whenever somebody else has changed the database.
+    func watch() {
+        driver?.attempt {
+            if let deadline = try steps.nextDeadline() { watch(deadline: deadline) }
+            if let time = try steps.nextTimer() { watch(timer: time) }
+        }
+        guard isBlocked else { return }
+        watch(deadline: afterStorage)
+        watch(timer: afterStorage)
+    }
+
+    /// A step was committed.
+    func plan(_ effects: Step.Effects) {
+        if let deadline = effects.deadline { watch(deadline: deadline) }
+        if let time = effects.timer { watch(timer: time) }
+        if effects.archiveAgain { readArchiveLater() }
+    }
+
+    /// When to look again for due work after the database could not be read or written.
+    private var afterStorage: Int64 { context.runner.steadyNow + 1000 }
+
+    private func watch(deadline: Int64) {
+        deadlines.set(deadline, now: context.runner.steadyNow, on: context.loop) { [weak self] in self?.deadlinePassed()
+        }
+    }
+
+    private func watch(timer time: Int64) {
+        timers.set(time, now: context.runner.steadyNow, on: context.loop) { [weak self] in self?.timePassed() }
+    }
+
+    /// The connection has ended: a mark made on the connection is void.
+    func connectionEnded() { expiry.connectionEnded() }
+
+    func cancel() {
+        deadlines.cancel()
+        timers.cancel()
+        transfers?.stop()
+    }
+
+    // MARK: Doing
+
+    private func timePassed() {
+        doAll()
+        if !isBlocked { driver?.attempt { try driver?.stage.session?.flush() } }
+    }
+
+    /// Does all due work, a step for each piece. The entries queued by the steps are still to be written.
+    func doAll() {
+        guard !isBlocked else { return watch(timer: afterStorage) }
+        driver?.attempt {
+            while !isStopped, let effects = try steps.due() ?? Replay.next(of: steps.account, context.runner) {
+                driver?.release(effects)
+            }
+            guard !isStopped else { return }
+            if let time = try steps.nextTimer() { watch(timer: time) }
+        }
+        if isBlocked { watch(timer: afterStorage) }
+    }
+
+    private func deadlinePassed() {
+        guard !isBlocked else { return watch(deadline: afterStorage) }
+        switch expiry.deadlinePassed(connection, now: context.runner.steadyNow) {
+        case .mark: mark()
+        case .expire(let which, let time): expire(which, until: time)
+        case nil: break
+        }
+    }
+
+    private var connection: RequestExpiry.Connection {
+        switch driver?.stage {
+        case .online(let session): session.management == nil ? .unmanaged : .managed
+        case .offline: .none
+        case .negotiating, .refused, .stopped, nil: .negotiating
+        }
+    }
+
+    private func mark() {
+        driver?.attempt {
+            // A timer that slept its longest may fire before anything is due.
+            guard let deadline = try steps.nextDeadline() else { return }
+            let now = context.runner.steadyNow
+            guard deadline <= now else { return watch(deadline: deadline) }
+            let (effects, marker) = try steps.mark()
+            expiry.marked(by: marker, at: now)
+            driver?.release(effects)
+            try driver?.stage.session?.flush()
+        }
+        if isBlocked { watch(deadline: afterStorage) }
+    }
+
+    /// Something was acknowledged, and the acknowledgement was handled.
+    func acknowledged() {
+        driver?.attempt {
+            guard case .expire(let which, let time) = try expiry.acknowledged(steps.isAcknowledged) else { return }
+            expire(which, until: time)
+        }
+    }
+
+    private func expire(_ which: Requests.Expired, until time: Int64) {
+        driver?.attempt {
+            while !isStopped, let effects = try steps.expire(which, until: time) { driver?.release(effects) }
+            guard !isStopped else { return }
+            // Later deadlines only: requests left over from before `time` wait for a connection.
+            if let deadline = try steps.nextDeadline(after: time) { watch(deadline: deadline) }
+            try driver?.stage.session?.flush()
+        }
+        if isBlocked { watch(deadline: afterStorage) }
+    }
+
+    // MARK: The archive
+
+    func readArchiveLater() {
+        driver?.alarms.set(.archive, after: context.timing.archiveRetry) { [weak self] in self?.readArchive() }
+    }
+
+    /// Reads the archive from the place of the last reading on.
+    func readArchive() {
+        guard let driver, driver.stage.session != nil else { return }
+        driver.attempt {
+            driver.release(try steps.readArchive())
+            try driver.stage.session?.flush()
+        }
+        // Messages may wait for the archive.
+        if isBlocked { readArchiveLater() }
+    }
+}

@@ -1,0 +1,33 @@
+import KalijTransport
+
+/// Whether the database can be written, and if not, the time of the next attempt.
+struct StorageBackoff {
+    private var backoff: Backoff
+    /// Whether the application was told that the database cannot be written.
+    private var isTold = false
+    /// Whether nothing is handled until the next attempt.
+    private(set) var isWaiting = false
+
+    /// - Parameter longest: the longest delay, in seconds.
+    init(longest: Double) { backoff = Backoff(base: 1, limit: longest) }
+
+    /// The database could not be written.
+    /// - Parameter random: from 0 up to but not including 1.
+    /// - Returns: seconds until the next attempt.
+    mutating func failed(random: Double) -> Double {
+        (isTold, isWaiting) = (true, true)
+        return backoff.next(random: random)
+    }
+
+    /// The next attempt is due, or there is nothing left to attempt: the connection has ended.
+    mutating func goOn() { isWaiting = false }
+
+    /// A session's work came to its end.
+    /// - Returns: whether the database could not be written before.
+    mutating func worked() -> Bool {
+        guard isTold, !isWaiting else { return false }
+        isTold = false
+        backoff.reset()
+        return true
+    }
+}

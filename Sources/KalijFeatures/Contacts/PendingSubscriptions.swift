@@ -1,0 +1,93 @@
+import KalijAddress
+import KalijHandlers
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// The type of a presence about a subscription (RFC 6121 section 3).
+enum SubscriptionType: String {
+    case subscribe, subscribed, unsubscribed
+
+    /// Of two stanzas of a side, the later one counts.
+    var side: String { self == .subscribe ? "to" : "from" }
+}
+
+/// Presence about subscriptions that has to arrive. Such a stanza has no answer, so a question follows it: the server handles
+/// both in order, and the answer shows that the stanza arrived. Until then the stanza is a row, and is sent again in a new session.
+struct PendingSubscriptions {
+    let step: Step
+    private var database: Database { step.database }
+    private var account: Value { .integer(step.account.id) }
+
+    /// Nothing is to be done before the session is lost, so a question may wait for long.
+    private static let patience = Duration.seconds(3600)
+
+    /// Whether an answer to a request of `jid` is on its way.
+    func isAnswered(_ jid: JID) throws -> Bool {
+        try database.statement("SELECT 1 FROM subscription_owed WHERE account = ? AND jid = ? AND side = 'from'")
+            .first([account, .text(jid.description)]) { _ in true } ?? false
+    }
+
+    /// Sends a stanza, in place of an earlier one of the same side.
+    /// - Parameter intent: the id of the intent that ends when the stanza has arrived.
+    func send(_ type: SubscriptionType, to jid: JID, intent: String? = nil) throws {
+        try end(jid, type.side, .failed("a later command says something else"))
+        try database.run(
+            "INSERT INTO subscription_owed(account, jid, side, type, intent) VALUES (?, ?, ?, ?, ?)",
+            [account, .text(jid.description), .text(type.side), .state(type), .optional(intent)])
+        try send(database.lastInsertedRow, jid.description, type.rawValue)
+    }
+
+    /// `jid` is no contact any more.
+    func forget(_ jid: JID) throws {
+        for side in ["to", "from"] { try end(jid, side, .failed("the contact was removed")) }
+    }
+
+    private func end(_ jid: JID, _ side: String, _ outcome: IntentOutcome) throws {
+        let intent = try database.statement(
+            "DELETE FROM subscription_owed WHERE account = ? AND jid = ? AND side = ? RETURNING intent"
+        ).first([account, .text(jid.description), .text(side)]) { $0.optionalText() }
+        if case let intent?? = intent { try Intents(step: step).end(intent, outcome) }
+    }
+
+    private func send(_ row: Int64, _ jid: String, _ type: String) throws {
+        try step.send(Element("presence", xmlns: "jabber:client", attributes: ["to": jid, "type": type]))
+        try ask(row)
+    }
+
+    fileprivate func ask(_ row: Int64) throws {
+        try step.send(.ping(nil), then: SubscriptionTimer(row: row), within: Self.patience)
+    }
+
+    /// The stanza in `row` has arrived.
+    fileprivate func arrived(_ row: Int64) throws {
+        let intent = try database.statement(
+            "DELETE FROM subscription_owed WHERE id = ? AND account = ? RETURNING intent"
+        ).first([.integer(row), account]) { $0.optionalText() }
+        if case let intent?? = intent { try Intents(step: step).end(intent, .done) }
+    }
+
+    // MARK: Sessions
+
+    /// The session is lost, and with it perhaps the stanzas: their questions are void.
+    func sessionLost() throws { try Requests(step: step).forget(SubscriptionTimer.name, unqueueing: true) }
+
+    /// A session begins. Without presence yet: the server repeats no request that is answered now.
+    func sessionBegan() throws {
+        let all = try database.statement("SELECT id, jid, type FROM subscription_owed WHERE account = ? ORDER BY id")
+            .all([account]) { ($0.integer("id"), $0.text("jid"), $0.text("type")) }
+        for (row, jid, type) in all { try send(row, jid, type) }
+    }
+}
+
+/// The server has handled a presence about a subscription.
+struct SubscriptionTimer: Handler {
+    static let name = "contacts.subscription"
+    let row: Int64
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        let owed = PendingSubscriptions(step: step)
+        // The stanza is still in the queue of the session: only the question is asked again.
+        if case .timeout = reply { try owed.ask(row) } else { try owed.arrived(row) }
+    }
+}

@@ -1,0 +1,113 @@
+import KalijSteps
+import KalijAddress
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// Asks for the features of a hash: only one question, however many entities announce the hash.
+struct CapabilityQueries {
+    package let step: Step
+    private var database: Database { step.database }
+    private var account: Value { .integer(step.account.id) }
+
+    /// The most open questions of an account: an attacker may announce a new hash with each presence.
+    private static let mostOpen: Int64 = 20
+    /// How many entities with the same hash are asked one after another.
+    private static let mostAttempts: Int64 = 3
+    private static let patience = Duration.seconds(60)
+    /// For the clients of an address.
+    static let pace = RequestPace(30, atOnceThen: .seconds(30), upTo: .seconds(3600))
+    /// In milliseconds. An older question is lost: its handler could not be called.
+    private static let stale: Int64 = 600_000
+
+    private var current: Value { .integer(step.steady.now - Self.stale) }
+
+    /// Asks an entity about `hash`, unless a question is open or enough entities were asked.
+    package func begin(_ hash: String) throws {
+        guard try hasRoom(for: hash) else { return }
+        guard
+            try number(
+                "SELECT count(*) FROM entity WHERE hash = ? AND account = ? AND state = ?",
+                [.text(hash), account, .state(Entities.State.ownWord)])
+                < Self.mostAttempts
+        else {
+            return try database.run(
+                "UPDATE entity SET state = ? WHERE hash = ? AND account = ? AND state = ?",
+                [.state(Entities.State.givenUp), .text(hash), account, .state(Entities.State.wanted)])
+        }
+        let next = try database.statement(
+            "SELECT jid, node FROM entity WHERE hash = ? AND account = ? AND state = ? ORDER BY id DESC LIMIT 1"
+        ).first([.text(hash), account, .state(Entities.State.wanted)]) { ($0.text("jid"), $0.text("node")) }
+        guard let (jid, node) = next else { return }
+        guard try mayAsk(JID.received(jid)) else {
+            return try database.run(
+                "UPDATE entity SET state = ? WHERE account = ? AND jid = ?",
+                [.state(Entities.State.givenUp), account, .text(jid)])
+        }
+        try ask(JID.received(jid), node: node, about: hash)
+    }
+
+    /// Whether no question about the hash is open, and not too many are about others.
+    private func hasRoom(for hash: String) throws -> Bool {
+        let isOpen = try number(
+            "SELECT count(*) FROM entity WHERE hash = ? AND state = ? AND asked_at > ?",
+            [.text(hash), .state(Entities.State.asked), current])
+        guard isOpen == 0 else { return false }
+        // The number is that of the index of open questions, which is used only if it is named.
+        let open = try number(
+            "SELECT count(*) FROM entity WHERE account = ? AND state < 2 AND state = ? AND asked_at > ?",
+            [account, .state(Entities.State.asked), current])
+        return open < Self.mostOpen
+    }
+
+    /// Whoever announces another hash with each presence is asked no more for a while. A question that waits for its time would hold
+    /// one of the open questions.
+    private func mayAsk(_ jid: JID) throws -> Bool {
+        let (pacing, key) = (Pacing(step: step), jid.bare.description)
+        guard try pacing.wait(CapabilitiesResponse.name, key, Self.pace) == 0 else { return false }
+        try pacing.take(CapabilitiesResponse.name, key, Self.pace)
+        return true
+    }
+
+    private func ask(_ jid: JID, node: String, about hash: String) throws {
+        try database.run(
+            "UPDATE entity SET state = ?, asked_at = ? WHERE account = ? AND jid = ?",
+            [.state(Entities.State.asked), .integer(step.steady.now), account, .text(jid.description)])
+        let query = Element("query", xmlns: DiscoveryInfo.namespace, attributes: ["node": node])
+        try step.send(
+            .request(.get, query, to: jid), then: CapabilitiesResponse(jid: jid, hash: hash), within: Self.patience)
+    }
+
+    /// The question about `hash` has its answer, or no answer came.
+    package func answered(_ reply: IQReply, by jid: JID, about hash: String) throws {
+        // The answer is read twice, with and without the language of the stanza around it: slixmpp 1.8 hashes without
+        // this language (measured), XEP-0390 section 5.2.1 with it. The hash decides between the readings.
+        let readings = [reply.discoveryInfo, reply.discoveryInfoAlone].compactMap { $0 }
+        let verified = readings.first { CapabilityHash.verifies(key: hash, $0) }
+        let bytes = (verified ?? readings.first).flatMap(EntityCapabilities.bytes)
+        if verified != nil, let bytes {
+            try EntityCapabilities(database: database, now: step.now).store(bytes, as: hash)
+            try Entities(step: step).verified(hash)
+        } else {
+            try Entities(step: step).spoke(jid, bytes, for: hash)
+            try begin(hash)
+        }
+        try goOn()
+    }
+
+    /// Asks about the hash that has waited longest for a free question.
+    private func goOn() throws {
+        // The number is that of the index of open questions, which is used only if it is named.
+        let hash = try database.statement(
+            """
+            SELECT hash FROM entity e WHERE account = ? AND state < 2 AND state = ? AND NOT EXISTS
+                (SELECT 1 FROM entity o WHERE o.hash = e.hash AND o.state = ? AND o.asked_at > ?) ORDER BY id LIMIT 1
+            """
+        ).first([account, .state(Entities.State.wanted), .state(Entities.State.asked), current]) { $0.text() }
+        if let hash { try begin(hash) }
+    }
+
+    private func number(_ sql: StaticString, _ values: [Value]) throws -> Int64 {
+        try database.statement(sql).first(values) { $0.integer() } ?? 0
+    }
+}

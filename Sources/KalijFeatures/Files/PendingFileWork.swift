@@ -1,0 +1,15 @@
+import KalijStore
+
+/// Whether there is anything to do for files: most accounts have nothing most of the time, and then nothing more is asked of the
+/// database, and no memory is spent on statements.
+package enum PendingFileWork {
+    /// - Throws: `StoreError`
+    package static func isAny(in database: Database) throws -> Bool {
+        try database.statement(
+            """
+            SELECT EXISTS (SELECT 1 FROM upload) OR EXISTS (SELECT 1 FROM file_garbage)
+                OR EXISTS (SELECT 1 FROM attachment INDEXED BY attachment_wanted WHERE state = 'wanted') AS found
+            """
+        ).first { $0.bool("found") } ?? false
+    }
+}

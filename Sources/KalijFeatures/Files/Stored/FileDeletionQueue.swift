@@ -1,0 +1,25 @@
+import KalijSteps
+import KalijStore
+
+/// Files that the rows do not need any more: the names below `files`. The driver removes the files after the commit.
+package struct FileDeletionQueue: Equatable {
+    let id: Int64
+    /// `out/UUID`, `in/ACCOUNT/NAME`, or a folder `in/ACCOUNT`.
+    package let name: String
+
+    package static let portion = 100
+
+    static func add(_ name: String, in step: Step) throws {
+        try step.database.run("INSERT INTO file_garbage(name) VALUES (?)", [.text(name)])
+        step.filesChanged()
+    }
+
+    package static func some(in database: Database) throws -> [FileDeletionQueue] {
+        try database.statement("SELECT id, name FROM file_garbage ORDER BY id LIMIT ?")
+            .all([.integer(Int64(portion))]) { FileDeletionQueue(id: $0.integer("id"), name: $0.text("name")) }
+    }
+
+    package static func removed(_ garbage: [FileDeletionQueue], in database: Database) throws {
+        for file in garbage { try database.run("DELETE FROM file_garbage WHERE id = ?", [.integer(file.id)]) }
+    }
+}

@@ -1,0 +1,197 @@
+import KalijSteps
+import KalijAddress
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// The archive's answers.
+extension ArchiveSync {
+    /// Takes results of the open page; false if the results belong to another page.
+    func take(_ results: [ArchivedMessage], query: String) throws -> Bool {
+        guard var round = try round(), round.queryID == query, round.phase != .done else { return false }
+        let unstamped = try MessageWriter(step: step).areUnstamped()
+        let isEvidence = try archive.isOwn && queue.holding() == .bound
+        for result in results {
+            let place = try take(result, &round, unstamped: unstamped)
+            if isEvidence, let place { try DeliveryEvidence(step: step).shown(place) }
+        }
+        try round.save(archive, of: step.account.id, in: database)
+        return true
+    }
+
+    /// - Returns: the previous place of the message, if the message was known.
+    private func take(
+        _ archived: ArchivedMessage, _ round: inout ArchiveSyncState, unstamped: Bool
+    ) throws -> MessageWriter.Place? {
+        archived.mark(step)
+        let messages = MessageWriter(step: step)
+        if round.seen == 0, round.start != nil, let range = try round.range.flatMap({ try ranges.range($0) }),
+            archived.isBefore(range)
+        {
+            return nil
+        }
+        guard let received = try IncomingPipeline(step: step).archived(archived) else {
+            round.show(archived, position: nil, isMoved: false)
+            return nil
+        }
+        // The first result decides whether the range continues, and so where the message goes.
+        let meets = round.seen == 0 && round.start != nil ? round.range : nil
+        let next = try step.nextPosition()
+        if meets == nil, try messages.storeNew(received, at: next, catchup: round.number, unstamped: unstamped) {
+            round.show(archived, position: next, isMoved: true)
+            return nil
+        }
+        let place = try messages.place(of: received)
+        if DoubleDeliveries(step: step).isShownAgain(received, place, after: round.placed) {
+            round.show(archived, position: nil, isMoved: false)
+            return place
+        }
+        if let meets { try meet(place, meets, &round) }
+        let kept = place.flatMap { $0.position > round.placed ? $0.position : nil }
+        let position = try kept ?? (meets == nil ? next : step.nextPosition())
+        try messages.keep(received, place, at: position, catchup: round.number)
+        round.show(archived, position: position, isMoved: kept == nil)
+        return place
+    }
+
+    /// The first result of a page requested by time, because the archive has lost the cursor. If the result is in the
+    /// range already, the page continues the range from there. Otherwise the range ends here: the archive has nothing
+    /// left between the range and this page, and nobody can tell what was there.
+    private func meet(_ place: MessageWriter.Place?, _ id: Int64, _ round: inout ArchiveSyncState) throws {
+        guard let range = try ranges.range(id) else { return }
+        if let place, place.isConfirmed, range.firstPosition <= place.position, place.position <= range.lastPosition {
+            return round.placed = place.position - 1
+        }
+        (round.range, round.isBottom, round.changedBehind) = (nil, true, range.lastPosition)
+        round.again.forget()
+        round.placed = try step.skipPositions(ArchiveRanges.room)
+    }
+
+    /// The answer to the question `queryID` for a page; moves the cursor.
+    package func page(_ iq: Element, of queryID: String) throws {
+        guard var round = try round(), round.phase != .done, round.queryID == queryID else { return }
+        guard let page = ArchivePage(iq)?.filled(by: round) else { return try failed(iq, round) }
+        let last = page.last ?? (page.isComplete ? round.lastID : nil)
+        if page.isComplete {
+            round.again.complete(round.end)
+            try round.save(archive, of: step.account.id, in: database)
+        }
+        // A page of older messages alone has shown nothing.
+        if let last, round.lastID != nil || round.start == nil { try extend(&round, to: last) }
+        // The same page again, perhaps because it began before its last message: the question behind that message tells the end.
+        let cursor = last.map { page.isComplete || $0 == round.reached ? $0 : round.next(behind: $0) }
+        try database.run(
+            """
+            UPDATE catchup SET range = ?3, cursor = coalesce(?4, cursor), reached = coalesce(?5, reached)
+            WHERE account = ?1 AND archive = ?2
+            """, key + [.optional(round.range), .optional(cursor), .optional(last)])
+        if page.isComplete {
+            try completed(round)
+        } else if let last, last != round.cursor,
+            try page.goesOn(behind: last, shown: round.lastID, of: archive, in: step)
+        {
+            if round.phase == .beforePresence, round.seen >= Self.longestSilence { try goOnline() }
+            try askPage()
+        } else {
+            try completed(round, problem: "the server's archive ended a page without saying where it goes on")
+        }
+    }
+
+    private func extend(_ round: inout ArchiveSyncState, to last: String) throws {
+        let end = ArchiveRanges.End(
+            id: last, position: round.placed, at: round.lastAt, from: round.again.id ?? last,
+            fromPosition: round.again.position)
+        if let range = round.range { return try ranges.extend(range, to: end) }
+        guard let first = round.first else { return }
+        let range = try ranges.add(
+            first: .init(id: first.id, position: first.position, at: first.at, from: first.id), last: end,
+            isBottom: round.isBottom)
+        round.range = range
+        guard round.isBottom, let replaced = try ranges.remove(shownAgainFrom: first.position, except: range) else {
+            return
+        }
+        round.changedBehind = min(round.changedBehind ?? .max, replaced.firstPosition - 1)
+        try round.save(archive, of: step.account.id, in: database)
+    }
+
+    private func failed(_ iq: Element, _ round: ArchiveSyncState) throws {
+        let error = StanzaError(iq)
+        if error?.kind == .wait { return try postponed(round, problem: ArchivePage.refusal(iq)) }
+        if error?.condition == .itemNotFound, round.cursor != nil { return try goByTime(round) }
+        try completed(round, problem: ArchivePage.refusal(iq))
+    }
+}
+
+/// Finds the reading for a `<result/>`.
+package struct ArchiveResults {
+    /// The common part of all results of one page.
+    package struct Page: Equatable {
+        package let sender: String?
+        let query: String
+    }
+
+    package let step: Step
+
+    /// The page of a result; nil if the stanza is not a result.
+    package static func page(of stanza: Element) -> Page? {
+        guard stanza.name == "message", let query = result(in: stanza)?["queryid"] else { return nil }
+        return Page(sender: stanza["from"], query: query)
+    }
+
+    private static func result(in message: Element) -> Element? { message.child("result", "urn:xmpp:mam:2") }
+
+    /// Results of one page count only from the archive that was asked, and only while the page is open; all other
+    /// results are dropped.
+    package func handle(_ messages: [Element]) throws {
+        guard let first = messages.first, let page = Self.page(of: first) else { return }
+        let archive = archive(of: first)
+        let results = messages.compactMap { Self.result(in: $0).flatMap { ArchivedMessage($0, of: archive) } }
+        guard !results.isEmpty else { return }
+        if try ArchiveSync(step: step, archive: archive).take(results, query: page.query) { return }
+        if try Backfill(step: step, archive: archive).take(results, query: page.query) { return }
+        try ArchiveStart(step: step, archive: archive).shown()
+    }
+
+    /// A result that was set aside while its page was open. Now the result counts if its archive has been read.
+    package func handle(again result: Element, in message: Element, at position: Int64?) throws {
+        let messages = MessageWriter(step: step)
+        guard let archived = ArchivedMessage(result, of: archive(of: message)) else { return }
+        archived.mark(step)
+        guard let round = try ArchiveSync(step: step, archive: archived.archive).round(),
+            let received = try IncomingPipeline(step: step).archived(archived), try messages.place(of: received) == nil
+        else { return }
+        try messages.keep(received, nil, at: try position ?? step.nextPosition(), catchup: round.number)
+    }
+
+    /// The archive of a result's sender. The account's own archive sends no address or the account's address, a room's
+    /// archive sends the room's address.
+    package func archive(of message: Element) -> Archive { Self.archive(of: message, step.account) }
+
+    private static func archive(of message: Element, _ account: Account) -> Archive {
+        guard let sender = message["from"].map(JID.received), sender != account.jid else { return .own }
+        return Archive(key: sender.description)
+    }
+
+    /// A result's name among those that could not be handled (``FailedResults``); nil for another stanza.
+    package static func name(of stanza: Element, for account: Account) -> String? {
+        result(in: stanza).flatMap { $0["id"] }.flatMap { archive(of: stanza, account).name(of: $0) }
+    }
+
+    /// Whether a result belongs to a page that is open, so that the features get their turns.
+    package static func isAwaited(_ stanza: Element, for account: Account, in database: Database) throws -> Bool {
+        guard let query = page(of: stanza)?.query else { return false }
+        let archive = archive(of: stanza, account)
+        if let round = try ArchiveSyncState.load(archive, of: account.id, from: database), round.queryID == query {
+            return round.phase != .done
+        }
+        return try BackfillRow.load(archive, of: account.id, from: database)?.queryID == query
+    }
+
+    /// The name of the result that shows a message that came live, by its stanza-id (XEP-0359).
+    package static func name(stamped message: Element, for account: Account) -> String? {
+        let room = message["type"] == "groupchat" ? message["from"].map { JID.received($0).bare } : nil
+        let (archiver, archive) = room.map { ($0, Archive(room: $0)) } ?? (account.jid, .own)
+        return message.children("stanza-id", "urn:xmpp:sid:0").first { $0["by"].map(JID.received) == archiver }
+            .flatMap { $0["id"] }.flatMap { archive.name(of: $0) }
+    }
+}

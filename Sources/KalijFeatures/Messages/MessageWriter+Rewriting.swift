@@ -1,0 +1,79 @@
+import KalijSteps
+import KalijStore
+
+/// Changes to what is shown of stored messages.
+extension MessageWriter {
+    /// Sets what is shown of the message in `row`.
+    func rewrite(_ row: Int64, body: String?, editedAt: Int64?, erasure: Erasure?) throws {
+        if erasure != nil { try noteUnread(row) }
+        try changingText(of: row, to: body, isErased: erasure != nil) {
+            try database.run(
+                "UPDATE message SET body = ?, edited_at = ?, erased = ?, shown = (shown AND ? IS NOT ?) WHERE id = ?",
+                [
+                    .optional(body), .optional(editedAt), .optional(erasure?.rawValue),
+                    .optional(erasure?.rawValue), .state(Erasure.forgotten), .integer(row),
+                ])
+        }
+    }
+
+    /// The message in `row` is a line of its conversation from now on, with the text `body`; or is not, without a text.
+    /// - Parameter corrects: the id of the unknown message that the message corrects.
+    func show(_ row: Int64, body: String?, corrects: String?) throws {
+        try noteUnread(row)
+        try changingText(of: row, to: body) {
+            try database.run(
+                "UPDATE message SET shown = ?, body = ?, corrects = ? WHERE id = ?",
+                [.integer(body == nil ? 0 : 1), .optional(body), .optional(corrects), .integer(row)])
+        }
+    }
+
+    /// The message in `row` could be read after all.
+    func mend(_ row: Int64, body: String?, _ encryption: MessageEncryption) throws {
+        try changingText(of: row, to: body) {
+            try database.run(
+                "UPDATE message SET body = ?, encryption = ? WHERE id = ?",
+                [.optional(body), .text(encryption.stored), .integer(row)])
+        }
+    }
+
+    /// How the message in `row` is encrypted.
+    func set(_ encryption: MessageEncryption, of row: Int64) throws {
+        try database.run(
+            "UPDATE message SET encryption = ? WHERE id = ?", [.text(encryption.stored), .integer(row)])
+    }
+
+    private func noteUnread(_ row: Int64) throws {
+        guard let (_, conversation) = try MessageReader(database: database, account: step.account.id).names(of: row)
+        else { return }
+        step.unreadMayDiffer(in: conversation)
+    }
+
+    /// Removes the message in `row`, if the message is not shown and does not wait to be sent.
+    func removeHidden(_ row: Int64) throws {
+        let old = try text(of: row)
+        try database.run(
+            "DELETE FROM message WHERE id = ? AND shown = 0 AND received_at IS NOT NULL", [.integer(row)])
+        if database.changes > 0 { try tell(row, old, nil) }
+    }
+
+    /// - Parameter isErased: whether more than a text is gone: a message may have no text, but a file, or a notification.
+    private func changingText(
+        of row: Int64, to text: String?, isErased: Bool = false, _ body: () throws -> Void
+    ) throws {
+        let old = try self.text(of: row)
+        try body()
+        if old != text || isErased { try tell(row, old, text) }
+    }
+
+    private func text(of row: Int64) throws -> String? {
+        try database.statement("SELECT body FROM message WHERE id = ?").first([.integer(row)]) { $0.optionalText() }
+            ?? nil
+    }
+
+    private func tell(_ row: Int64, _ old: String?, _ text: String?) throws {
+        step.textChanged()
+        for observer in step.hooks.storedMessageObservers {
+            try observer.didChangeBody(of: row, from: old, to: text, in: step)
+        }
+    }
+}

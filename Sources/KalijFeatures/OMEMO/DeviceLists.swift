@@ -1,0 +1,227 @@
+import KalijAddress
+import KalijHandlers
+import KalijRatchet
+import KalijSteps
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// The lists of devices in a format.
+struct DeviceLists {
+    let step: Step
+    let dialect: OMEMOVersion
+    private var database: Database { step.database }
+
+    /// In milliseconds: how long a list counts whose changes nobody tells; and how soon a list is asked for again that could not
+    /// be had.
+    private static let (validity, pause): (Int64, Int64) = (600_000, 300_000)
+    /// The longest time for an answer of somebody's server.
+    private static let patience = Duration.seconds(60)
+    /// The most addresses that tell their lists unasked and are no contacts.
+    private static let most: Int64 = 5000
+
+    /// The number of the present session.
+    private var session: Int64 { get throws { try SessionRow.load(step.account.id, from: database).number } }
+
+    func list(of jid: JID) throws -> PeerList? {
+        try database.statement(
+            """
+            SELECT id, jid, session, told_at, watched, asked, problem, stranger FROM omemo_list
+            WHERE account = ? AND jid = ? AND dialect = ?
+            """
+        ).first([.integer(step.account.id), .text(jid.bare.description), .integer(Int64(dialect.rawValue))]) {
+            PeerList(
+                id: $0.integer("id"), jid: .received($0.text("jid")), session: $0.integer("session"),
+                toldAt: $0.integer("told_at"), watched: $0.integer("watched"), isAsked: $0.bool("asked"),
+                problem: $0.optionalText("problem"), isStranger: $0.bool("stranger"))
+        }
+    }
+
+    /// The list of `jid`, made if there is none.
+    func make(_ jid: JID) throws -> PeerList {
+        try database.run(
+            """
+            INSERT OR IGNORE INTO omemo_list(account, jid, dialect, session, told_at, watched, asked, stranger)
+            VALUES (?, ?, ?, 0, 0, 0, 0, ?)
+            """,
+            [
+                .integer(step.account.id), .text(jid.bare.description), .integer(Int64(dialect.rawValue)),
+                .integer(try isKnown(jid) ? 0 : 1),
+            ])
+        guard let list = try list(of: jid) else { throw StoreError(.corrupt, "a list of devices is not stored") }
+        return list
+    }
+
+    /// Whether the account knows the address: a contact, somebody written to, or the account itself.
+    func isKnown(_ jid: JID) throws -> Bool {
+        if jid.bare == step.account.jid { return true }
+        if try RosterRows(database: database, account: step.account.id).contact(jid) != nil { return true }
+        return try MessageReader(database: database, account: step.account.id).hasWritten(to: jid.bare.description)
+    }
+
+    // MARK: Told
+
+    /// The address has told its list.
+    /// - Parameter isWatched: whether changes are told, too.
+    func told(_ jid: JID, _ told: DeviceList, isWatched: Bool) throws {
+        let list = try make(jid)
+        try database.run(
+            """
+            UPDATE omemo_list SET session = ?2, told_at = ?3, watched = CASE WHEN ?4 THEN ?2 ELSE watched END, asked = 0,
+                problem = NULL
+            WHERE id = ?1
+            """,
+            [.integer(list.id), .integer(try session), .integer(step.steady.now), .integer(isWatched ? 1 : 0)])
+        try set(told.devices, of: list)
+        try EncryptionQueue(step: step).again()
+    }
+
+    /// Devices with sessions come first, if there are too many.
+    private func set(_ devices: [UInt32], of list: PeerList) throws {
+        let known = try PeerDevices(step: step).all(of: list)
+        let inUse = Set(known.filter(\.hasSession).map(\.device))
+        let most = list.jid == step.account.jid ? DeviceList.mostOwn : DeviceList.most
+        let kept = (devices.filter(inUse.contains) + devices.filter { !inUse.contains($0) }).prefix(most)
+        let wanted = Set(kept)
+        for device in known where device.isListed != wanted.contains(device.device) || !device.hasSession {
+            let isListed = wanted.contains(device.device)
+            if !isListed, !device.hasSession {
+                try PeerDevices(step: step).remove(device)
+            } else if isListed != device.isListed {
+                try PeerDevices(step: step).set(isListed: isListed, of: device)
+            }
+        }
+        let names = Set(known.map(\.device))
+        for device in kept where !names.contains(device) {
+            try PeerDevices(step: step).make(device, in: list, isListed: true)
+        }
+    }
+
+    /// An event of somebody's node has come. Lists of addresses that nobody knows are not kept, unless somebody asked for them.
+    func event(_ change: NodeEvent.Change, by jid: JID) throws {
+        guard try list(of: jid) != nil || isKnown(jid) else { return }
+        switch change {
+        case .content(let content): try told(jid, DeviceList(content, dialect) ?? DeviceList([]), isWatched: true)
+        case .emptied: try told(jid, DeviceList([]), isWatched: true)
+        case .retracted(let id): if id == OMEMOVersion.listItem { try told(jid, DeviceList([]), isWatched: true) }
+        }
+    }
+
+    // MARK: Asked for
+
+    /// Whether the list came a moment ago.
+    func isFresh(_ list: PeerList) throws -> Bool {
+        let age = step.steady.now - list.toldAt
+        return try list.session == session && age >= 0 && age < Self.validity
+    }
+
+    /// Whether the list is of this session, and still holds.
+    func isCurrent(_ list: PeerList) throws -> Bool {
+        let session = try session
+        guard list.session == session else { return false }
+        let age = step.steady.now - list.toldAt
+        if list.problem != nil { return age >= 0 && age < Self.pause }
+        return list.watched == session || age >= 0 && age < Self.validity
+    }
+
+    /// Asks for the list, and to be told of changes, unless the presence of the address brings them (XEP-0163 section 4).
+    func ask(_ list: PeerList) throws {
+        try database.run("UPDATE omemo_list SET asked = 1 WHERE id = ?", [.integer(list.id)])
+        let contact = try RosterRows(database: database, account: step.account.id).contact(list.jid)
+        // Only the list of 0.3 is in the announced features: most accounts do not use 2, and its events would cost them bytes.
+        let hasEvents = list.jid == step.account.jid || dialect == .axolotl && contact?.subscription.isTo ?? false
+        if !hasEvents { try watch(list) }
+        try step.send(
+            Nodes.items(of: dialect.listNode, at: list.jid),
+            then: DeviceListResponse(jid: list.jid.description, dialect: dialect.rawValue, watched: hasEvents),
+            within: Self.patience)
+    }
+
+    private func watch(_ list: PeerList) throws {
+        guard try list.watched != session else { return }
+        try step.send(
+            Nodes.subscribe(to: dialect.listNode, at: list.jid, step.account.jid),
+            then: DeviceListSubscribeResponse(list: list.id, session: session), within: Self.patience)
+    }
+
+    /// Asks to be told of changes of the own list, unless they are told anyway.
+    func watchOwn() throws { try watch(make(step.account.jid)) }
+
+    /// The list cannot be had now. A list that does not exist is an empty list.
+    fileprivate func failed(_ jid: JID, _ reply: IQReply) throws {
+        var problem = "the server of \(jid) does not answer"
+        if case .error(let error, _) = reply {
+            guard error.isUnreachable || error.kind == .wait else {
+                return try told(jid, DeviceList([]), isWatched: false)
+            }
+            problem = "\(error)"
+        }
+        try database.run(
+            """
+            UPDATE omemo_list SET asked = 0, problem = ?, session = ?, told_at = ?
+            WHERE account = ? AND jid = ? AND dialect = ?
+            """,
+            [
+                .text(problem), .integer(try session), .integer(step.steady.now), .integer(step.account.id),
+                .text(jid.description), .integer(Int64(dialect.rawValue)),
+            ])
+        try EncryptionQueue(step: step).again()
+    }
+
+    /// The session is lost: no question is answered any more.
+    static func sessionLost(in step: Step) throws {
+        for name in [DeviceListResponse.name, DeviceListSubscribeResponse.name, BundleResponse.name] {
+            try Requests(step: step).forget(name, unqueueing: true)
+        }
+        try step.database.run(
+            "UPDATE omemo_list SET asked = 0 WHERE account = ? AND asked = 1", [.integer(step.account.id)])
+        try PeerDevices(step: step).forgetQuestions()
+        try SessionRepair(step: step).sessionLost()
+    }
+
+    fileprivate func answered(_ reply: IQReply, of jid: JID, isWatched: Bool) throws {
+        if case .result(let answer) = reply {
+            let content = Nodes.content(of: dialect.listNode, in: answer)
+            try told(jid, content.flatMap { DeviceList($0, dialect) } ?? DeviceList([]), isWatched: isWatched)
+        } else {
+            try failed(jid, reply)
+        }
+        if let list = try list(of: jid) { try SessionRepair(step: step).listTold(list) }
+    }
+}
+
+/// Somebody has told the list of devices, or not.
+struct DeviceListResponse: InvalidatableHandler, PacedHandler {
+    static let name = "omemo.list"
+    static let pace = RequestPace(60, atOnceThen: .seconds(30), upTo: .seconds(3600))
+    var paceKey: String { "\(dialect) \(jid)" }
+    let jid: String
+    let dialect: Int
+    /// Whether changes are told, too.
+    let watched: Bool
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        guard let dialect = OMEMOVersion(rawValue: dialect) else { return }
+        try DeviceLists(step: step, dialect: dialect).answered(
+            reply, of: .received(jid), isWatched: watched)
+    }
+
+    /// The next session asks again.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}
+
+/// Changes of a list are told, or not.
+struct DeviceListSubscribeResponse: InvalidatableHandler {
+    static let name = "omemo.watched"
+    let list: Int64
+    /// The number of the session.
+    let session: Int64
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        guard case .result = reply else { return }
+        try step.database.run("UPDATE omemo_list SET watched = ? WHERE id = ?", [.integer(session), .integer(list)])
+    }
+
+    /// The next session asks again.
+    func invalidate(_ reason: Invalidation, in step: Step) throws {}
+}

@@ -1,0 +1,282 @@
+import KalijAddress
+import KalijHandlers
+import KalijRatchet
+import KalijSteps
+import KalijStore
+import KalijXML
+
+/// The user's messages that are not encrypted yet, and the conversations whose messages may leave.
+///
+/// A message waits outside the queue until the step in which it leaves: there it is encrypted, for the devices of that time. Later
+/// messages of its conversation wait behind it; other conversations go on.
+struct EncryptionQueue {
+    let step: Step
+    private var account: Value { .integer(step.account.id) }
+    private var database: Database { step.database }
+
+    /// How many messages are encrypted in a step.
+    private static let portion: Int64 = 10
+    /// How long keys are looked for, and how often.
+    private static let (longest, pause) = (Duration.seconds(24 * 3600), Duration.seconds(300))
+
+    struct Waiting {
+        let message: Int64
+        let isPlain: Bool
+        let isRepeatable: Bool
+        let stanza: [UInt8]
+        let since: Int64
+    }
+
+    // MARK: Accepting
+
+    /// A message of the user's was accepted, in any process.
+    /// - Returns: whether the message waits here.
+    func accept(_ stanza: AcceptedStanza) throws -> Bool {
+        let isForRoom = stanza.element["type"] == "groupchat"
+        let conversation = isForRoom ? stanza.recipient.bare.description : try conversation(with: stanza.recipient)
+        let isText = stanza.element.child("body", "jabber:client") != nil
+        // Receipts and markers stay plain: the servers know the ids and the times.
+        guard isText || MessageOperation.isMeant(by: stanza.element) else { return false }
+        let isEncrypted = try wantsEncryption(stanza.privacy, conversation)
+        guard try isEncrypted || isAny(in: conversation) else { return false }
+        if isEncrypted {
+            try check(stanza.recipient, isText)
+            MessageOperation.seal(stanza.element)
+            try MessageWriter(step: step).set(MessageEncryption(OMEMOVersion.axolotl.namespace), of: stanza.message)
+        }
+        try database.run(
+            """
+            INSERT INTO omemo_waiting(message, account, conversation, room, plain, repeatable, stanza, since)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(stanza.message), account, .text(conversation), .integer(isForRoom ? 1 : 0),
+                .integer(isEncrypted ? 0 : 1), .integer(stanza.isRepeatable ? 1 : 0), .blob(stanza.element.bytes()),
+                .integer(step.steady.now),
+            ])
+        try take(conversation)
+        return true
+    }
+
+    private func conversation(with jid: JID) throws -> String {
+        try RoomRows(database: database, account: step.account.id).conversation(with: jid)
+    }
+
+    private func wantsEncryption(_ privacy: EncryptionPreference, _ conversation: String) throws -> Bool {
+        switch privacy {
+        case .plain: false
+        case .encrypted: true
+        case .asConversation: try ConversationEncryption(step: step).isEncrypted(conversation)
+        }
+    }
+
+    /// - Throws: `IntentFailure` for a room where not everybody can be named, and for what 0.3 cannot encrypt.
+    private func check(_ recipient: JID, _ isText: Bool) throws {
+        guard try isText || EnabledVersions(step: step).usesOMEMO2 else {
+            throw IntentFailure(
+                "reactions cannot be encrypted (OMEMO 0.3), so none are sent in an encrypted conversation")
+        }
+        guard let room = try RoomRows(database: database, account: step.account.id).room(recipient) else { return }
+        guard recipient.isBare else { throw IntentFailure("private messages in rooms cannot be encrypted") }
+        guard room.info.isGroup else { throw IntentFailure(Recipients.openRoom) }
+    }
+
+    private func isAny(in conversation: String) throws -> Bool {
+        try database.statement("SELECT 1 FROM omemo_waiting WHERE account = ? AND conversation = ? LIMIT 1")
+            .first([account, .text(conversation)]) { _ in true } ?? false
+    }
+
+    /// Whether a message waits here.
+    func isWaiting(_ message: Int64) throws -> Bool {
+        try database.statement("SELECT 1 FROM omemo_waiting WHERE message = ?")
+            .first([.integer(message)]) { _ in true } ?? false
+    }
+
+    // MARK: Turns
+
+    /// The messages of `conversation` may leave, perhaps.
+    func take(_ conversation: String) throws {
+        try database.run(
+            "INSERT OR IGNORE INTO omemo_turn(account, conversation) VALUES (?, ?)", [account, .text(conversation)])
+        step.flush()
+    }
+
+    /// Keys have come, or will not come: all conversations try again.
+    func again() throws {
+        try database.run(
+            """
+            INSERT OR IGNORE INTO omemo_turn(account, conversation)
+            SELECT DISTINCT account, conversation FROM omemo_waiting WHERE account = ?
+            """, [account])
+        if database.changes > 0 { step.flush() }
+    }
+
+    /// Whether messages may leave, perhaps.
+    static func isAny(of account: Account, in database: Database) throws -> Bool {
+        let isTurn = try database.statement(
+            """
+            SELECT 1 FROM omemo_turn t WHERE account = ?1 AND (
+                EXISTS (SELECT 1 FROM omemo_device WHERE account = ?1 AND open = 1)
+                OR EXISTS (SELECT 1 FROM omemo_own WHERE account = ?1 AND stage = 'refused' AND problem = ?2)) LIMIT 1
+            """
+        ).first([.integer(account.id), .text(KeyPublicationRow.withoutNodes)]) { _ in true }
+        guard isTurn ?? false else { return false }
+        return try OutboundQueue(database: database, account: account.id).holding() == .none
+    }
+
+    /// Whether messages wait, and not only for a later attempt to get keys, or for the user.
+    static func isWaiting(of account: Account, in database: Database) throws -> Bool {
+        guard try KeyPublicationRow.load(account.id, .axolotl, from: database)?.state.stage != .refused else {
+            return false
+        }
+        return try database.statement(
+            """
+            SELECT 1 FROM omemo_waiting w LEFT JOIN omemo_conversation c
+                ON c.account = w.account AND c.conversation = w.conversation
+            WHERE w.account = ? AND w.room = 0 AND coalesce(c.looking, 0) = 0 AND coalesce(c.blocked, 0) = 0 LIMIT 1
+            """
+        ).first([.integer(account.id)]) { _ in true } ?? false
+    }
+
+    /// Encrypts and queues messages of a conversation.
+    func takeNext() throws {
+        let conversation = try database.statement(
+            """
+            DELETE FROM omemo_turn WHERE account = ?1 AND conversation =
+                (SELECT conversation FROM omemo_turn WHERE account = ?1 ORDER BY conversation LIMIT 1)
+            RETURNING conversation
+            """
+        ).first([account]) { $0.text() }
+        let row = try KeyPublicationRow.load(step.account.id, .axolotl, from: database)
+        if let row, row.state.stage == .refused, row.problem == KeyPublicationRow.withoutNodes {
+            return try failAll(Reason(.noKeysAtServer))
+        }
+        guard let conversation, let own = try OwnDevice.load(step.account.id, from: database), own.isOpen else {
+            return
+        }
+        try leave(conversation, own)
+    }
+
+    private func leave(_ conversation: String, _ own: OwnDevice) throws {
+        guard try !ConversationEncryption(step: step).isBlocked(conversation) else { return }
+        let room = try RoomRows(database: database, account: step.account.id).room(.received(conversation))
+        let outbox = room.map { RoomOutbox(step: step, room: $0) }
+        // A room's messages are taken by its own outbox as soon as the account is there.
+        if let outbox, try !outbox.isOpen { return }
+        let waiting = try waiting(in: conversation)
+        var left = 0
+        for message in waiting {
+            guard try leave(message, conversation, room, own) else { break }
+            left += 1
+        }
+        if left > 0, let outbox { try outbox.flush() }
+        if left > 0 { step.flush() }
+        if left == Int(Self.portion) { try take(conversation) }
+    }
+
+    private func waiting(in conversation: String) throws -> [Waiting] {
+        try database.statement(
+            """
+            SELECT message, plain, repeatable, stanza, since FROM omemo_waiting WHERE account = ? AND conversation = ?
+            ORDER BY message LIMIT ?
+            """
+        ).all([account, .text(conversation), .integer(Self.portion)], Self.row)
+    }
+
+    private static func row(_ row: Row) -> Waiting {
+        Waiting(
+            message: row.integer("message"), isPlain: row.bool("plain"), isRepeatable: row.bool("repeatable"),
+            stanza: row.blob("stanza"), since: row.integer("since"))
+    }
+
+    // MARK: Leaving
+
+    /// - Returns: false if the message waits.
+    private func leave(
+        _ waiting: Waiting, _ conversation: String, _ room: RoomRow?, _ own: OwnDevice
+    ) throws -> Bool {
+        let stanza = try Element.parse(waiting.stanza)
+        guard !waiting.isPlain else {
+            try forget(waiting.message)
+            return try queue(stanza.bytes(in: "jabber:client"), waiting, room)
+        }
+        switch try MessageEncryptor(step: step, own: own).encrypt(stanza, in: conversation, room) {
+        case .encrypted(let sealed):
+            try forget(waiting.message)
+            try MessageWriter(step: step).set(
+                MessageEncryption(sealed.weakest.namespace, device: own.id, leftOut: sealed.leftOut),
+                of: waiting.message)
+            return try queue(sealed.bytes, waiting, room)
+        case .failed(let reason): return try fail(waiting, reason)
+        case .waits(nil): return false
+        case .waits(let reason?):
+            if step.steady.now - waiting.since >= Self.longest.milliseconds {
+                return try fail(waiting, Reason(.keysNotHad, reason))
+            }
+            if try ConversationEncryption(step: step).beginLooking(conversation) {
+                try step.schedule(KeyLookupTimer(conversation: conversation), after: Self.pause)
+            }
+            return false
+        }
+    }
+
+    private func queue(_ bytes: [UInt8], _ waiting: Waiting, _ room: RoomRow?) throws -> Bool {
+        if let room {
+            try RoomOutbox(step: step, room: room).set(bytes, of: waiting.message)
+            return true
+        }
+        do {
+            try OutboundQueue(database: database, account: step.account.id)
+                .append(bytes, message: waiting.message, isRepeatable: waiting.isRepeatable)
+        } catch let error as StanzaTooLong { try MessageWriter(step: step).fail(waiting.message, Reason(error)) }
+        return true
+    }
+
+    private func fail(_ waiting: Waiting, _ reason: Reason) throws -> Bool {
+        try forget(waiting.message)
+        try MessageWriter(step: step).fail(waiting.message, reason)
+        return true
+    }
+
+    /// The message leaves now, or never.
+    func forget(_ message: Int64) throws {
+        try database.run("DELETE FROM omemo_waiting WHERE message = ?", [.integer(message)])
+    }
+
+    /// No message can be encrypted.
+    func failAll(_ reason: Reason) throws {
+        let rows = try database.statement("DELETE FROM omemo_waiting WHERE account = ? AND plain = 0 RETURNING message")
+            .all([account]) { $0.integer() }
+        for row in rows.sorted() { try MessageWriter(step: step).fail(row, reason) }
+        try leavePlain()
+    }
+
+    /// Plain messages have waited behind encrypted messages that are gone.
+    private func leavePlain() throws {
+        let rows = try database.statement(
+            """
+            SELECT conversation, message, plain, repeatable, stanza, since FROM omemo_waiting WHERE account = ?
+            ORDER BY message
+            """
+        ).all([account]) { ($0.text("conversation"), Self.row($0)) }
+        for (conversation, waiting) in rows {
+            let room = try RoomRows(database: database, account: step.account.id).room(.received(conversation))
+            try forget(waiting.message)
+            _ = try queue(Element.parse(waiting.stanza).bytes(in: "jabber:client"), waiting, room)
+        }
+        if !rows.isEmpty { step.flush() }
+    }
+
+    fileprivate func look(_ conversation: String) throws {
+        try ConversationEncryption(step: step).endLooking(conversation)
+        if try isAny(in: conversation) { try take(conversation) }
+    }
+}
+
+/// The time to look again for the keys of a conversation.
+struct KeyLookupTimer: Handler {
+    static let name = "omemo.keys-again"
+    let conversation: String
+
+    func call(_: Void, in step: Step) throws { try EncryptionQueue(step: step).look(conversation) }
+}

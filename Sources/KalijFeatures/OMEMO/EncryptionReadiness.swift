@@ -1,0 +1,55 @@
+import KalijRatchet
+import KalijSteps
+import KalijStore
+
+/// Whether messages may be encrypted. They may once the keys of this device are published in the session, and the archive was read:
+/// an old copy of the database would use keys again that were used.
+struct EncryptionReadiness {
+    let step: Step
+
+    /// A session began, and nothing of it is known.
+    func sessionLost() throws {
+        try OwnDevice.set(isRead: false, in: step)
+        try OwnDevice.set(isOpen: false, in: step)
+    }
+
+    /// The account's archive was read to its end, or there is none.
+    func archiveRead() throws {
+        try OwnDevice.set(isRead: true, in: step)
+        for dialect in OMEMOVersion.allCases { try OwnKeys(step: step, dialect: dialect).archiveRead() }
+        try open()
+        try DeferredMessages(step: step).read()
+        try goOn()
+    }
+
+    /// The keys of a format were published, or will not be in this session.
+    func keysSettled() throws { try open() }
+
+    private func open() throws {
+        guard let own = try OwnDevice.load(step.account.id, from: step.database), own.isRead, !own.isOpen,
+            try stage(.axolotl) == .ready
+        else { return }
+        if try EnabledVersions(step: step).usesOMEMO2 {
+            guard [.ready, .refused].contains(try stage(.omemo2)) else { return }
+        }
+        try OwnDevice.set(isOpen: true, in: step)
+        try EncryptionQueue(step: step).again()
+        try goOn()
+        // Messages may have had their turns before.
+        step.flush()
+    }
+
+    private func stage(_ dialect: OMEMOVersion) throws -> KeyPublicationState.Stage? {
+        try KeyPublicationRow.load(step.account.id, dialect, from: step.database)?.state.stage
+    }
+
+    /// Sends what is owed, and mends sessions.
+    func goOn() throws {
+        guard try EmptyMessages.isAny(of: step.account, in: step.database),
+            let own = try OwnDevice.load(step.account.id, from: step.database), own.isOpen
+        else { return }
+        try EmptyMessages(step: step).send(own)
+        try SessionRepair(step: step).begin()
+        step.flush()
+    }
+}

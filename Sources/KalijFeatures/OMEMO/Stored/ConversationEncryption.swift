@@ -1,0 +1,86 @@
+import KalijAddress
+import KalijSteps
+import KalijStore
+
+/// Which conversations are encrypted. A conversation is encrypted from the first encrypted message on, or by the user's command, and
+/// never plain again by itself.
+struct ConversationEncryption {
+    let database: Database
+    let account: Int64
+
+    init(step: Step) { (database, account) = (step.database, step.account.id) }
+    init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
+
+    private func key(_ conversation: String) -> [Value] { [.integer(account), .text(conversation)] }
+
+    /// Whether messages of the user's are encrypted in `conversation`. Reads also in no step.
+    func isEncrypted(_ conversation: String) throws -> Bool {
+        try database.statement("SELECT encrypted FROM omemo_conversation WHERE account = ? AND conversation = ?")
+            .first(key(conversation)) { $0.bool() } ?? false
+    }
+
+    /// The encrypted conversations.
+    func all() throws -> [String] {
+        try database.statement(
+            "SELECT conversation FROM omemo_conversation WHERE account = ? AND encrypted = 1 ORDER BY conversation"
+        ).all([.integer(account)]) { $0.text() }
+    }
+
+    /// The user has decided.
+    func set(_ isEncrypted: Bool, for conversation: String) throws {
+        try database.run(
+            """
+            INSERT INTO omemo_conversation(account, conversation, encrypted, blocked, looking) VALUES (?, ?, ?, 0, 0)
+            ON CONFLICT (account, conversation) DO UPDATE SET encrypted = excluded.encrypted, blocked = 0
+            """, key(conversation) + [.integer(isEncrypted ? 1 : 0)])
+    }
+
+    /// An encrypted message has come. Where the user has decided, the decision holds.
+    func came(in conversation: String) throws {
+        // Not a write with each message.
+        let isDecided = try database.statement(
+            "SELECT encrypted IS NOT NULL FROM omemo_conversation WHERE account = ? AND conversation = ?"
+        ).first(key(conversation)) { $0.bool() }
+        guard isDecided != true else { return }
+        let jid = JID.received(conversation)
+        let rooms = RoomRows(database: database, account: account)
+        if !jid.isBare { return }
+        if let room = try rooms.room(jid), !room.info.isGroup { return }
+        try database.run(
+            """
+            INSERT INTO omemo_conversation(account, conversation, encrypted, blocked, looking) VALUES (?, ?, 1, 0, 0)
+            ON CONFLICT (account, conversation) DO UPDATE SET encrypted = coalesce(encrypted, 1)
+            """, key(conversation))
+    }
+
+    // MARK: The other side does not want encryption
+
+    /// The other side has said so (XEP-0384 section 5.7): messages wait until the user decides.
+    func block(_ conversation: String) throws {
+        try database.run(
+            "UPDATE omemo_conversation SET blocked = 1 WHERE account = ? AND conversation = ? AND encrypted = 1",
+            key(conversation))
+    }
+
+    func isBlocked(_ conversation: String) throws -> Bool {
+        try database.statement("SELECT blocked FROM omemo_conversation WHERE account = ? AND conversation = ?")
+            .first(key(conversation)) { $0.bool() } ?? false
+    }
+
+    // MARK: Looking again for keys
+
+    /// - Returns: whether a timer is to be set.
+    func beginLooking(_ conversation: String) throws -> Bool {
+        try database.run(
+            """
+            INSERT INTO omemo_conversation(account, conversation, blocked, looking) VALUES (?, ?, 0, 1)
+            ON CONFLICT (account, conversation) DO UPDATE SET looking = 1 WHERE looking = 0
+            """, key(conversation))
+        return database.changes > 0
+    }
+
+    func endLooking(_ conversation: String) throws {
+        try database.run(
+            "UPDATE omemo_conversation SET looking = 0 WHERE account = ? AND conversation = ?", key(conversation))
+    }
+}

@@ -1,0 +1,41 @@
+/// Answers that put the blame on us, until they are a fault.
+///
+/// One odd answer may be about one push: somebody's token can be made to cause an answer that nobody else gets. So a
+/// fault takes three answers, two seconds, half of all answers of that time, and more than one owner of domains where
+/// there is more than one.
+struct FaultDetector: Sendable {
+    private struct Run: Sendable {
+        var since: Milliseconds
+        var faults = 0
+        var others = 0
+        var owners: Set<HashedKey> = []
+    }
+
+    private static let least = (count: 3, time: Milliseconds(2_000))
+    private static let longest: Milliseconds = 60_000
+
+    private var run: Run?
+    private var told: Milliseconds?
+
+    /// - Returns: whether this is a fault; a fault begins the next count.
+    mutating func fault(of owner: HashedKey?, owners: Int, now: Milliseconds) -> Bool {
+        var run = run.flatMap { now - $0.since < Self.longest ? $0 : nil } ?? Run(since: now)
+        run.faults += 1
+        if let owner, run.owners.count < 2 { run.owners.insert(owner) }
+        let isFault =
+            run.faults >= Self.least.count && now - run.since >= Self.least.time && run.faults >= run.others
+            && run.owners.count >= min(2, owners)
+        self.run = isFault ? nil : run
+        return isFault
+    }
+
+    /// The provider has spoken of a token, so our part was right.
+    mutating func judged() { run?.others += 1 }
+
+    /// Whether an odd answer is worth a line: once an hour.
+    mutating func isNews(now: Milliseconds) -> Bool {
+        if let told, now - told < 3_600_000 { return false }
+        told = now
+        return true
+    }
+}

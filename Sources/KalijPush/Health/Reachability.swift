@@ -1,0 +1,38 @@
+/// Whether a provider answers at all.
+struct Reachability: Sendable {
+    private struct Silence: Sendable {
+        var since: Milliseconds
+        var count = 0
+        var words = ""
+        var isTold = false
+    }
+
+    private var silence: Silence?
+
+    /// How many attempts in a row have to come to nothing before the provider counts as out of reach, and for how long.
+    private static let silent = (count: 3, time: Milliseconds(10_000))
+
+    /// Why the provider counts as out of reach; nil while the provider answers.
+    var problem: String? { silence.flatMap { $0.isTold ? $0.words : nil } }
+
+    /// The provider has answered, in whatever way.
+    /// - Returns: whether the provider was out of reach before.
+    mutating func answered() -> Bool {
+        defer { silence = nil }
+        return problem != nil
+    }
+
+    /// An attempt has come to nothing: no connection, no answer, or the answer "not now".
+    /// - Returns: whether the provider counts as out of reach from now on.
+    mutating func cameToNothing(_ words: String, now: Milliseconds) -> Bool {
+        var silence = silence ?? Silence(since: now)
+        defer { self.silence = silence }
+        silence.words = words
+        silence.count = min(silence.count + 1, Self.silent.count)
+        guard !silence.isTold, silence.count == Self.silent.count, now - silence.since >= Self.silent.time else {
+            return false
+        }
+        silence.isTold = true
+        return true
+    }
+}

@@ -1,0 +1,124 @@
+/// What one server is asked, and what it has of this node's stream. No socket and no clock: replies come in with their
+/// time, and commands go out.
+struct RedisStreamState: Sendable {
+    enum Phase: Sendable, Equatable {
+        case down
+        /// Connected; the server is asked where this node's stream ends.
+        case starting
+        case up
+    }
+
+    /// What was asked.
+    enum Question: Sendable {
+        case login
+        /// At a time of the wall clock.
+        case time(wall: Milliseconds)
+        /// Where a node's stream ends, and where this node believes its own to end.
+        case end(origin: UInt16, expected: UInt64)
+        case add(Addition)
+        case trim
+        case read([UInt16])
+    }
+
+    /// An entry on its way into this node's stream.
+    struct Addition: Sendable {
+        var id: UInt64
+        var records: [(key: SharedKey, version: UInt64)]
+        var isLast: Bool
+    }
+
+    /// An entry read, and not taken yet.
+    struct Reading: Sendable {
+        var origin: UInt16
+        var id: UInt64
+        var value: [UInt8]
+    }
+
+    /// All records of this node, written once more.
+    struct Snapshot: Sendable {
+        /// Parts of the tokens' table, then of the domains'.
+        var part = 0
+        var records: [SharedKey] = []
+        var first: UInt64 = 0
+        var isWritten = false
+    }
+
+    /// This node's own stream at the server.
+    struct OwnStream: Sendable {
+        /// Whether the stream was read to its end, once in each process.
+        var isRead = false
+        var hasMore = false
+        /// Entries that were on their way when a connection was lost.
+        var unsettled: [Addition] = []
+        /// The last entry known to be in the stream.
+        var last: UInt64 = 0
+        /// The last entry on its way, or ``last``.
+        var chain: UInt64 = 0
+        /// The highest id ever used.
+        var highest: UInt64 = 0
+        var outbox = FIFO<SharedKey>()
+        /// The next part of the tables to be searched for records that the server does not have; nil for no search.
+        var search: Int?
+        var searchAgain: Milliseconds = .max
+        var snapshot: Snapshot?
+        var nextSnapshot: Milliseconds = 0
+        /// The first entry of the stream's latest snapshot; 0 if the snapshot has no end.
+        var lastSnapshot: UInt64 = 0
+        /// The first entry of the snapshot that is being read.
+        var beginning: UInt64 = 0
+        /// When the server was last found to have another stream than this node has written.
+        var strangeAt: Milliseconds = .min
+        /// Whether the server has refused the last entry.
+        var isRefused = false
+        var nextWrite: Milliseconds = 0
+        var lastWrite: Milliseconds = 0
+    }
+
+    let number: Int
+    var phase = Phase.down
+    var awaited = FIFO<(question: Question, at: Milliseconds)>()
+    var login: RedisCommand?
+
+    // Reading.
+    var positions: [UInt16: UInt64] = [:]
+    var inbox = FIFO<Reading>()
+    var nextRead: Milliseconds = 0
+    var nextEnds: Milliseconds = 0
+    /// Since when a stream's beginning may be read again.
+    var rereadAt: [UInt16: Milliseconds] = [:]
+    /// Streams that are to be read again from the beginning.
+    var gaps: Set<UInt16> = []
+
+    var own = OwnStream()
+
+    /// Since when the link is up.
+    var upSince: Milliseconds = 0
+    /// How far this node's clock is ahead of the server's.
+    var clockOffset: Milliseconds?
+
+    init(number: Int) { self.number = number }
+
+    var bit: UInt8 { 1 << UInt8(truncatingIfNeeded: number) }
+    var isUp: Bool { phase == .up }
+
+    /// Entries on their way.
+    var additions: Int {
+        awaited.all.reduce(0) { if case .add = $1.question { $0 + 1 } else { $0 } }
+    }
+
+    private var isAskingForEntries: Bool {
+        awaited.all.contains { if case .read = $0.question { true } else { false } }
+    }
+
+    /// When new entries are to be asked for; nil while the last ones are not taken.
+    var readsAt: Milliseconds? { inbox.count == 0 && !isAskingForEntries ? nextRead : nil }
+
+    /// When the next entry may be written; nil while entries are on their way.
+    var writesAt: Milliseconds? {
+        let isInSnapshot = own.snapshot.map { !$0.isWritten } ?? false
+        return additions < (isInSnapshot ? Self.together : 1) ? own.nextWrite : nil
+    }
+
+    /// Entries of a snapshot on their way.
+    private static let together = 4
+}

@@ -1,0 +1,102 @@
+import KalijXML
+
+/// A login under way.
+struct LoginAttempt: Sendable {
+    /// How the login goes by the server's offer; with a token, how the login would go without.
+    var choice: LoginChoice
+    var authentication: Authentication
+    /// The server's offer; nil until the features have come.
+    var offer: SASLOffer?
+    /// What can be set up together with the login.
+    let inline: Set<InlineFeature>
+    /// The mechanism of the token that is asked for.
+    let wantedToken: String?
+    /// Whether the login left with the header.
+    var isUnasked = false
+    /// What was asked for together with the login.
+    var resume: SessionPlan.Resume?
+    var bind: SessionPlan.Bind?
+
+    /// The namespace of the profile.
+    var namespace: String { choice.isSASL2 ? Namespace.sasl2 : Namespace.sasl }
+
+    /// Takes from the plan what can be set up together with the login. Where the former session can be resumed only after the login,
+    /// a binding with the login would end that session.
+    mutating func take(_ plan: SessionPlan) {
+        if inline.contains(.resume) { resume = plan.resume }
+        if inline.contains(.bind), plan.resume == resume { bind = plan.bind }
+    }
+
+    /// The parts of Bind 2 that are asked for.
+    func asks(_ feature: InlineFeature, _ bind: SessionPlan.Bind) -> Bool {
+        guard inline.contains(feature) else { return false }
+        switch feature {
+        case .enable: return true
+        case .carbons: return bind.carbons
+        case .clientState: return bind.isInactive
+        case .resume, .bind: return false
+        }
+    }
+
+    /// `<auth/>` or `<authenticate/>`.
+    func request(_ configuration: Negotiation.Configuration) throws(AuthenticationError) -> [UInt8] {
+        let message = try authentication.firstMessage()
+        let attributes = ["mechanism": authentication.name]
+        guard choice.isSASL2 else {
+            return Element("auth", xmlns: Namespace.sasl, attributes: attributes, text: message).bytes(
+                in: Namespace.client)
+        }
+        let request = Element("authenticate", xmlns: Namespace.sasl2, attributes: attributes)
+        request.add(Element("initial-response", xmlns: Namespace.sasl2, text: message))
+        if let id = configuration.userAgent {
+            let agent = request.add(Element("user-agent", xmlns: Namespace.sasl2, attributes: ["id": id]))
+            // For people who look at their sessions; who knows the server has told it before.
+            if !isUnasked { agent.add(Element("software", xmlns: Namespace.sasl2, text: configuration.software)) }
+        }
+        if let resume { request.add(StreamManagement.resume(resume)) }
+        if let bind { request.add(element(of: bind)) }
+        if let wantedToken {
+            request.add(Element("request-token", xmlns: Namespace.fast, attributes: ["mechanism": wantedToken]))
+        }
+        if let token = authentication.token {
+            var attributes = ["count": String(token.count)]
+            if configuration.invalidatesToken { attributes["invalidate"] = "true" }
+            request.add(Element("fast", xmlns: Namespace.fast, attributes: attributes))
+        }
+        return request.bytes(in: Namespace.client)
+    }
+
+    private func element(of bind: SessionPlan.Bind) -> Element {
+        let element = Element("bind", xmlns: Namespace.bind2)
+        element.add(Element("tag", xmlns: Namespace.bind2, text: bind.tag))
+        if asks(.enable, bind) { element.add(StreamManagement.enable(maximum: bind.maximum)) }
+        if asks(.carbons, bind) { element.add(Element("enable", xmlns: Namespace.carbons)) }
+        if asks(.clientState, bind) { element.add(Element("inactive", xmlns: Namespace.clientState)) }
+        return element
+    }
+
+    /// Compares a login that left unasked with the features that came after.
+    ///
+    /// - Parameter best: the login that these features lead to.
+    /// - Throws: If the server does not offer what was used. No proof has left then, except a token's, which is bound to
+    ///   the connection.
+    mutating func check(_ offer: SASLOffer, best: LoginChoice) throws(AuthenticationError) {
+        guard asked.isSubset(of: offer.inline), best.isSASL2 == choice.isSASL2 else { throw .offerChanged }
+        if let token = authentication.token {
+            if let descent = best.descent { throw descent }
+            guard offer.fast.contains(token.mechanism) else { throw .offerChanged }
+        } else if best != choice {
+            throw .offerChanged
+        }
+        if let wantedToken, !offer.fast.contains(wantedToken) { throw .offerChanged }
+        (self.offer, choice) = (offer, best)
+    }
+
+    private var asked: Set<InlineFeature> {
+        var asked: Set<InlineFeature> = resume == nil ? [] : [.resume]
+        guard let bind else { return asked }
+        asked.insert(.bind)
+        for feature in InlineFeature.allCases where asks(feature, bind) { asked.insert(feature) }
+        return asked
+    }
+}

@@ -1,0 +1,158 @@
+import CLinux
+import Glibc
+import KalijClient
+import KalijRoles
+import KalijTransport
+import Synchronization
+
+/// Drives on a thread of its own, as long as no other process does, while another thread waits for input.
+final class BackgroundDriver: Sendable {
+    /// What the waiting thread is told.
+    struct State {
+        /// Whether another process drives.
+        var isHandedOver = false
+        /// Whether the thread waits for the next try.
+        var isPausing = false
+        /// Whether the thread has ended.
+        var isOver = false
+        /// How often the state of a message has changed.
+        var changes = 0
+        /// Why this process is not online, if that is known.
+        var failure: Failure?
+    }
+
+    private struct Contents {
+        var state = State()
+        var isToEnd = false
+        var stop: (@Sendable () -> Void)?
+    }
+
+    private let contents = Mutex(Contents())
+    /// Readable after a change of the state.
+    let descriptor: Int32
+
+    /// Seconds until the next try, for example on a full disk.
+    private static let pause: UInt32 = 5
+
+    init() throws {
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        if descriptor < 0 { throw Failure(.tryAgain, "eventfd: \(String(cString: strerror(errno)))") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The present state; ``descriptor`` is readable again after the next change.
+    var state: State {
+        var count: UInt64 = 0
+        _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+        return contents.withLock { $0.state }
+    }
+
+    func start(_ shared: SharedOptions, of account: String) throws {
+        try DetachedThread.start { [self] in
+            drive(shared, of: account)
+            change { $0.state.isOver = true }
+        }
+    }
+
+    /// Has the engine let go in order; ``State/isOver`` says when the thread has.
+    func end() {
+        let stop = contents.withLock { contents in
+            contents.isToEnd = true
+            return contents.stop
+        }
+        stop?()
+    }
+
+    /// Ends, and waits until everything is let go. While another process drives, there is nothing to let go.
+    func letGo(within seconds: Double) {
+        end()
+        let deadline = Clock.system.monotonic() + Int64(seconds * 1e9)  // fits: less than a minute
+        var state = state
+        while !state.isOver, !state.isHandedOver, !state.isPausing, Clock.system.monotonic() < deadline {
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&request, 1, 100)
+            state = self.state
+        }
+    }
+
+    private func change(_ body: (inout Contents) -> Void) {
+        contents.withLock { body(&$0) }
+        var one: UInt64 = 1
+        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    private var isToEnd: Bool { contents.withLock { $0.isToEnd } }
+
+    private func drive(_ shared: SharedOptions, of account: String) {
+        while !isToEnd {
+            let progress = Progress(of: account, endsUnreached: false)
+            let outcome = BackgroundSender.send(
+                shared, progress, within: nil, signals: [],
+                mayEnd: { [self] in isToEnd },
+                told: { [self, weak progress] event in
+                    let problem = progress?.problem.map { Failure(.unavailable, $0) }
+                    let isChange = event.content is MessageStateChanged
+                    change { contents in
+                        contents.state.failure = problem
+                        contents.state.changes &+= isChange ? 1 : 0
+                    }
+                },
+                began: { [self] in begin($0) })
+            change { $0.stop = nil }
+            switch outcome {
+            // Asked to let another process drive, so the other process goes first.
+            case .driven where !isToEnd && !isAnotherComing(shared.directory): pause()
+            case .driven: break
+            case .handedOver: listen(shared.directory)
+            case .failed(let failure):
+                change { $0.state.failure = failure }
+                guard failure.status == .tryAgain, !isToEnd else { return }
+                pause()
+            }
+        }
+    }
+
+    private func isAnotherComing(_ directory: AccountDirectory) -> Bool {
+        for _ in 0..<50 where !isToEnd {
+            usleep(20_000)  // a bell cannot be waited for before the other process has hung the bell up
+            if Doorbell.bell(directory: directory.path) != nil { return true }
+        }
+        return false
+    }
+
+    private func pause() {
+        change { $0.state.isPausing = true }
+        sleep(Self.pause)
+        change { $0.state.isPausing = false }
+    }
+
+    private func begin(_ engine: Engine) {
+        let waker = engine.loop.waker
+        // Used by the loop's thread alone: the waker brings the call there.
+        nonisolated(unsafe) weak let engine = engine
+        let stop: @Sendable () -> Void = { waker.enqueue { engine?.stop() } }
+        change { contents in
+            contents.stop = stop
+            contents.state.isHandedOver = false
+            contents.state.failure = nil
+        }
+        if isToEnd { stop() }
+    }
+
+    /// Returns once nobody drives.
+    private func listen(_ directory: AccountDirectory) {
+        guard let subscription = Doorbell.subscription(directory: directory.path) else {
+            usleep(20_000)  // the driver is just starting or just ending
+            return
+        }
+        while true {
+            change { contents in
+                contents.state.isHandedOver = true
+                contents.state.failure = nil
+            }
+            if case .end = subscription.wait(seconds: 3600) { break }
+        }
+        change { $0.state.isHandedOver = false }
+    }
+}

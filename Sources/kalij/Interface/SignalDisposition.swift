@@ -1,0 +1,44 @@
+import Glibc
+
+/// The effect of SIGTERM and other signals while a process has nothing to let go.
+enum SignalDisposition {
+    /// From now on the signals have their usual effect, except for the exit status, until an engine's loop watches
+    /// them.
+    ///
+    /// Signals watched by a loop stay blocked after the end of its engine; without this call they would not end a
+    /// process that waits afterwards for another process to let go.
+    /// - Parameter isWaiting: a user waits for this process's result, and is told to try again.
+    static func endsAtOnce(isWaiting: Bool = false) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in [SIGTERM, SIGINT] {
+            sigaddset(&set, number)
+            if isWaiting {
+                signal(number) { _ in _exit(ExitStatus.tryAgain.rawValue) }
+            } else {
+                signal(number) { _ in _exit(ExitStatus.done.rawValue) }
+            }
+        }
+        for number in [SIGTSTP, SIGCONT] { sigaddset(&set, number) }
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+}
+
+/// The last words of a process whose time is over, written by a signal's handler: nothing is allocated there.
+enum ExitMessage {
+    // Set before the handler is, never changed or freed afterwards.
+    private nonisolated(unsafe) static var bytes: UnsafePointer<CChar>?
+    private nonisolated(unsafe) static var count = 0
+
+    static func prepare(_ line: String) {
+        let copy = strdup(line + "\n")
+        bytes = UnsafePointer(copy)
+        count = copy.map { strlen($0) } ?? 0
+    }
+
+    static func say() {
+        // A pipe without a reader must not delay the end.
+        var request = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+        if let bytes, poll(&request, 1, 0) > 0 { _ = write(STDOUT_FILENO, bytes, count) }
+    }
+}
