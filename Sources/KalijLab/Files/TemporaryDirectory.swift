@@ -2,7 +2,7 @@ import Glibc
 
 /// A new directory under `TMPDIR` or `/tmp`, readable by its user alone.
 ///
-/// The maker removes the directory: ``Laboratory`` leaves that to its ``Guardian``, which outlives the process.
+/// The maker removes the directory: ``Laboratory`` leaves that to its ``CleanupProcess``, which outlives the process.
 public struct TemporaryDirectory: Sendable {
     /// The absolute path.
     public let path: String

@@ -82,7 +82,7 @@ public struct KillRound: Sendable {
     private func killAll(_ chat: Chat) async throws {
         let killer = Killer(
             kalij: kalij, table: table, options: options, tally: tally, watch: watch,
-            losses: LossMaker(
+            losses: SessionBreaker(
                 server: server, options: options.serverOptions, chat: chat, table: table, tally: tally, watch: watch),
             seed: seed)
         let replies = ReplySender(

@@ -9,7 +9,7 @@ struct Killer {
     let watch: SessionWatch
     /// The share of kills after which the session is lost.
     let lossShare: Double
-    var losses: LossMaker
+    var losses: SessionBreaker
     var generator: SeededGenerator
     /// The events of the processes.
     var output: LogTail
@@ -18,7 +18,7 @@ struct Killer {
 
     init(
         kalij: KalijCommand, table: RawTable, options: KillOptions, tally: Tally, watch: SessionWatch,
-        losses: LossMaker,
+        losses: SessionBreaker,
         seed: UInt64
     ) {
         (self.kalij, self.table, self.tally, self.watch, self.losses) = (kalij, table, tally, watch, losses)

@@ -5,7 +5,7 @@ import Synchronization
 public final class Laboratory: Sendable {
     /// The directory for all files of the experiment.
     public let directory: String
-    private let guardian: Guardian
+    private let guardian: CleanupProcess
     private let closed = Mutex(false)
 
     /// Makes the directory and starts the guardian.
@@ -15,7 +15,7 @@ public final class Laboratory: Sendable {
         let temporary = try TemporaryDirectory()
         directory = temporary.path
         do {
-            guardian = try Guardian(directory: temporary.path)
+            guardian = try CleanupProcess(directory: temporary.path)
         } catch {
             temporary.remove()
             throw error
@@ -24,7 +24,7 @@ public final class Laboratory: Sendable {
 
     deinit {
         closed.withLock { closed in
-            if !closed { Guardian.finish(pipe: guardian.pipe, pid: guardian.pid) }
+            if !closed { CleanupProcess.finish(pipe: guardian.pipe, pid: guardian.pid) }
         }
     }
 
@@ -35,7 +35,7 @@ public final class Laboratory: Sendable {
             guard !closed else { return }
             closed = true
             if keep { try? guardian.keepDirectory() }
-            Guardian.finish(pipe: guardian.pipe, pid: guardian.pid)
+            CleanupProcess.finish(pipe: guardian.pipe, pid: guardian.pid)
         }
     }
 
@@ -102,7 +102,7 @@ extension Laboratory {
             signal(number) { _ in
                 let pipe = interruptedPipe.exchange(-1, ordering: .sequentiallyConsistent)
                 if pipe >= 0 {
-                    Guardian.finish(pipe: pipe, pid: interruptedGuardian.load(ordering: .sequentiallyConsistent))
+                    CleanupProcess.finish(pipe: pipe, pid: interruptedGuardian.load(ordering: .sequentiallyConsistent))
                 }
                 // A constant text: a handler of signals may do no more.
                 let words: StaticString =

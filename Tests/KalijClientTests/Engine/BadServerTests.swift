@@ -19,8 +19,8 @@ struct BadServerTests {
         ])
     func instead(_ mode: String, _ reason: String) throws {
         let server = try ScriptedServer(mode)
-        let drive = try Drive(server)
-        let timing = reason == "no session after" ? Drive.impatientTiming : Drive.timing
+        let drive = try EngineFixture(server)
+        let timing = reason == "no session after" ? EngineFixture.impatientTiming : EngineFixture.timing
         try drive.run(timing: timing) { _, _ in drive.told.count { $0 == "connecting" } == 2 }
         #expect(drive.told.prefix(1) == ["connecting"])
         #expect(try #require(drive.reasons.first).contains(reason), "\(drive.reasons)")
@@ -30,7 +30,7 @@ struct BadServerTests {
     @Test("within a session the same, and the next session comes up", arguments: ["garbage", "dtd"])
     func late(_ mode: String) throws {
         let server = try ScriptedServer("--late", mode)
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         try drive.run { _, _ in drive.told.count { $0 == "online" } == 2 }
         #expect(drive.told.count { $0 == "online" } == 2)
         #expect(drive.reasons.contains { $0.contains("not usable") }, "\(drive.reasons)")
@@ -39,7 +39,7 @@ struct BadServerTests {
     @Test("a stanza of 100 MB ends the stream")
     func huge() throws {
         let server = try ScriptedServer("--late", "huge")
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         try drive.run { _, event in event.short.hasPrefix("offline") }
         #expect(try #require(drive.reasons.first).contains("policy-violation"), "\(drive.reasons)")
         #expect(try drive.number("SELECT count(*) FROM quarantine") == 0)

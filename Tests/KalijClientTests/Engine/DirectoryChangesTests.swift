@@ -10,16 +10,16 @@ import Testing
 
 /// What programs that show a directory are told by its driver.
 @Suite(.serialized) struct DirectoryChangesTests {
-    private let drive: Drive
+    private let drive: EngineFixture
     private let server: ScriptedServer
 
     init() throws {
         server = try ScriptedServer("idle")
-        drive = try Drive(server)
+        drive = try EngineFixture(server)
     }
 
     private func start() async throws -> RunningEngine {
-        try await Engine.start(role: .main, in: drive.directory, options: Engine.Options(timing: Drive.timing))
+        try await Engine.start(role: .main, in: drive.directory, options: Engine.Options(timing: EngineFixture.timing))
     }
 
     /// Waits until `isIt` is told.
@@ -105,7 +105,7 @@ import Testing
     @Test("an account that waits for its next attempt connects now if a viewer's user wants so")
     func connectNow() async throws {
         server.stop()
-        var timing = Drive.timing
+        var timing = EngineFixture.timing
         timing.longestRetry = 300
         let engine = try await Engine.start(role: .main, in: drive.directory, options: Engine.Options(timing: timing))
         let changes = try #require(DirectoryChanges(drive.directory))

@@ -10,12 +10,12 @@ import Testing
 /// Rules.md, roles 9: a process that is told to end lets go of everything within a second, whoever else uses the
 /// databases.
 @Suite(.serialized) struct EndingTests {
-    private let drive: Drive
+    private let drive: EngineFixture
     private let server: ScriptedServer
 
     init() throws {
         server = try ScriptedServer("idle")
-        drive = try Drive(server)
+        drive = try EngineFixture(server)
     }
 
     /// Runs until the session begins, and ends while another process is within a transaction of the database at `path`.
@@ -24,7 +24,7 @@ import Testing
     private func end(whileBusy path: String, _ change: String = "") throws {
         var (writer, start): (Database?, Double) = (nil, 0)
         var engine: Engine?
-        let made = try Engine(drive.directory, options: .init(timing: Drive.timing)) { event in
+        let made = try Engine(drive.directory, options: .init(timing: EngineFixture.timing)) { event in
             guard event.content is Online, let engine else { return }
             // The first writes of the session are done by then.
             engine.loop.schedule(after: 0.5) {
@@ -80,7 +80,7 @@ import Testing
     func done() throws {
         for isTold in [false, true] {
             let other = try Database(path: Mailbox.databasePath(in: drive.directory.path), durability: .process)
-            var options = Engine.Options(role: .background, timing: Drive.timing)
+            var options = Engine.Options(role: .background, timing: EngineFixture.timing)
             var isOnline = false
             options.mayEnd = {
                 if isOnline { try? other.execute("BEGIN IMMEDIATE") }

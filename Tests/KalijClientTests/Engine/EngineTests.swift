@@ -13,7 +13,7 @@ struct EngineTests {
     @Test("told to stop, an engine lets go, however the server hangs", arguments: ["silent", "idle"])
     func lettingGo(_ mode: String) throws {
         let server = try ScriptedServer(mode)
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         let seconds = try drive.run { _, event in event.short == (mode == "idle" ? "online" : "connecting") }
         // A second, and what a busy machine adds.
         print("\(mode): an engine let go in \(seconds) s")
@@ -24,7 +24,7 @@ struct EngineTests {
     @Test("a second engine is refused and says who drives")
     func second() throws {
         let server = try ScriptedServer("silent")
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         let first = try Engine(drive.directory) { _ in }
         do {
             _ = try Engine(drive.directory) { _ in }
@@ -39,7 +39,7 @@ struct EngineTests {
         "an engine that starts after a death is careful; if it is careful to its end, the next engine is careful, too")
     func careful() throws {
         let server = try ScriptedServer("silent")
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         try drive.database().execute("UPDATE fence SET let_go = 0")
         try drive.run { _, _ in true }
         #expect(try drive.number("SELECT let_go FROM fence") == 0)
@@ -49,7 +49,7 @@ struct EngineTests {
     @Test("a background engine sends the queued messages and ends by itself")
     func background() throws {
         let server = try ScriptedServer("idle")
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         try drive.accept("one")
         try drive.accept("two")
         try drive.run(.background) { _, _ in false }
@@ -61,7 +61,7 @@ struct EngineTests {
     func committedAtTheEnd() throws {
         // The engine ends slowly: time for another process to commit.
         let server = try ScriptedServer("--linger", "0.2", "idle")
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         try drive.accept("one")
         var isCommitted = false
         func commitOnceItIsDeaf(_ engine: Engine) {
@@ -84,8 +84,8 @@ struct EngineTests {
     @Test("an engine that stops does not answer the doorbell, and leaves the next engine's doorbell alone")
     func doorbell() throws {
         let server = try ScriptedServer("silent")
-        let drive = try Drive(server)
-        var first: Engine? = try Engine(drive.directory, options: .init(timing: Drive.timing)) { _ in }
+        let drive = try EngineFixture(server)
+        var first: Engine? = try Engine(drive.directory, options: .init(timing: EngineFixture.timing)) { _ in }
         #expect(Doorbell.bell(directory: drive.scratch.path) != nil)
         first?.loop.enqueue { [first] in
             first?.stop()
@@ -102,9 +102,9 @@ struct EngineTests {
     @Test("a server that acknowledges nothing is disconnected after a time")
     func unacknowledged() throws {
         let server = try ScriptedServer("--late", "header-only")
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         try drive.accept("one")
-        try drive.run(timing: Drive.impatientTiming) { _, event in event.short.hasPrefix("offline") }
+        try drive.run(timing: EngineFixture.impatientTiming) { _, event in event.short.hasPrefix("offline") }
         #expect(!drive.reasons.isEmpty)
     }
 }

@@ -46,7 +46,7 @@ import Testing
         "after a resumption the connection is checked once more on the engine's loop, because the server may have forgotten it"
     )
     func doubt() throws {
-        let drive = try Drive(port: 1)
+        let drive = try EngineFixture(port: 1)
         var taking = DriverTakeover(directory: drive.directory, role: .main, clock: .system)
         let driven = try taking.run()
         let planned = Planned()

@@ -11,8 +11,8 @@ import Testing
 /// in any case: "its waiting handlers invalidated exactly once".
 @Suite(.serialized) struct LeavingTests {
     /// A directory with the session of a process that has ended, and a waiting timer.
-    private func left(_ server: ScriptedServer) throws -> Drive {
-        let drive = try Drive(server)
+    private func left(_ server: ScriptedServer) throws -> EngineFixture {
+        let drive = try EngineFixture(server)
         try drive.run { _, event in event.content is Online }
         #expect(try drive.number("SELECT resume_id IS NOT NULL FROM session") == 1)
         try drive.directory.accept { step in
@@ -22,8 +22,10 @@ import Testing
         return drive
     }
 
-    private func logOut(_ drive: Drive, within seconds: Double = hangLimit, online: Bool = true) throws -> String? {
-        var options = Engine.Options(timing: Drive.timing)
+    private func logOut(_ drive: EngineFixture, within seconds: Double = hangLimit, online: Bool = true) throws
+        -> String?
+    {
+        var options = Engine.Options(timing: EngineFixture.timing)
         options.timing.logout = seconds
         options.features = [Log.self]
         let report = try Engine.logOutRequested(drive.directory, options: options, online: online)
@@ -67,7 +69,7 @@ import Testing
     @Test("an account that has no session is logged out without a connection")
     func nothing() throws {
         let server = try ScriptedServer("silent")
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         try drive.directory.accept { step in
             try step.schedule(Log.Rung(text: "timer"), at: step.now + 1_000_000)
             try step.database.run("UPDATE account SET state = 'leaving'")
@@ -80,7 +82,7 @@ import Testing
         let server = try ScriptedServer("idle")
         let drive = try left(server)
         server.stop()
-        var options = Engine.Options(timing: Drive.timing)
+        var options = Engine.Options(timing: EngineFixture.timing)
         options.features = [Log.self]
         try Engine(drive.directory, options: options) { _ in }.run()
         #expect(try drive.number("SELECT count(*) FROM account WHERE state = 'out'") == 1)

@@ -13,7 +13,7 @@ struct LostSessionTests {
         arguments: [("close", 5), ("error", 4), ("refuse", 2)])
     func unanswered(_ answer: String, _ connections: Int) throws {
         let server = try ScriptedServer("--on-resume", answer, "--late", "garbage")
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         try drive.run { _, _ in drive.told.count { $0 == "online" } == 2 }
         #expect(drive.told.count { $0 == "online" } == 2, "\(drive.told)")
         #expect(drive.told.count { $0 == "connecting" } == connections, "\(drive.told)")

@@ -17,7 +17,7 @@ struct StorageTests {
     /// A driver on a database of its own, whose room the test decides on.
     private final class Driven {
         /// Keeps the directory.
-        let drive: Drive
+        let drive: EngineFixture
         let loop: EventLoop
         let database: Database
         let account: Account
@@ -25,7 +25,7 @@ struct StorageTests {
         private(set) var told: [String] = []
         var onEvent: (String) -> Void = { _ in }
 
-        init(_ drive: Drive, timing: Timing = Drive.timing) throws {
+        init(_ drive: EngineFixture, timing: Timing = EngineFixture.timing) throws {
             self.drive = drive
             loop = try EventLoop()
             let driven = try drive.directory.drive(role: .main, now: 1)
@@ -71,7 +71,7 @@ struct StorageTests {
     func full() throws {
         let scratch = try ScratchDirectory()
         let server = try ScriptedServer("replay", try recording(300, in: scratch))
-        let driven = try Driven(try Drive(server))
+        let driven = try Driven(try EngineFixture(server))
         try driven.leaveRoom(12)
         var (stored, waits): (Int64, Int) = (0, 0)
         driven.onEvent = { event in
@@ -111,7 +111,7 @@ struct StorageTests {
 
     @Test("a stanza that breaks its step each time is set aside at the third attempt, and the session goes on")
     func poison() throws {
-        let driven = try Connected(try StepHarness.online())
+        let driven = try ConnectedDriver(try StepHarness.online())
         try driven.harness.database.execute(
             """
             CREATE TRIGGER poison BEFORE INSERT ON message WHEN NEW.body = 'poison'
@@ -132,7 +132,7 @@ struct StorageTests {
 
     @Test("a full disk is no attempt, however often it is met")
     func fullIsNoAttempt() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         driven.driver.redelivery.failed()
         let pages = try #require(try driven.harness.number("PRAGMA page_count"))
         try driven.harness.database.execute("PRAGMA max_page_count=\(pages + 2)")
@@ -148,9 +148,9 @@ struct StorageTests {
 
     @Test("a reading of the archive that the database could not store is repeated later")
     func archive() throws {
-        var timing = Drive.timing
+        var timing = EngineFixture.timing
         timing.archiveRetry = 0.05
-        let driven = try Connected(try StepHarness.caughtUp(), timing: timing)
+        let driven = try ConnectedDriver(try StepHarness.caughtUp(), timing: timing)
         func asked() throws -> Int64 {
             try driven.harness.number("SELECT count(*) FROM queue WHERE CAST(stanza AS TEXT) LIKE '%urn:xmpp:mam:2%'")
                 ?? 0
@@ -170,7 +170,7 @@ struct StorageTests {
 
     @Test("an acknowledgement is owed until the barrier has been raised")
     func barrier() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         let barrier = { try driven.harness.number("SELECT number FROM barrier") }
         try driven.harness.runner.raiseBarrier()
         let before = try #require(try barrier())

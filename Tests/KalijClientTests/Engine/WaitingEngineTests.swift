@@ -53,8 +53,8 @@ import Testing
     private static func drive(
         _ port: UInt16, _ online: Bool, _ lines: Int, _ body: @escaping @Sendable (Engine) throws -> Void
     ) throws -> [String] {
-        let drive = try Drive(port: port)
-        var options = Engine.Options(timing: Drive.timing)
+        let drive = try EngineFixture(port: port)
+        var options = Engine.Options(timing: EngineFixture.timing)
         options.features = [Log.self]
         var engine: Engine?
         var begun = false

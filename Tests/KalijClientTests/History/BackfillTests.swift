@@ -53,7 +53,7 @@ struct BackfillTests {
     @Test("an account without any reading gets the newest page first")
     func withoutRange() throws {
         let harness = try StepHarness.caughtUp()
-        try harness.receive(CatchUpTests.message("live"))
+        try harness.receive(ArchiveSyncTests.message("live"))
         _ = try harness.want(older: 50)
         #expect(try harness.asked() == ["before"])
         try harness.show(["z1", "z2"], of: "filling")
@@ -152,7 +152,7 @@ struct BackfillTests {
     @Test("a message that came live before is put into its place")
     func knownBefore() throws {
         let harness = try StepHarness.caughtUp()
-        try harness.receive(CatchUpTests.live("z2", archive: "z2"))
+        try harness.receive(ArchiveSyncTests.live("z2", archive: "z2"))
         _ = try harness.steps.readArchive()
         try harness.show(["a1"])
         try harness.fin("page", last: "a1", complete: true)

@@ -8,7 +8,7 @@ import Testing
 
 /// An interrupted catch-up leaves no gap, and never hangs.
 struct InterruptedCatchUpTests {
-    private static func message(_ body: String) -> String { CatchUpTests.message(body) }
+    private static func message(_ body: String) -> String { ArchiveSyncTests.message(body) }
 
     @Test("an interrupted catch-up goes on in another process, from the rows alone")
     func resumedElsewhere() throws {
@@ -34,10 +34,10 @@ struct InterruptedCatchUpTests {
         try harness.receive(try harness.archived("a1", Self.message("one")))
         try harness.answerPage(last: "a1", complete: true)
         // a2 to a40 were archived before the server knew of our presence; then 60 were delivered, and the session is lost.
-        for number in 41...100 { try harness.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
+        for number in 41...100 { try harness.receive(ArchiveSyncTests.live("\(number)", archive: "a\(number)")) }
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(harness).contains("<after>a1</after>"))
+        #expect(try ArchiveSyncTests.lastPage(harness).contains("<after>a1</after>"))
         for number in 2...100 { try harness.receive(try harness.archived("a\(number)", Self.message("\(number)"))) }
         try harness.answerPage(last: "a100", complete: true)
         try harness.answerPage(complete: true)
@@ -58,10 +58,10 @@ struct InterruptedCatchUpTests {
         ).told
         #expect(told == ["caught up: the server's archive refused: internal-server-error (wait)"])
         #expect(try harness.queue().last == "presence c")
-        for number in 30...60 { try harness.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
+        for number in 30...60 { try harness.receive(ArchiveSyncTests.live("\(number)", archive: "a\(number)")) }
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(harness).contains("<after>a1</after>"))
+        #expect(try ArchiveSyncTests.lastPage(harness).contains("<after>a1</after>"))
     }
 
     @Test("an archive that lost the cursor's message is asked by time, from the last message shown")
@@ -73,14 +73,14 @@ struct InterruptedCatchUpTests {
         harness.clock.move(by: 40 * 24 * 3600 * 1000)
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(harness).contains("<after>a1</after>"))
+        #expect(try ArchiveSyncTests.lastPage(harness).contains("<after>a1</after>"))
         let id = try #require(try harness.questions("page").last)
         try harness.receive(
             """
             <iq type='error' id='\(id)'><error type='cancel'><item-not-found \
             xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
             """)
-        #expect(try CatchUpTests.lastPage(harness).contains("2026-11-20T10:00:00Z"), "by the archive's own stamps")
+        #expect(try ArchiveSyncTests.lastPage(harness).contains("2026-11-20T10:00:00Z"), "by the archive's own stamps")
         try harness.receive(try harness.archived("b1", Self.message("two")))
         try harness.answerPage(last: "b1", complete: true)
         #expect(try harness.answerPage(complete: true).told == ["caught up"])
@@ -111,7 +111,7 @@ struct InterruptedCatchUpTests {
         try known.bind(resumeID: "session-2")
         let id = try #require(try known.questions("features").last)
         try known.receive("<iq type='error' id='\(id)'><error type='wait'/></iq>")
-        try known.receive(CatchUpTests.live("one", archive: "a1"))
+        try known.receive(ArchiveSyncTests.live("one", archive: "a1"))
         #expect(try known.text("SELECT stanza_id FROM message") == "a1")
     }
 
@@ -124,10 +124,10 @@ struct InterruptedCatchUpTests {
         }
         try harness.answerPage(last: "a50", complete: true)
         try harness.answerPage(complete: true)
-        for number in 60...99 { try harness.receive(CatchUpTests.live("\(number)", archive: "a\(number)")) }
+        for number in 60...99 { try harness.receive(ArchiveSyncTests.live("\(number)", archive: "a\(number)")) }
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(harness).contains("<after>a47</after>"))
+        #expect(try ArchiveSyncTests.lastPage(harness).contains("<after>a47</after>"))
     }
 
     /// Found by killing: ejabberd 23.01 archived a message 28 messages and 31 ms after the messages at its place.
@@ -143,13 +143,14 @@ struct InterruptedCatchUpTests {
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)
         #expect(
-            try CatchUpTests.lastPage(harness).contains("<after>a1</after>"), "a40 is not two seconds before the end")
+            try ArchiveSyncTests.lastPage(harness).contains("<after>a1</after>"),
+            "a40 is not two seconds before the end")
         for number in 100...330 { try harness.receive(try harness.archived("a\(number)", Self.message("\(number)"))) }
         try harness.answerPage(last: "a330", complete: true)
         try harness.answerPage(complete: true)
         try harness.bind(resumeID: "session-3")
         try harness.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(harness).contains("<after>a100</after>"))
+        #expect(try ArchiveSyncTests.lastPage(harness).contains("<after>a100</after>"))
     }
 
     /// Found by killing: a process was killed while a reading from far back moved messages, and the next session's
@@ -236,13 +237,13 @@ struct InterruptedCatchUpTests {
         try show(1...45, on: harness)
         try harness.answerPage(last: "a45")
         _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
-        #expect(try CatchUpTests.lastPage(harness).contains("<after>a44</after>"))
+        #expect(try ArchiveSyncTests.lastPage(harness).contains("<after>a44</after>"))
         try show(46...99, on: harness)
         try harness.answerPage(last: "a99", complete: true)
         try harness.answerPage(complete: true)
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)
-        #expect(try CatchUpTests.lastPage(harness).contains("<after>a43</after>"))
+        #expect(try ArchiveSyncTests.lastPage(harness).contains("<after>a43</after>"))
     }
 
     /// Messages of the open page, archived a second apart.
@@ -279,7 +280,7 @@ struct InterruptedCatchUpTests {
         let lost = try harness.archived("a2", Self.message("two"))
         _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
         #expect(try harness.questions("page").count == 1)
-        #expect(try CatchUpTests.lastPage(harness).contains("<after>a1</after>"))
+        #expect(try ArchiveSyncTests.lastPage(harness).contains("<after>a1</after>"))
         // Late results of the abandoned page do not count for the new page.
         #expect(try harness.receive(lost).told.isEmpty)
         try harness.receive(try harness.archived("a2", Self.message("two")))

@@ -12,7 +12,7 @@ struct RangeTests {
     func tail() throws {
         let harness = try StepHarness.read(3)
         #expect(try harness.ranges() == ["a1...a3"])
-        try harness.receive(CatchUpTests.live("live", archive: "a4"))
+        try harness.receive(ArchiveSyncTests.live("live", archive: "a4"))
         #expect(try harness.ranges() == ["a1...a3"])
         _ = try harness.steps.readArchive()
         try harness.show(["a2", "a3"])
@@ -27,8 +27,8 @@ struct RangeTests {
     @Test("the tail is live and acknowledged messages, not messages shown by a page")
     func tailCounts() throws {
         let harness = try StepHarness.read(1)
-        #expect(try harness.receive(CatchUpTests.live("live", archive: "a2")).tail == 1)
-        #expect(try harness.receive(CatchUpTests.live("live", archive: "a2")).tail == 0)
+        #expect(try harness.receive(ArchiveSyncTests.live("live", archive: "a2")).tail == 1)
+        #expect(try harness.receive(ArchiveSyncTests.live("live", archive: "a2")).tail == 0)
         for _ in 0..<3 { try harness.accept("mine") }
         try harness.write()
         let count = try harness.steps.load().acknowledged.advanced(by: UInt32(try harness.steps.queued()))
@@ -91,7 +91,7 @@ struct RangeTests {
     @Test("an archive that lost the cursor is asked by time; if it still shows messages of the range, there is no gap")
     func lostCursorOnly() throws {
         let harness = try StepHarness.read(3)
-        try harness.receive(CatchUpTests.live("live", archive: "a4"))
+        try harness.receive(ArchiveSyncTests.live("live", archive: "a4"))
         _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
         try harness.refuse("page", "item-not-found")
         #expect(try harness.asked() == ["from 2026-11-20T10:00:00Z"], "by the archive's stamps, not by our clock")
@@ -105,8 +105,8 @@ struct RangeTests {
     @Test("an expired archive has a listed gap that cannot be filled; live messages go after the gap")
     func expired() throws {
         let harness = try StepHarness.read(3)
-        try harness.receive(CatchUpTests.live("b2", archive: "b2"))
-        try harness.receive(CatchUpTests.message("unarchived"))
+        try harness.receive(ArchiveSyncTests.live("b2", archive: "b2"))
+        try harness.receive(ArchiveSyncTests.message("unarchived"))
         harness.clock.move(by: 60 * 24 * 3600 * 1000)
         try harness.bind(resumeID: "session-2")
         try harness.answerFeatures(archive: true)
@@ -148,7 +148,7 @@ struct RangeTests {
         let harness = try StepHarness.read(2)
         _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
         #expect(try harness.shown() == ["[not fetched]", "a1", "a2", "[reading]"])
-        try harness.receive(CatchUpTests.live("live", archive: "a9"))
+        try harness.receive(ArchiveSyncTests.live("live", archive: "a9"))
         switch how {
         case "refused": try harness.refuse("page", "forbidden", type: "auth")
         case "endless": try harness.fin("page", last: "a2")
@@ -196,7 +196,8 @@ struct RangeTests {
         try harness.fin("page", last: "a4")
         #expect(try harness.asked() == ["after a3"])
         try harness.receive(try harness.result("a4"))
-        try harness.receive(try harness.result("a4", xml: CatchUpTests.message("twin", from: "nurse@example.net/y")))
+        try harness.receive(
+            try harness.result("a4", xml: ArchiveSyncTests.message("twin", from: "nurse@example.net/y")))
         try harness.fin("page", last: "a4", complete: true)
         #expect(try harness.history() == ["in a1", "in a2", "in a3", "in a4", "in twin"])
     }
@@ -208,7 +209,7 @@ struct RangeTests {
         _ = try harness.steps.readArchive()
         #expect(try harness.asked() == ["from 2026-11-20T09:59:58Z"])
         try harness.show(["a1"])
-        let twin = CatchUpTests.message("twin", from: "nurse@example.net/x")
+        let twin = ArchiveSyncTests.message("twin", from: "nurse@example.net/x")
         try harness.receive(try harness.result("a1", xml: twin))
         try harness.show(["a2", "a3"])
         try harness.fin("page", first: "a1", last: "a3", complete: true)
@@ -222,8 +223,8 @@ struct RangeTests {
     func lateBeforeTheFirst() throws {
         let harness = try StepHarness.read(3)
         // Emptied: later messages were archived late, or not yet.
-        try harness.receive(CatchUpTests.live("a5", archive: "a5"))
-        try harness.receive(CatchUpTests.live("a6", archive: "a6"))
+        try harness.receive(ArchiveSyncTests.live("a5", archive: "a5"))
+        try harness.receive(ArchiveSyncTests.live("a6", archive: "a6"))
         _ = try harness.steps.readArchive()
         try harness.refuse("page", "item-not-found")
         try harness.show(["a6"], at: "2026-11-20T11:00:00Z")

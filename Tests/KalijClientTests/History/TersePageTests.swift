@@ -47,7 +47,7 @@ struct TersePageTests {
         let harness = try StepHarness.reading()
         try harness.show(["a5"])
         for _ in 0..<3 { try fin("page", answer, harness) }
-        let older = StepHarness.inClient(CatchUpTests.message("a4"))
+        let older = StepHarness.inClient(ArchiveSyncTests.message("a4"))
         try harness.receive(
             """
             <message from='juliet@example.org'><result xmlns='urn:xmpp:mam:2' queryid='begin' id='a4'>\

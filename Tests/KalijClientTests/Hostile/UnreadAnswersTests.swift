@@ -16,7 +16,7 @@ struct UnreadAnswersTests {
 
     @Test("for a server that reads nothing no <a/> is kept in memory; each comes once it reads again")
     func acknowledgements() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         func answers() -> Int { driven.wire.sent.count { $0.hasPrefix("<a ") } }
         driven.wire.unsent = 300_000
         let before = answers()
@@ -30,7 +30,7 @@ struct UnreadAnswersTests {
 
     @Test("a server that asks and reads nothing is not read any more, and is as soon as it reads")
     func requests() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         driven.wire.unsent = 300_000
         var asked = 0
         while driven.wire.isReading, asked < 5000 {

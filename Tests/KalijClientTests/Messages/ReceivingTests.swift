@@ -270,7 +270,7 @@ struct NoteToSelfTests {
             // The archive shows what is behind the message that the question names.
             let cursor = try harness.asked().first?.split(separator: " ").last.map(String.init) ?? ""
             for id in ["a1", "a2", "a3", "a4"] where id > cursor || !cursor.hasPrefix("a") {
-                let xml = id < "a3" ? note(.withOrigin) : CatchUpTests.message(id)
+                let xml = id < "a3" ? note(.withOrigin) : ArchiveSyncTests.message(id)
                 try harness.receive(try harness.result(id, xml: xml))
             }
             try harness.fin("page", first: "a1", last: "a4", complete: true)

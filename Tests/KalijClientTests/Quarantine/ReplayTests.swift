@@ -10,17 +10,17 @@ import Testing
 /// "Stanzas that cannot be processed: quarantine, ... replayed after an update", in a step of its own, exactly once.
 struct ReplayTests {
     /// A stanza that breaks its step until the trigger is gone, set aside at its third attempt between two others.
-    private func poisoned(_ xml: String = CatchUpTests.message("poison")) throws -> StepHarness {
+    private func poisoned(_ xml: String = ArchiveSyncTests.message("poison")) throws -> StepHarness {
         let harness = try StepHarness.caughtUp()
         try harness.database.execute(
             """
             CREATE TRIGGER poison BEFORE INSERT ON message WHEN NEW.body = 'poison'
             BEGIN SELECT RAISE(ABORT, 'broken'); END
             """)
-        try harness.receive(CatchUpTests.message("before"))
+        try harness.receive(ArchiveSyncTests.message("before"))
         let stanza = QuarantinedStanza(try Element.parse(StepHarness.inClient(xml)), attempts: 3)
         _ = try harness.steps.quarantine(stanza, count: try harness.steps.load().handled.advanced())
-        try harness.receive(CatchUpTests.message("after"))
+        try harness.receive(ArchiveSyncTests.message("after"))
         return harness
     }
 
@@ -68,9 +68,9 @@ struct ReplayTests {
 
     @Test("a message that came again meanwhile is not stored twice")
     func once() throws {
-        let harness = try poisoned(CatchUpTests.live("poison", archive: "a1"))
+        let harness = try poisoned(ArchiveSyncTests.live("poison", archive: "a1"))
         try update(harness)
-        try harness.receive(CatchUpTests.live("poison", archive: "a1"))
+        try harness.receive(ArchiveSyncTests.live("poison", archive: "a1"))
         try Quarantine(harness.database).retry()
         #expect(try Replay.next(of: harness.account, harness.runner)?.told == [])
         #expect(try Quarantine(harness.database).stanzas().isEmpty)
@@ -98,7 +98,7 @@ struct ReplayTests {
     @Test("a truncated stanza cannot be tried again, with the reason, nor can a request")
     func notReplayable() throws {
         let harness = try poisoned("<iq type='get' id='1' from='a@b/c'><ping xmlns='urn:xmpp:ping'/></iq>")
-        let long = CatchUpTests.message(String(repeating: "x", count: 70_000))
+        let long = ArchiveSyncTests.message(String(repeating: "x", count: 70_000))
         let stanza = QuarantinedStanza(try Element.parse(StepHarness.inClient(long)), attempts: 3)
         _ = try harness.steps.quarantine(stanza, count: nil)
         #expect(try Quarantine(harness.database).stanzas().map(\.retrying) == [.truncated, .outdated])

@@ -93,7 +93,7 @@ struct ConversationPageTests {
     @Test("a place in no conversation, in another one, or of a message that is not shown, is none; any limit is one")
     func places() throws {
         let harness = try gapped()
-        try harness.receive(CatchUpTests.message("nurse", from: "nurse@example.net/x"))
+        try harness.receive(ArchiveSyncTests.message("nurse", from: "nurse@example.net/x"))
         let (nurse, a1) = try (id("nurse", harness), id("a1", harness))
         for id in [nurse, 9999, -1, .max, .min] {
             for place: ConversationPage.Place in [.before(id), .after(id), .from(id), .around(id)] {

@@ -49,7 +49,7 @@ struct QuotedMessageTests {
     @Test("an unknown message, one of another conversation, and the answer itself are not shown")
     func unknown() throws {
         let harness = try StepHarness.caughtUp()
-        try harness.receive(CatchUpTests.message("secret", from: "nurse@example.net/x"))
+        try harness.receive(ArchiveSyncTests.message("secret", from: "nurse@example.net/x"))
         for id in ["nothing", "m-secret", "itself"] {
             try harness.receive(Self.answer(to: id, "x", id: id == "itself" ? id : "answer-" + id))
             let answer = try last(harness)

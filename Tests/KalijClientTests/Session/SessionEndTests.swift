@@ -7,7 +7,7 @@ import Testing
 @Suite struct SessionEndTests {
     @Test("the connection stays until the server has ended its stream; what comes until then is read and dropped")
     func waits() throws {
-        let client = try Connected()
+        let client = try ConnectedDriver()
         var answer: Bool?
         client.driver.letGo(endingSessionWithin: 5) { answer = $0 }
         #expect(client.wire.sent.last == "</stream:stream>")
@@ -20,14 +20,14 @@ import Testing
 
     @Test("a server that closes has ended the session; a server that resets, says nonsense or is silent has not")
     func others() throws {
-        let endings: [(Bool, (Connected) -> Void)] = [
+        let endings: [(Bool, (ConnectedDriver) -> Void)] = [
             (false, { $0.wire.events(.closed(nil)) }),
             (true, { $0.wire.events(.closed(TransportError(.reset, "reset"))) }),
             (true, { $0.receive("<<<") }),
             (true, { $0.turn(for: 1) { false } }),
         ]
         for (isUnanswered, end) in endings {
-            let client = try Connected()
+            let client = try ConnectedDriver()
             var answers: [Bool] = []
             client.driver.letGo(endingSessionWithin: 0.1) { answers.append($0) }
             end(client)

@@ -21,7 +21,7 @@ struct TogetherTests {
 
     @Test("stanzas that arrive together are committed together, and told and acknowledged after the commit")
     func together() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         let outside = try Database(reading: driven.harness.directory.databasePath)
         func stored() -> Int64 { (try? outside.prepare("SELECT count(*) FROM message").first { $0.integer() }) ?? -1 }
         var storedWhenTold: [Int64] = []
@@ -35,7 +35,7 @@ struct TogetherTests {
 
     @Test("chunks that are read in one turn are handled together, and a divided stanza when it is whole")
     func chunks() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         let outside = try Database(reading: driven.harness.directory.databasePath)
         var storedWhenTold: [Int64] = []
         driven.onEvent = { _ in
@@ -48,7 +48,7 @@ struct TogetherTests {
 
     @Test("stanzas from before the end of a connection are handled")
     func end() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         driven.wire.say(Array(Self.five.utf8))
         driven.wire.events(.closed(nil))
         #expect(driven.told.prefix(5) == ["message 1", "message 2", "message 3", "message 4", "message 5"])
@@ -57,7 +57,7 @@ struct TogetherTests {
 
     @Test("a step that throws in the middle is undone alone; steps before are kept, stanzas after it come again")
     func throwing() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         try driven.harness.database.execute(
             """
             CREATE TRIGGER poison BEFORE INSERT ON message WHEN NEW.body = '3'
@@ -76,7 +76,7 @@ struct TogetherTests {
 
     @Test("a commit that fails undoes all steps, and then each step is committed alone")
     func commitFails() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         // The error appears at the commit, not before.
         try driven.harness.database.execute(
             """
@@ -93,7 +93,7 @@ struct TogetherTests {
 
     @Test("results of a page that arrive together are one step; other stanzas are steps of their own, in order")
     func results() throws {
-        let driven = try Connected(try StepHarness.reading())
+        let driven = try ConnectedDriver(try StepHarness.reading())
         let (first, second) = (try driven.harness.result("1"), try driven.harness.result("2"))
         let forged = second.replacing("from='juliet@example.org'><result", with: "from='mallory@example.net'><result")
         let other = second.replacing(/queryid='[^']*'/, with: "queryid='other'")
@@ -107,7 +107,7 @@ struct TogetherTests {
 
     @Test("results wait for the rest of their page, in pieces of any size, but not for ever")
     func gathering() throws {
-        let driven = try Connected(try StepHarness.reading(), page: 0.2)
+        let driven = try ConnectedDriver(try StepHarness.reading(), page: 0.2)
         let outside = try Database(reading: driven.harness.directory.databasePath)
         var storedWhenTold: [Int64] = []
         driven.onEvent = { _ in
@@ -128,7 +128,7 @@ struct TogetherTests {
 
     @Test("the state of a reading is written once for fifty results")
     func fifty() throws {
-        let driven = try Connected(try StepHarness.reading())
+        let driven = try ConnectedDriver(try StepHarness.reading())
         try driven.harness.database.execute(
             """
             CREATE TEMP TABLE written(seen INTEGER);
@@ -144,7 +144,7 @@ struct TogetherTests {
 
     @Test("a result that cannot be stored is undone alone; results before it are kept")
     func throwingResult() throws {
-        let driven = try Connected(try StepHarness.reading())
+        let driven = try ConnectedDriver(try StepHarness.reading())
         try driven.harness.database.execute(
             """
             CREATE TRIGGER poison BEFORE INSERT ON message WHEN NEW.body = '3'
@@ -161,7 +161,7 @@ struct TogetherTests {
 
     @Test("a full disk: nothing is stored, told or acknowledged, and with room again each stanza once, in order")
     func full() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         let pages = try #require(try driven.harness.number("PRAGMA page_count"))
         try driven.harness.database.execute("PRAGMA max_page_count=\(pages + 1)")
         let body = String(repeating: "x", count: 10_000)
@@ -183,7 +183,7 @@ struct TogetherTests {
 
     @Test("a careful driver gives each stanza an attempt and a transaction of its own")
     func careful() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         let outside = try Database(reading: driven.harness.directory.databasePath)
         var storedWhenTold: [Int64] = []
         driven.onEvent = { _ in
@@ -227,7 +227,7 @@ struct TogetherTests {
 
     @Test("a stanza queued by a step does not leave before the step is synced")
     func queuedIsSynced() throws {
-        let driven = try Connected()
+        let driven = try ConnectedDriver()
         let barrier = { try driven.harness.number("SELECT number FROM barrier") ?? 0 }
         try driven.harness.runner.raiseBarrier()
         let before = try barrier()

@@ -24,7 +24,7 @@ import Testing
 
     @Test("history and status go on without the mailbox")
     func reading() throws {
-        let drive = try Drive(port: 1)
+        let drive = try EngineFixture(port: 1)
         _ = try drive.accept("one")
         _ = try drive.directory.share("two", to: try romeo())
         try damage(drive.directory)
@@ -38,7 +38,7 @@ import Testing
     @Test(
         "new messages go to a new mailbox, and messages in the damaged mailbox are not lost; status reports the damage")
     func sharing() throws {
-        let drive = try Drive(port: 1)
+        let drive = try EngineFixture(port: 1)
         _ = try drive.directory.share("one", to: try romeo())
         try damage(drive.directory)
         _ = try drive.directory.share("two", to: try romeo())
@@ -56,7 +56,7 @@ import Testing
     func driving() throws {
         let server = try ScriptedServer("idle")
         defer { server.stop() }
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         _ = try drive.directory.share("one", to: try romeo())
         try damage(drive.directory)
         try drive.run { _, event in event.short == "one is acked" }
@@ -69,7 +69,7 @@ import Testing
     func damagedMeanwhile() throws {
         let server = try ScriptedServer("idle")
         defer { server.stop() }
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         _ = try drive.directory.share("one", to: try romeo())
         let directory = drive.directory
         let recipient = try romeo()

@@ -17,7 +17,7 @@ extension StepHarness {
         return """
             <message from='\(room ?? "juliet@example.org")'><result xmlns='urn:xmpp:mam:2' queryid='\(query)' id='\(id)'>\
             <forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='\(stamp)'/>\
-            \(StepHarness.inClient(xml ?? CatchUpTests.message(body ?? id)))</forwarded></result></message>
+            \(StepHarness.inClient(xml ?? ArchiveSyncTests.message(body ?? id)))</forwarded></result></message>
             """
     }
 

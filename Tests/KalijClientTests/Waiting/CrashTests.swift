@@ -45,7 +45,7 @@ import Testing
     /// A process that drives until no handler is left to call.
     private static func drive() throws {
         let path = try #require(ProcessInfo.processInfo.environment[variable])
-        var options = Engine.Options(timing: Drive.timing)
+        var options = Engine.Options(timing: EngineFixture.timing)
         options.features = [Log.self, Deadly.self]
         let engine = try Engine(AccountDirectory(path), options: options) { _ in }
         engine.loop.schedule(after: 1) { [weak engine] in engine?.stop() }
@@ -54,14 +54,14 @@ import Testing
 
     private static func logOut() throws {
         let path = try #require(ProcessInfo.processInfo.environment[variable])
-        var options = Engine.Options(timing: Drive.timing)
+        var options = Engine.Options(timing: EngineFixture.timing)
         options.features = [Log.self, Deadly.self]
         try Engine.logOutRequested(AccountDirectory(path), options: options, online: false)
     }
 
     /// All handlers are due at once; nobody listens on the account's port.
-    private func prepare(_ body: (Step) throws -> Void) throws -> Drive {
-        let drive = try Drive(port: 1)
+    private func prepare(_ body: (Step) throws -> Void) throws -> EngineFixture {
+        let drive = try EngineFixture(port: 1)
         setenv(Self.variable, drive.directory.path, 1)
         let database = try drive.database()
         let account = try AccountTable(database).account(nil, in: drive.directory)
@@ -69,17 +69,17 @@ import Testing
         return drive
     }
 
-    private func log(_ drive: Drive) throws -> [String] {
+    private func log(_ drive: EngineFixture) throws -> [String] {
         try drive.database().prepare("SELECT text FROM log ORDER BY rowid").all { $0.text() }
     }
 
-    private func letters(_ drive: Drive) throws -> [String] {
+    private func letters(_ drive: EngineFixture) throws -> [String] {
         try drive.database().prepare("SELECT name || ': ' || reason FROM dead_letter ORDER BY id").all { $0.text() }
     }
 
     private let reason = "3 processes ended while they called it"
 
-    private func endsThrice(_ drive: Drive) async throws {
+    private func endsThrice(_ drive: EngineFixture) async throws {
         for crashes in Int64(0)..<3 {
             await #expect(processExitsWith: .signal(SIGKILL)) { try CrashTests.drive() }
             #expect(try letters(drive).isEmpty, "after \(crashes + 1) crashes")

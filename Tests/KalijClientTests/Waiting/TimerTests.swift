@@ -51,7 +51,7 @@ struct TimerTests {
     @Test("logging out invalidates all waiting handlers and deletes the credentials; the messages stay")
     func loggedOut() throws {
         let harness = try StepHarness.logging()
-        try harness.receive(CatchUpTests.live("hello", archive: "a1"))
+        try harness.receive(ArchiveSyncTests.live("hello", archive: "a1"))
         try wait(harness)
         _ = try harness.logoutSteps.logOut(removing: false)
         #expect(try harness.log() == ["asked: logged out", "timer: logged out", "promise logged out"])
@@ -65,7 +65,7 @@ struct TimerTests {
     func removed() throws {
         let harness = try StepHarness.logging()
         try harness.accept("hello")
-        try harness.receive(CatchUpTests.live("hello", archive: "a1"))
+        try harness.receive(ArchiveSyncTests.live("hello", archive: "a1"))
         try wait(harness)
         _ = try harness.logoutSteps.logOut(removing: true)
         #expect(try harness.log() == ["asked: account removed", "timer: account removed", "promise account removed"])

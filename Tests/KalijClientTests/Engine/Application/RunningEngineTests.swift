@@ -13,16 +13,16 @@ import Testing
 
 /// "The public API for an app: `Engine(role:)`, events as an `AsyncSequence`, notifications as another."
 @Suite(.serialized) struct RunningEngineTests {
-    private let drive: Drive
+    private let drive: EngineFixture
     private let server: ScriptedServer
 
     init() throws {
         server = try ScriptedServer("idle")
-        drive = try Drive(server)
+        drive = try EngineFixture(server)
     }
 
     private func start(_ role: Role = .main) async throws -> RunningEngine {
-        var options = Engine.Options(timing: Drive.timing)
+        var options = Engine.Options(timing: EngineFixture.timing)
         options.budget = hangLimit
         return try await Engine.start(role: role, in: drive.directory, options: options)
     }
@@ -41,7 +41,7 @@ import Testing
         "SIGTERM and SIGINT stop an engine in order, whichever thread gets the signal",
         arguments: [SIGTERM, SIGINT])
     func signals(number: Int32) async throws {
-        var options = Engine.Options(timing: Drive.timing)
+        var options = Engine.Options(timing: EngineFixture.timing)
         options.stopsOnSignals = true
         // A shell's job in the background ignores SIGINT, and an ignored signal reaches nobody.
         signal(number, SIG_DFL)

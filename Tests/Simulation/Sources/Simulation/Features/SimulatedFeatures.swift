@@ -2,7 +2,7 @@
 enum SimulatedFeatures {
     static let all: [any SimulatedFeature.Type] = [
         SimulatedLogin.self,
-        SimulatedRoom.self,
+        HostileMUC.self,
         SimulatedCallbacks.self,
         SimulatedDiscovery.self,
         SimulatedArchive.self,
@@ -22,7 +22,7 @@ enum SimulatedFeatures {
         SimulatedEvents.self,
         SimulatedSearch.self,
         SimulatedProfiles.self,
-        SimulatedGarden.self,
+        SimulatedMUC.self,
         SimulatedBookmarks.self,
         SimulatedPush.self,
         SimulatedOMEMO.self,

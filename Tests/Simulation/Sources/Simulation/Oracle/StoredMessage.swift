@@ -20,7 +20,7 @@ struct StoredMessage {
             """
             SELECT m.message_id, m.direction, m.state, m.settled, m.recipient, m.corrects,
                 coalesce(o.body, m.body) AS body FROM message m LEFT JOIN original o ON o.message = m.id
-            WHERE m.conversation <> '\(SimulatedGarden.address)' ORDER BY m.position, m.id
+            WHERE m.conversation <> '\(SimulatedMUC.address)' ORDER BY m.position, m.id
             """
         ).all { row in
             let id = row.text("message_id")

@@ -129,7 +129,7 @@ extension Plan {
         var drawn = profile ?? (hasArchive ? Self.archived(server, &archiving) : server.withoutArchive)
         drawn.tellsTime = seed % 8 != 7
         drawn.hasNodes = seed / 4 % 5 != 4
-        if profile == nil { drawn.login = LoginHabits(seed: seed) }
+        if profile == nil { drawn.login = LoginProfile(seed: seed) }
         self.profile = drawn
         latency = random.pick(weighted: [
             (5, 200...2000), (3, 1000...40_000), (1, 20_000...300_000),

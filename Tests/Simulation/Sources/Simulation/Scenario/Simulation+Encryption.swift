@@ -18,7 +18,7 @@ extension Simulation {
         case .hearAgain(let isSame): omemo.repeatLast(isSame: isSame)
         case .list(let isListed): omemo.list(isListed: isListed)
         case .enter:
-            guard let room = try? JID(SimulatedGarden.address) else { return }
+            guard let room = try? JID(SimulatedMUC.address) else { return }
             _ = share(JoinRoom(room, nick: "juliet"), "join", nil)
         case .impersonate: omemo.impersonate()
         case .backUp:

@@ -8,10 +8,10 @@ import KalijStore
 /// What happens in the room.
 extension Simulation {
     func garden(_ action: GardenAction) {
-        let garden = server.feature(SimulatedGarden.self)
+        let garden = server.feature(SimulatedMUC.self)
         switch action {
         case .join:
-            guard let room = try? JID(SimulatedGarden.address) else { return }
+            guard let room = try? JID(SimulatedMUC.address) else { return }
             record.hasJoined = share(JoinRoom(room, nick: "juliet"), "join", nil)
         case .say(let number, let operations): say(number, operations)
         case .talk(let number): garden.say("talk-\(number)")
@@ -32,7 +32,7 @@ extension Simulation {
         }
         guard isKnown ?? false else { return }
         let isAccepted = accept(operations: operations) { [world] database in
-            let text = try OutgoingText(body, to: try JID(SimulatedGarden.address), id: body)
+            let text = try OutgoingText(body, to: try JID(SimulatedMUC.address), id: body)
             _ = try Step.accept(for: account, in: database, clock: world.clock(of: number), text.accept)
         }
         world.trace("   \(body) is \(isAccepted ? "accepted" : "perhaps accepted")")

@@ -213,7 +213,7 @@ public final class Simulation {
     private func calm() {
         isCalm = true
         isAway = false
-        server.feature(SimulatedGarden.self).isCalm = true
+        server.feature(SimulatedMUC.self).isCalm = true
         server.login.isCalm = true
         server.feature(SimulatedFiles.self).http.isCalm = true
         world.trace("=== calm")

@@ -54,7 +54,7 @@ public struct Profile: Sendable {
     /// Whether contacts, other clients and archives do what programs do that nobody has measured here.
     var hasOddPeers = true
 
-    var login = LoginHabits()
+    var login = LoginProfile()
 
     enum StaleCount { case close, resume, fail }
 

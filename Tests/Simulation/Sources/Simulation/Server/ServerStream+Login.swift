@@ -16,7 +16,7 @@ extension ServerStream {
         var agent: String { request?.child("user-agent")?["id"] ?? "" }
     }
 
-    private var habits: LoginHabits { server.profile.login }
+    private var habits: LoginProfile { server.profile.login }
     private var isProsody: Bool { server.profile.name.hasPrefix("Prosody") }
 
     /// Whether a step is to be handled; otherwise it came as a letter that the server does not take.

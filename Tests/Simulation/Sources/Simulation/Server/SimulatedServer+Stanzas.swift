@@ -6,7 +6,7 @@ extension SimulatedServer {
         omemo.look(at: stanza)
         switch stanza.name {
         case "message" where stanza["type"] == "groupchat":
-            feature(SimulatedGarden.self).said(stanza, by: session)
+            feature(SimulatedMUC.self).said(stanza, by: session)
         case "message": for feature in features { feature.sent(stanza, by: session) }
         case "presence": for feature in features { feature.present(stanza, of: session) }
         default: if ["get", "set"].contains(stanza["type"]) { answer(stanza, to: session) }

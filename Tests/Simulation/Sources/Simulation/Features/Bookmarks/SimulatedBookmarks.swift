@@ -49,7 +49,7 @@ final class SimulatedBookmarks: SimulatedFeature {
         let new = storage.children.map { dropsNicknames ? Self.withoutNickname($0).xml() : $0.xml() }
         let kept = Set(new.map(\.exact))
         for child in shown[session.id] ?? []
-        where !child.contains(SimulatedGarden.address) && !kept.contains(child.exact) {
+        where !child.contains(SimulatedMUC.address) && !kept.contains(child.exact) {
             server.fault("the list of rooms was overwritten: \(child) is gone")
         }
         list = new
@@ -114,8 +114,8 @@ final class SimulatedBookmarks: SimulatedFeature {
     private func checkList() -> [Violation] {
         let own =
             isNative
-            ? nodes.node(Self.native)?.content(of: SimulatedGarden.address)
-            : list.first { $0.contains(SimulatedGarden.address) }
+            ? nodes.node(Self.native)?.content(of: SimulatedMUC.address)
+            : list.first { $0.contains(SimulatedMUC.address) }
         guard own?.contains("autojoin='true'") ?? false else {
             return [Violation(.bookmarks, "the room is not in the list: \(own ?? "nothing")")]
         }

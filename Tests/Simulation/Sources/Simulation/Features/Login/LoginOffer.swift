@@ -85,7 +85,7 @@ extension LoginOffer {
         }
     }
 
-    func edited(_ edit: LoginHabits.Edit.Kind) -> LoginOffer {
+    func edited(_ edit: LoginProfile.Edit.Kind) -> LoginOffer {
         var offer = self
         switch edit {
         case .withoutFAST: offer.fast = []

@@ -42,7 +42,7 @@ final class SimulatedLogin: SimulatedFeature {
 
     init(_ server: SimulatedServer) { self.server = server }
 
-    private var habits: LoginHabits { server.profile.login }
+    private var habits: LoginProfile { server.profile.login }
 
     /// What is offered now.
     /// - Parameter hasFrom: whether the client has said who it is.
@@ -58,7 +58,7 @@ final class SimulatedLogin: SimulatedFeature {
     }
 
     /// How the server takes a letter; nil: as if asked for.
-    func reaction(to letter: Letter) -> LoginHabits.Reaction? { habits.letters[letter] }
+    func reaction(to letter: Letter) -> LoginProfile.Reaction? { habits.letters[letter] }
 
     /// Whether the server refuses a good token.
     func refusesToken() -> Bool {

@@ -180,7 +180,7 @@ final class SimulatedOMEMO: SimulatedFeature {
             let content = content("forged", from: occupant, for: readers)
         else { return }
         server.world.trace("   an occupant of the room writes as the contact's device")
-        server.feature(SimulatedGarden.self).say(content: content)
+        server.feature(SimulatedMUC.self).say(content: content)
     }
 
     /// A server takes a text back in the contact's name, without a key: nothing happens to the text.

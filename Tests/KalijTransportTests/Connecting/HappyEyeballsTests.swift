@@ -5,7 +5,7 @@ import Testing
 @testable import KalijTransport
 
 /// RFC 8305 on loopback.
-@Suite struct RaceTests {
+@Suite struct HappyEyeballsTests {
     private func dial(
         _ port: UInt16, limits: ConnectionLimits = ConnectionLimits(), _ prepare: (EventLoop) -> Void = { _ in }
     ) throws -> (dialogue: Dialogue, time: Double) {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Somebody between Kalij and the server, with a certificate that Kalij trusts: nothing leaves that proves the password elsewhere.
-@Suite(.serialized) struct MiddleTests {
+@Suite(.serialized) struct MITMTests {
     /// What is changed, by name.
     private static let changes: [(name: String, rules: [Middle.Rule])] = [
         ("nothing", []),

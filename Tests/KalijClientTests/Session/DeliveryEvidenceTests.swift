@@ -8,7 +8,7 @@ import Testing
 
 /// Promise 2: "only what is not there is sent again, in order, and only if the archive is known to keep what we send to this peer
 /// and has not expired or been purged behind the anchor; else the outcome is unknown."
-struct ArchiveEvidenceTests {
+struct DeliveryEvidenceTests {
     /// A harness that has read a1 to a5. The server has accepted the messages `before`. The message "lost" has left in a
     /// lost session, and the new session is about to read.
     private func lost(before: [String] = [], acked: String? = nil) throws -> StepHarness {

@@ -7,7 +7,7 @@ import Testing
 @testable import KalijSteps
 
 /// Encrypted messages that leave.
-struct EncryptingTests {
+struct MessageEncryptorTests {
     private func ready() throws -> (StepHarness, SealedPeer) {
         let harness = try StepHarness.caughtUp()
         try harness.publishKeys()

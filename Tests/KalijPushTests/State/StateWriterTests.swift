@@ -6,7 +6,7 @@ import Testing
 @testable import KalijPush
 
 @Suite("The disk takes nothing for a while")
-struct StateKeeperTests {
+struct StateWriterTests {
     private let folder = ScratchDirectory.freshPath("kalij-push")
 
     private func withKeeper(_ body: (StateWriter, PushDatabase) throws -> Void) throws {

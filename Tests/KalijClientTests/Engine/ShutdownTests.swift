@@ -4,7 +4,7 @@ import Testing
 @testable import KalijClient
 
 /// How an engine ends, as transcripts.
-struct StoppingTests {
+struct ShutdownTests {
     private struct Broken: Error {}
     private static let stale = FenceError.stale(mine: 1, now: 2)
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Garbage at every point")
-struct GarbageTests {
+struct FileDeletionTests {
     private static let names = [
         "stream", "features", "starttls", "proceed", "failure", "mechanisms", "mechanism", "challenge", "success",
         "auth", "bind", "jid", "iq", "message", "presence", "error", "resumed", "failed", "enabled", "r", "a", "sm",

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Uploads whose server or connection ends in the middle.
-@Suite(.serialized) struct UploadPerilTests {
+@Suite(.serialized) struct UploadFailureTests {
     /// The rate of the link in cuts; `rate=0` for no limit.
     private static let rate = LongForm.choice("rate").flatMap { Int($0) } ?? 400_000
 

@@ -3,7 +3,7 @@ import Testing
 @testable import KalijFeatures
 
 /// The publishing of the own keys as transcripts: what happens, and what is to be done.
-struct OwnPublishingTests {
+struct KeyPublicationStateTests {
     private func play(
         _ state: KeyPublicationState = KeyPublicationState(), _ events: KeyPublicationState.Event...
     ) -> (stage: KeyPublicationState.Stage, actions: [KeyPublicationState.Action]) {

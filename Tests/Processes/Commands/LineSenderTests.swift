@@ -3,7 +3,7 @@ import KalijLab
 import Testing
 
 /// "`send -i` (a line a message, as `tail -f |` needs)".
-@Suite(.serialized) struct SendingLinesTests {
+@Suite(.serialized) struct LineSenderTests {
     private static let words = ["--json", "send", "bob@localhost", "-i"]
 
     /// Bob's own `kalij`, which has all messages of the archive.

@@ -2,7 +2,7 @@ import KalijStore
 import KalijXML
 
 /// The answers of a room whose archive is forged throughout.
-final class SimulatedRoom: SimulatedFeature {
+final class HostileMUC: SimulatedFeature {
     unowned let server: SimulatedServer
 
     init(_ server: SimulatedServer) { self.server = server }

@@ -6,7 +6,7 @@ import Glibc
 /// death. Then the guardian kills every process with the laboratory's mark in its environment, until none is found any
 /// more: children's children inherit the mark too, in any process group. At last the guardian removes the directory. A
 /// normal end goes the same way, so there is only one clean-up, tested every time.
-final class Guardian: Sendable {
+final class CleanupProcess: Sendable {
     /// `NAME=value`, the mark of every process of this laboratory.
     let mark: (name: String, value: String)
     let pid: pid_t

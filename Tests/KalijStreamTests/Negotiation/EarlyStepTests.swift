@@ -2,7 +2,7 @@ import KalijStream
 import Testing
 
 @Suite("Letters that leave unasked")
-struct UnaskedTests {
+struct EarlyStepTests {
     private static let startTLS = "<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"
     private static let offersTLS = "<stream:features>\(startTLS)</stream:features>"
     private static let proceed = "<proceed xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"

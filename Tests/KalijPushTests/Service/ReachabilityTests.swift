@@ -2,7 +2,7 @@ import KalijPush
 import Testing
 
 @Suite("The state of a module")
-struct ReachTests {
+struct ReachabilityTests {
     @Test("a provider without an answer for 10 s is out of reach: reported once, and again after an answer")
     func reach() throws {
         var drill = try Drill()

@@ -8,7 +8,7 @@ import Testing
 @testable import KalijSteps
 
 /// A driver in the middle of a session, on a connection that is only noted down.
-final class Connected {
+final class ConnectedDriver {
     let harness: StepHarness
     let wire: Wire
     let driver: AccountDriver
@@ -17,7 +17,7 @@ final class Connected {
     var onEvent: (EngineEvent) -> Void = { _ in }
 
     /// - Parameter page: how long results wait for the rest of their page, in seconds.
-    init(_ harness: StepHarness? = nil, page: Double = 0, timing: Timing = Drive.timing) throws {
+    init(_ harness: StepHarness? = nil, page: Double = 0, timing: Timing = EngineFixture.timing) throws {
         var timing = timing
         timing.page = page
         self.harness = try harness ?? StepHarness()

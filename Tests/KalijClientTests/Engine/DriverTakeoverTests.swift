@@ -10,7 +10,7 @@ import Testing
 @testable import KalijSteps
 
 /// Rules.md, roles 3 and 8: the owner is asked, and given up only if it does not answer within five seconds.
-@Suite struct TakingOverTests {
+@Suite struct DriverTakeoverTests {
     private final class Time: Sendable {
         private let nanoseconds = Mutex<Int64>(0)
         func pass(seconds: Int64) { nanoseconds.withLock { $0 += seconds * 1_000_000_000 } }

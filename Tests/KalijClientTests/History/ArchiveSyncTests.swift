@@ -7,7 +7,7 @@ import Testing
 @testable import KalijSteps
 
 /// After a bind without a resume the archive is read from the last stored id to the archive's end, page by page.
-struct CatchUpTests {
+struct ArchiveSyncTests {
     /// A message of romeo's.
     static func message(_ body: String, from: String = "romeo@example.net/x") -> String {
         "<message from='\(from)' to='juliet@example.org' type='chat' id='m-\(body)'><body>\(body)</body></message>"

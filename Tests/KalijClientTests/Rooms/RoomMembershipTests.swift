@@ -4,7 +4,7 @@ import Testing
 @testable import KalijFeatures
 
 /// Where an account is in a room, as transcripts: what happens, and what is to be done.
-struct RoomStayTests {
+struct RoomMembershipTests {
     private func play(
         _ events: RoomMembership.Event..., from stay: RoomMembership = RoomMembership()
     ) -> (state: RoomMembership.State, actions: [RoomMembership.Action]) {

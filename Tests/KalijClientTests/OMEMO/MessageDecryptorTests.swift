@@ -7,7 +7,7 @@ import Testing
 @testable import KalijSteps
 
 /// Encrypted messages that come.
-struct DecryptingTests {
+struct MessageDecryptorTests {
     private func ready() throws -> (StepHarness, SealedPeer) {
         let harness = try StepHarness.caughtUp()
         try harness.publishKeys()

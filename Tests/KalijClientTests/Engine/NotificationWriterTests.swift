@@ -8,7 +8,7 @@ import Testing
 @testable import KalijSteps
 
 /// Rules.md, durability 3: effects leave after the commit; only what is told to the server waits for a sync (durability 4).
-@Suite struct NotifyingTests {
+@Suite struct NotificationWriterTests {
     private static let message = """
         <message from='romeo@localhost/x' to='juliet@localhost/test' type='chat' id='1'><body>one</body></message>\
         <r xmlns='urn:xmpp:sm:3'/>
@@ -16,9 +16,9 @@ import Testing
 
     /// Wakes up for one message.
     /// - Parameter show: told the number of barriers when the message was stored, and now.
-    private func wake(_ drive: Drive, _ show: @escaping (_ stored: Int64, _ now: Int64) throws -> Void) throws {
+    private func wake(_ drive: EngineFixture, _ show: @escaping (_ stored: Int64, _ now: Int64) throws -> Void) throws {
         let raised = { try drive.number("SELECT number FROM barrier") ?? 0 }
-        var options = Engine.Options(role: .wake, timing: Drive.timing)
+        var options = Engine.Options(role: .wake, timing: EngineFixture.timing)
         options.budget = hangLimit
         var (stored, problem): (Int64, (any Error)?) = (-1, nil)
         var engine: Engine?
@@ -44,7 +44,7 @@ import Testing
         try Self.message.write(toFile: scratch.file("recording.xml"), atomically: true, encoding: .utf8)
         let server = try ScriptedServer("replay", scratch.file("recording.xml"))
         defer { server.stop() }
-        let drive = try Drive(server)
+        let drive = try EngineFixture(server)
         var shown: [Int64] = []
         try wake(drive) { stored, now in
             #expect(stored == now)
@@ -68,8 +68,8 @@ import Testing
         try Self.message.write(toFile: scratch.file("recording.xml"), atomically: true, encoding: .utf8)
         let server = try ScriptedServer("replay", scratch.file("recording.xml"))
         defer { server.stop() }
-        let drive = try Drive(server)
-        var options = Engine.Options(role: .wake, timing: Drive.timing)
+        let drive = try EngineFixture(server)
+        var options = Engine.Options(role: .wake, timing: EngineFixture.timing)
         options.budget = hangLimit
         var (tried, shown) = (0, 0)
         var engine: Engine?

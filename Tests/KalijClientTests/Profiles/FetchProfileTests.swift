@@ -8,7 +8,7 @@ import Testing
 @testable import KalijSteps
 
 /// Asking for vCards and pictures (XEP-0054, XEP-0084, XEP-0153).
-struct LookUpTests {
+struct FetchProfileTests {
     private static let told = "profiles.told"
     private static let romeo = StepHarness.romeo
 

@@ -6,7 +6,7 @@ import Testing
 @testable import KalijSteps
 
 /// Nothing is read twice: a reading begins after the messages that an earlier reading has shown in quiet.
-struct QuietTests {
+struct ArchiveHorizonTests {
     /// The clock stands at 12:00:00.
     private static func stamp(_ second: Int) -> String {
         "2026-11-21T11:5\(8 + second / 60):\(second % 60 < 10 ? "0" : "")\(second % 60)Z"
@@ -80,7 +80,8 @@ struct QuietTests {
         try harness.answerFeatures(archive: true)
         #expect(try harness.asked() == ["after a4"])
         try harness.show(["a5"])
-        try harness.receive(try harness.result("a5", xml: CatchUpTests.message("twin", from: "nurse@example.net/y")))
+        try harness.receive(
+            try harness.result("a5", xml: ArchiveSyncTests.message("twin", from: "nurse@example.net/y")))
         try harness.fin("page", last: "a5", complete: true)
         #expect(try harness.history().suffix(2) == ["in a5", "in twin"])
         try harness.reconnect()
@@ -97,7 +98,7 @@ struct QuietTests {
         try harness.fin("page", last: "r2", complete: true)
         try harness.reconnect()
         #expect(try harness.asked() == ["after r2"])
-        try harness.receive(CatchUpTests.live("a5", archive: "a5"))
+        try harness.receive(ArchiveSyncTests.live("a5", archive: "a5"))
         try harness.show(["a4"])
         // The connection breaks, and the page is asked for again.
         try harness.reconnect()

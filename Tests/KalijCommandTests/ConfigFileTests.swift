@@ -3,7 +3,7 @@ import Testing
 @testable import kalij
 
 /// "a configuration file for defaults".
-@Suite struct DefaultsTests {
+@Suite struct ConfigFileTests {
     private func arguments(
         _ text: String, _ words: [String] = [], of command: any Command.Type = SendCommand.self
     ) throws -> Arguments {

@@ -5,7 +5,7 @@ extension Violation.Promise {
     static let garden = Violation.Promise("garden")
 }
 
-extension SimulatedGarden {
+extension SimulatedMUC {
     private struct Row {
         let body: String
         let isOwn: Bool

@@ -4,7 +4,7 @@ import Testing
 @testable import KalijTransport
 
 /// The length of a `wake` run, in simulated time.
-struct WakeRunTests {
+struct WakeSessionTests {
     /// Time that jumps from timer to timer.
     private final class SimulatedTime: Scheduler {
         private(set) var now = 0.0

@@ -1,7 +1,7 @@
 import KalijStream
 
 /// How a server lets clients in: drawn for each seed, where real servers of the same kind differ by their configuration.
-struct LoginHabits: Sendable {
+struct LoginProfile: Sendable {
     /// The answer to a letter, a step that leaves before the server asks for the step.
     enum Reaction: Sendable, CaseIterable {
         /// The stream ends with an error.
@@ -46,7 +46,7 @@ struct LoginHabits: Sendable {
     var refusedTokens = 0
 }
 
-extension LoginHabits {
+extension LoginProfile {
     /// Drawn from a generator of its own, so that the rest of a plan stays the same.
     init(seed: UInt64) {
         var random = Seeded(seed &* 0xD6E8_FEB8_6659_FD93 &+ 11)

@@ -9,7 +9,7 @@ import KalijTransport
 import TestSupport
 
 /// A directory with one account at a scripted server, and engines that drive it.
-final class Drive {
+final class EngineFixture {
     let scratch: ScratchDirectory
     let directory: AccountDirectory
     /// The events, in short.
@@ -51,7 +51,7 @@ final class Drive {
     /// - Returns: how long the engine took to end after it was told to stop.
     @discardableResult
     func run(
-        _ role: Role = .main, timing: Timing = Drive.timing,
+        _ role: Role = .main, timing: Timing = EngineFixture.timing,
         _ isEnough: @escaping (Engine, EngineEvent) throws -> Bool
     ) throws -> Double {
         var stopped: Double?

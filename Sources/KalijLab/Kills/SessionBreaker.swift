@@ -1,5 +1,5 @@
 /// Makes sessions unresumable, by each cause in turn.
-struct LossMaker: Sendable {
+struct SessionBreaker: Sendable {
     let server: any XMPPServer
     let options: ServerOptions
     let chat: Chat

@@ -3,7 +3,7 @@ import KalijXML
 
 /// A room (XEP-0045) with a contact in it, perhaps on another server, to which a link leads that loses messages
 /// silently.
-final class SimulatedGarden: SimulatedFeature {
+final class SimulatedMUC: SimulatedFeature {
     static let address = "garden@rooms.example.net"
     private static let contact = "romeo"
     private static let muc = "http://jabber.org/protocol/muc"
@@ -34,7 +34,7 @@ final class SimulatedGarden: SimulatedFeature {
     private var isRemote: Bool { world.seed / 8 % 3 == 0 }
 
     /// Stanzas to a room on another server need some time, and arrive in order (RFC 6120 section 10.1).
-    private func carry(_ arrive: @escaping (SimulatedGarden) -> Void) {
+    private func carry(_ arrive: @escaping (SimulatedMUC) -> Void) {
         guard isRemote else { return arrive(self) }
         linkEnd = max(linkEnd + 1, world.now + Int64(world.random.pick(1000...400_000)))
         world.after(linkEnd - world.now) { [weak self] in
