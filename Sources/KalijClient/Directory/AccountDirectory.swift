@@ -54,7 +54,7 @@ public struct AccountDirectory: Sendable {
     }
 
     /// The bell of the driver; nil if nobody drives.
-    private func bell() -> (any Bell)? { platform.signals.bell(directory: path, at: .driver) }
+    private func bell() -> (any DoorbellConnection)? { platform.signals.bell(directory: path, at: .driver) }
 
     /// Runs `commit`, which commits work for the driver, and rings the driver: when this function returns, or when this
     /// process dies.

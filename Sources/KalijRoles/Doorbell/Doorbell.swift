@@ -54,7 +54,7 @@ public enum Doorbell {
     }
 
     /// A writer's end: rings when the object is freed, or when the process dies.
-    public final class DoorbellConnection: KalijRoles.DoorbellConnection {
+    public final class Connection: DoorbellConnection {
         private let descriptor: Int32
         init(_ descriptor: Int32) { self.descriptor = descriptor }
         deinit { close(descriptor) }
@@ -123,8 +123,8 @@ public enum Doorbell {
     }
 
     /// Connects to the process that listens at `address` in `directory`; nil if there is none.
-    public static func bell(directory path: String, at address: Address = .driver) -> DoorbellConnection? {
-        connected(path, address).map(DoorbellConnection.init)
+    public static func bell(directory path: String, at address: Address = .driver) -> Connection? {
+        connected(path, address).map(Connection.init)
     }
 
     private static func connected(_ path: String, _ address: Address) -> Int32? {

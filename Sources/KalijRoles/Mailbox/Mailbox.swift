@@ -268,7 +268,7 @@ public final class Mailbox {
         /// The row.
         public let id: Int64
         /// Tells the receiver to look, and this process that the receiver has answered or is gone.
-        public let bell: any Bell
+        public let bell: any DoorbellConnection
     }
 
     /// Rings, and waits until the receiver has answered or hung up.

@@ -10,7 +10,7 @@ public protocol Signals: Sendable {
 
     /// Connects to the listener at `address` of `directory`, before something is committed for that listener.
     /// - Returns: a bell that rings when freed; nil if nobody listens.
-    func bell(directory: String, at address: Address) -> (any Bell)?
+    func bell(directory: String, at address: Address) -> (any DoorbellConnection)?
 }
 
 /// The listening end of signals.
@@ -26,7 +26,7 @@ public protocol SignalListener: AnyObject {
 }
 
 /// The signalling end: rings when freed, at the latest.
-public protocol Bell: AnyObject {
+public protocol DoorbellConnection: AnyObject {
     /// Rings, and waits for the answer: to be called after the commit.
     func ring()
 
@@ -45,7 +45,7 @@ public struct SocketSignals: Signals {
         try Doorbell.Listener(directory: directory, at: address)
     }
 
-    public func bell(directory: String, at address: Address) -> (any Bell)? {
+    public func bell(directory: String, at address: Address) -> (any DoorbellConnection)? {
         Doorbell.bell(directory: directory, at: address)
     }
 }
