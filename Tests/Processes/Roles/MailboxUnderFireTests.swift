@@ -220,7 +220,7 @@ private final class MailboxProcess {
         // The others kill themselves now and then, right after a commit.
         let isLast = role != .main && sent > 20 && random.below(200) == 0
         let payload = withUnsafeBytes(of: Self.now) { Array($0) } + [isLast ? 1 : 0]
-        let letter = try mailbox.send(Notice("n", payload: payload), to: .role(to), from: role, now: 1)
+        let letter = try mailbox.send(MailboxRequest("n", payload: payload), to: .role(to), from: role, now: 1)
         if isLast, letter != nil { kill(getpid(), SIGKILL) }
         sent += 1
     }

@@ -27,7 +27,7 @@ import Testing
         return try await Engine.start(role: role, in: drive.directory, options: options)
     }
 
-    private var driver: Owner? { get throws { try StatusReader(drive.directory, drive.directory.read()).driver() } }
+    private var driver: FenceOwner? { get throws { try StatusReader(drive.directory, drive.directory.read()).driver() } }
 
     /// Waits until `isIt` is told.
     private func told(_ events: inout EngineEvents.Iterator, _ isIt: (String) -> Bool) async throws {
