@@ -189,7 +189,7 @@ lint-sources:
 	@Tests/Programs/nodes/mutants.py --check
 	@Scripts/check-documents
 	@Packaging/version --check
-	@Scripts/check-circles Sources/KalijSteps Sources/KalijFeatures Sources/KalijClient
+	@Scripts/check-circles
 	@! grep -rnx 'import Foundation' Sources --include='*.swift' --exclude-dir=KalijTestSupport  # links 35 MB of ICU: FoundationEssentials
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
 

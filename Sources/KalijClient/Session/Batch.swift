@@ -31,7 +31,7 @@ struct Batch: IteratorProtocol {
         _ events: ArraySlice<StreamParserEvent>, _ management: StreamManagement,
         isAlone: @escaping (Element) -> Bool = { _ in false }
     ) {
-        guard events.count > 1, case .element(let first) = events.first, StreamManagement.isStanza(first),
+        guard events.count > 1, case .element(let first) = events.first, first.isStanza,
             !isAlone(first)
         else { return nil }
         (rest, self.management, self.isAlone) = (events, management, isAlone)

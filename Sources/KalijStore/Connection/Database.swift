@@ -20,10 +20,10 @@ public final class Database {
     public let path: String
     private let durability: Durability
     // Owned: closed in deinit after all statements are gone.
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     private var statements = StatementCache()
     /// Those of applications. A text of an application's may be the very bytes of one of Kalij's: the linker keeps equal texts once.
-    private var applicationStatements = StatementCache()
+    var applicationStatements = StatementCache()
     private lazy var confinement = Confinement(of: handle)
 
     /// Opens the database at `path` for reading and writing; creates a missing file (readable by its owner alone).
@@ -82,16 +82,6 @@ public final class Database {
     /// A statement for a text made at run time; prepared anew each time.
     public func prepare(_ sql: String) throws(StoreError) -> Statement {
         try Statement(sql, on: handle, persistent: false)
-    }
-
-    /// The statement for `sql` of an application, which may read and change rows of the tables of applications, and nothing else.
-    /// - Throws: `StoreError`, `.notAllowed` for a statement that does more.
-    package func applicationStatement(_ sql: StaticString) throws -> Statement {
-        try applicationStatements.statement(UInt(bitPattern: sql.utf8Start)) {
-            try confined(to: .rows(of: try Schema.applications(in: self))) {
-                try Statement(sql.description, on: handle, persistent: true)
-            }
-        }
     }
 
     /// Runs `body`; statements that it prepares may do no more than `limits` say.

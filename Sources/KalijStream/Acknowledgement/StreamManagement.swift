@@ -40,7 +40,7 @@ public struct StreamManagement: Hashable, Sendable {
     public mutating func receive(
         _ element: Element, unacknowledged: Int
     ) throws(StreamManagementError) -> Received {
-        if Self.isStanza(element) { return .stanza(count()) }
+        if element.isStanza { return .stanza(count()) }
         if Self.isRequest(element) { return .acknowledgementRequested }
         guard element.isNamed("a", Namespace.streamManagement) else {
             return StreamError(element).map(Received.streamError) ?? .nonza
@@ -51,7 +51,7 @@ public struct StreamManagement: Hashable, Sendable {
 
     /// Counts `element` if it is a stanza; false if it is none.
     public mutating func receive(stanza element: Element) -> Bool {
-        guard Self.isStanza(element) else { return false }
+        guard element.isStanza else { return false }
         _ = count()
         return true
     }
@@ -64,7 +64,7 @@ public struct StreamManagement: Hashable, Sendable {
     ///   - namespace: the element's namespace.
     /// - Returns: the new count; nil if such an element is not counted.
     public mutating func receiveSkipped(name: String, namespace: String?) -> HandledCount? {
-        guard namespace == Namespace.client, Self.stanzaNames.contains(name) else { return nil }
+        guard namespace == Namespace.client, Element.stanzaNames.contains(name) else { return nil }
         return count()
     }
 
@@ -93,16 +93,8 @@ public struct StreamManagement: Hashable, Sendable {
         return handled
     }
 
-    /// Whether an element is counted: a message, a presence or an iq (XEP-0198, 1).
-    public static func isStanza(_ element: Element) -> Bool {
-        for name in stanzaNames where element.isNamed(name, Namespace.client) { return true }
-        return false
-    }
-
     /// Whether an element is `<r/>`.
     public static func isRequest(_ element: Element) -> Bool { element.isNamed("r", Namespace.streamManagement) }
-
-    static let stanzaNames = ["message", "presence", "iq"]
 }
 
 /// How a server breaks XEP-0198 on an established stream.

@@ -113,7 +113,7 @@ public struct StanzaError: Error, Hashable, Sendable {
         guard let namespace, Namespace.ofStanzas.contains(namespace) else { return nil }
         if element.isNamed("error") {
             self.init(error: element)
-        } else if element["type"] == "error", StreamManagement.stanzaNames.contains(element.name) {
+        } else if element["type"] == "error", Element.stanzaNames.contains(element.name) {
             guard let error = element.child("error", namespace) else {
                 self.init(.undefinedCondition)
                 return
@@ -167,7 +167,7 @@ public struct StanzaError: Error, Hashable, Sendable {
     ///   8.3.1).
     public func reply(to stanza: Element) -> Element? {
         let type = stanza["type"]
-        guard StreamManagement.isStanza(stanza), type != "error", type != "result" else { return nil }
+        guard stanza.isStanza, type != "error", type != "result" else { return nil }
         var attributes = ["type": "error"]
         if let sender = stanza["from"] { attributes["to"] = sender }
         if let id = stanza["id"] { attributes["id"] = id }

@@ -170,7 +170,7 @@ public struct Negotiation: Sendable {
         case .authenticating(let attempt): return try authenticating(attempt, element)
         case .resuming(let resume, let features): return try answeredResume(element, resume, features)
         case .binding(let features, let bind): return try answeredBind(element, features, bind)
-        case .bound(let bind) where !StreamManagement.isStanza(element): return try manage(element, bind)
+        case .bound(let bind) where !element.isStanza: return try manage(element, bind)
         case .bound, .enabling: return try uncounted(element)
         case .unwanted: return []
         default: throw unexpected(element)

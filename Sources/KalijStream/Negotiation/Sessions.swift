@@ -168,7 +168,7 @@ extension Negotiation {
 
     /// Stanzas may arrive as soon as a resource is bound; stanzas before `<enabled/>` are not counted (XEP-0198, 4).
     mutating func uncounted(_ element: Element) throws(NegotiationError) -> [Action] {
-        if StreamManagement.isStanza(element) { return [.stanza(element)] }
+        if element.isStanza { return [.stanza(element)] }
         guard case .enabling = stage else { throw unexpected(element) }
         guard let actions = try answeredEnable(element) else { throw unexpected(element) }
         return actions

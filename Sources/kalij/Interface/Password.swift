@@ -9,7 +9,7 @@ enum Password {
         let password: String
         if let file {
             password = firstLine(try Files.contents(file, limit: 65_536))
-        } else if let given = Kalij.environment("KALIJ_PASSWORD") {
+        } else if let given = EnvironmentVariable.value("KALIJ_PASSWORD") {
             password = given
         } else {
             password = try prompt("\(isNew ? "New password" : "Password") of \(jid.bare): ")

@@ -1,16 +1,3 @@
-/// What happens at the connections to ``NodesSettings/redis``, by number; and what is known of the nodes.
-public enum NodeEvent: Sendable {
-    case connected(Int)
-    case disconnected(Int)
-    case reply(RESP, Int)
-    /// There is time for an entry.
-    case turn
-    /// The nodes of the configuration are these.
-    case configured(NodesSettings)
-    /// What an earlier process knew: how far it had read, and whose records count no more.
-    case restored([ReadPosition], excluded: [String])
-}
-
 extension PushCore {
     /// Something has happened at a connection to a server, or there is time to take an entry.
     public mutating func nodes(_ event: NodeEvent, now time: Milliseconds) -> [CoreAction] {

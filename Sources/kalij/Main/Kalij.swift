@@ -110,6 +110,4 @@ enum Kalij {
         }
         return path
     }
-
-    static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

@@ -83,14 +83,14 @@ struct ConfigFile {
             return given
         }
         let home = home.map { $0 + "/.config" }
-        let base = Kalij.environment("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home
+        let base = EnvironmentVariable.value("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home
         // A file that cannot be read is an error; no file is none.
         return base.map { $0 + "/kalij/config" }.flatMap {
             access($0, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno) ? $0 : nil
         }
     }
 
-    private static var home: String? { Kalij.environment("HOME").flatMap { $0.isEmpty ? nil : $0 } }
+    private static var home: String? { EnvironmentVariable.value("HOME").flatMap { $0.isEmpty ? nil : $0 } }
 
     private static func line(_ text: Substring, _ place: String) throws -> Line? {
         let text = text.trimmed

@@ -1,0 +1,8 @@
+/// The push services of a provider, in numbers.
+public struct ServiceFigures: Sendable, Equatable {
+    public var known: Int
+    /// Out of reach, or without answers.
+    public var resting: Int
+    /// Asking for a pause.
+    public var held: Int
+}
