@@ -33,7 +33,7 @@ import Testing
             return try #require(output.split(separator: "\n").last.flatMap { Int($0) }, "\(output)")
         }
 
-        func put(_ bytes: Data, to slot: UploadSlot) async throws -> Int {
+        func put(_ bytes: Data, to slot: PeerUploadSlot) async throws -> Int {
             let path = laboratory.path("upload")
             try bytes.write(to: URL(fileURLWithPath: path))
             let headers = slot.headers.flatMap { ["--header", $0.joined(separator: ": ")] }

@@ -115,7 +115,7 @@ import Testing
                 retrying: .possible)
             let quarantined = QuarantineRecord(stanza)
             let status = StatusRecord(
-                directory: text.next(), driver: Owner(number: 1, role: .main, pid: 1, since: 1, letGo: false),
+                directory: text.next(), driver: FenceOwner(number: 1, role: .main, pid: 1, since: 1, letGo: false),
                 accounts: [try account(&text)], quarantine: [stanza],
                 deadLetters: [DeadLetter.Origin.share, .timer].map {
                     DeadLetter(

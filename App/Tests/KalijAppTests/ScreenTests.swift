@@ -145,7 +145,7 @@ import Testing
 
 @Suite struct AnnouncementTests {
     @Test func `Three are spoken, more within two seconds are a number`() {
-        var said = Announcements()
+        var said = SpokenAnnouncements()
         for time in 0..<3 { #expect(said.arrived("m\(time)", now: Int64(time)).text == "m\(time)") }
         #expect(said.arrived("m3", now: 3) == (nil, 2000))
         #expect(said.arrived("m4", now: 10).text == nil)

@@ -5,7 +5,7 @@ import KalijPush
 func memory() throws -> Figure {
     let before = residentMegabytes()
     let now: Milliseconds = 1_700_000_000_000
-    var list = Blocklist(limit: 1_000_000)
+    var list = TokenBlocklist(limit: 1_000_000)
     var known = KnownTokens(limit: 1_000_000, lifetime: 7 * 86_400_000)
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<1_000_000 {

@@ -59,7 +59,7 @@ extension Engine {
     /// - Returns: the remaining letters. Nil if another process keeps the mailbox for too long. Then the next driver
     ///   finds the letters, the senders hear the end of the connection and look themselves, and nobody is rung any
     ///   more.
-    private func lastLetters() throws -> [Letter]? {
+    private func lastLetters() throws -> [MailboxMessage]? {
         let number = fence.owner.number
         mailbox.wait(atMost: stopping.mailboxPatience(at: clock.monotonic()))
         do {
@@ -79,7 +79,7 @@ extension Engine {
         _ = environment.loop.schedule(after: 0.05) { [weak self] in self?.ended() }
     }
 
-    private func startAgain(_ letters: [Letter]) throws {
+    private func startAgain(_ letters: [MailboxMessage]) throws {
         stopping.goOn()
         database.wait(atMost: 10)
         mailbox.wait(atMost: 10)

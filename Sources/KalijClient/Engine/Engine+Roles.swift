@@ -33,7 +33,7 @@ extension Engine {
         } ?? false
     }
 
-    func handle(_ letter: Letter) throws {
+    func handle(_ letter: MailboxMessage) throws {
         switch letter.name {
         case MailboxRequest.pleaseStop.name:
             // The answer is the end of the connection. An asker that has died since does not take over.
@@ -56,7 +56,7 @@ extension Engine {
         wake?.renew()
     }
 
-    private func answer(_ letter: Letter) throws {
+    private func answer(_ letter: MailboxMessage) throws {
         let status = DriverStatus(
             role: options.role, pid: fence.owner.pid, online: drivers.values.count { $0.stage.session != nil },
             accounts: drivers.count)

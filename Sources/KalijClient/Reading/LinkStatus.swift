@@ -16,9 +16,9 @@ public struct LinkStatus: Sendable {
     /// What no login falls below.
     public let pins: DowngradePins
     /// What leaves before the server asks for it.
-    public let unasked: Set<Letter>
+    public let unasked: Set<EarlyStep>
     /// What failed when it left before the server asked.
-    public let turnedOff: Set<Letter>
+    public let turnedOff: Set<EarlyStep>
     /// Whether there is a token for a login in one flight (XEP-0484).
     public let hasToken: Bool
     /// Whether the server has taken the last TLS session ticket that was offered.
@@ -33,7 +33,7 @@ public struct LinkStatus: Sendable {
         lastLogin = row.lastLogin.map { ($0.sent, $0.received, $0.milliseconds) }
         pins = account.pins
         let server = row.server
-        var letters: Set<Letter> = server.worked
+        var letters: Set<EarlyStep> = server.worked
         if server.offersTLS { letters.insert(.startTLS) }
         if server.login != nil { letters.insert(.login) }
         (unasked, turnedOff) = (letters.subtracting(server.off), server.off)

@@ -145,9 +145,9 @@ final class OnlineSession {
         }
     }
 
-    private var pace: Pace {
+    private var pace: AckTimeouts {
         let quality = context.runner.isBrief ? nil : context.runner.links[steps.account.id]
-        return Pace(line, quality, longest: context.timing.acknowledgement)
+        return AckTimeouts(line, quality, longest: context.timing.acknowledgement)
     }
 
     /// Wants an acknowledgement within so many seconds of silence, or more over a slow link.

@@ -17,7 +17,7 @@ struct ReconnectPolicy {
     /// Whether the connection that ends now does so at a stanza, and the next is to come soon.
     private var isSoon = false
     /// Which of two passwords the next login uses.
-    var choice = LoginChoice()
+    var choice = PasswordCandidate()
     /// Of whoever has taken the resource: what tells ours apart from now on; nil while nobody has.
     private(set) var otherResource: String?
     /// How often a session was ended for another one with its resource.

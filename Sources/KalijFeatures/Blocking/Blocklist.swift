@@ -26,10 +26,10 @@ package struct Blocklist {
 
     /// Asks for the list. The server pushes changes only to a client that has asked in the session (section 3.2).
     fileprivate func ask(attempt: Int) throws {
-        guard attempt <= Limits.serverAttempts else { return }
+        guard attempt <= EngineLimits.serverAttempts else { return }
         try step.send(
             .request(.get, Element("blocklist", xmlns: BlockingFeature.namespace)),
-            then: BlocklistResponse(attempt: attempt), within: Limits.archivePatience)
+            then: BlocklistResponse(attempt: attempt), within: EngineLimits.archivePatience)
     }
 
     /// The list has arrived.

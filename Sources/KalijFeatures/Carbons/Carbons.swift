@@ -22,11 +22,11 @@ struct Carbons {
     }
 
     func enable(attempt: Int) throws {
-        guard attempt <= Limits.serverAttempts else { return }
+        guard attempt <= EngineLimits.serverAttempts else { return }
         try step.send(
             .request(.set, Element("enable", xmlns: CarbonCopy.namespace)),
             then: CarbonsEnableResponse(attempt: attempt),
-            within: Limits.serverPatience)
+            within: EngineLimits.serverPatience)
     }
 
     /// The server copies from now on. Earlier messages are in the archive.

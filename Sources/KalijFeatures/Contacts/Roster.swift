@@ -38,7 +38,7 @@ struct Roster {
     }
 
     fileprivate func ask(attempt: Int) throws {
-        try step.send(question(), then: RosterResponse(attempt: attempt), within: Limits.serverPatience)
+        try step.send(question(), then: RosterResponse(attempt: attempt), within: EngineLimits.serverPatience)
     }
 
     /// The question for the roster. A server with versions answers with the roster only if it differs from the rows.
@@ -65,7 +65,7 @@ struct Roster {
 
     /// No answer came in time.
     fileprivate func unanswered(attempt: Int) throws {
-        if attempt < Limits.serverAttempts { try ask(attempt: attempt + 1) } else { try unavailable() }
+        if attempt < EngineLimits.serverAttempts { try ask(attempt: attempt + 1) } else { try unavailable() }
     }
 
     private func settled(_ knowledge: RosterState) throws {

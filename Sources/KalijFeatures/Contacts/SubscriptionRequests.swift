@@ -15,7 +15,7 @@ struct SubscriptionRequests {
     static let preapproval = (name: "sub", namespace: "urn:xmpp:features:pre-approval")
     /// For an address that may see the presence, and asks again and again.
     static let pace = RequestPace(5, atOnceThen: .seconds(60), upTo: .seconds(3600))
-    /// The longest kept words of an asker, in bytes. With ``Limits/keptRows`` requests and addresses of at most 3 kB the requests of an
+    /// The longest kept words of an asker, in bytes. With ``EngineLimits/keptRows`` requests and addresses of at most 3 kB the requests of an
     /// account take 4 MB at most.
     private static let longestStatus = 1000
 
@@ -45,7 +45,7 @@ struct SubscriptionRequests {
 
     /// - Returns: whether there is a place for a request of `jid`.
     private func makeRoom(for jid: JID) throws -> Bool {
-        guard try rows.count() >= Limits.keptRows else { return true }
+        guard try rows.count() >= EngineLimits.keptRows else { return true }
         let askers = try rows.askers()
         guard let leaving = FairShare.leaving(askers.map(\.domain), for: jid.domain) else { return false }
         try close(askers[leaving])

@@ -33,17 +33,17 @@ struct ServerFeatures {
     var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([AccountInfoResponse.name]) } }
 
     func askServer(attempt: Int) throws {
-        guard attempt <= Limits.serverAttempts, let server = try? JID(step.account.jid.domain) else { return }
+        guard attempt <= EngineLimits.serverAttempts, let server = try? JID(step.account.jid.domain) else { return }
         try step.send(
             .discovery(DiscoveryInfo.namespace, of: server), then: ServerInfoResponse(attempt: attempt),
-            within: Limits.serverPatience)
+            within: EngineLimits.serverPatience)
     }
 
     /// Presence and held messages wait for the answer.
     private func askAccount() throws {
         try step.send(
             .request(.get, Element("query", xmlns: DiscoveryInfo.namespace)), then: AccountInfoResponse(),
-            within: Limits.archivePatience)
+            within: EngineLimits.archivePatience)
     }
 
     /// The server has answered.

@@ -19,7 +19,7 @@ struct ArchivePreferences {
         guard try !isAwaited else { return }
         try step.send(
             .request(.get, Element("prefs", xmlns: "urn:xmpp:mam:2")), then: ArchivePreferencesResponse(),
-            within: Limits.serverPatience)
+            within: EngineLimits.serverPatience)
     }
 
     /// Whether messages to `conversation` are archived; nil if the preferences do not decide: the server has none, or

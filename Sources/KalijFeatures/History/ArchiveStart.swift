@@ -25,7 +25,7 @@ struct ArchiveStart {
             archive: archive, place: .before(first?.firstID), end: first == nil ? since : nil, size: 1)
         try step.send(
             question.element, then: ArchiveStartResponse(room: archive.isOwn ? nil : archive.key),
-            within: Limits.archivePatience)
+            within: EngineLimits.archivePatience)
     }
 
     /// The archive has shown a message that no page has asked for: there is something older.

@@ -276,7 +276,7 @@ package struct ArchiveSync {
             size: PageSize.results(over: step.link, of: round.resultBytes))
         let request = try step.send(
             question.element, then: ArchivePageResponse(query: question.id, room: archive.isOwn ? nil : archive.key),
-            within: Limits.archivePatience)
+            within: EngineLimits.archivePatience)
         try database.run(
             "UPDATE catchup SET query_id = ?3, request = ?4, shown = 0 WHERE account = ?1 AND archive = ?2",
             key + [.text(question.id), .text(request)])

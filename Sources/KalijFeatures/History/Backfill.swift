@@ -83,7 +83,7 @@ struct Backfill {
             size: PageSize.results(over: step.link, of: bytes))
         let request = try step.send(
             question.element, then: BackfillPageResponse(query: question.id, room: archive.isOwn ? nil : archive.key),
-            within: Limits.archivePatience)
+            within: EngineLimits.archivePatience)
         try database.run(
             """
             UPDATE filling SET range = ?3, query_id = ?4, request = ?5, cursor = ?6, stop = ?7, base = ?8, shown = 0,

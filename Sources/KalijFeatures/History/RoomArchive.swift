@@ -13,7 +13,7 @@ struct RoomArchive {
     package func read() throws {
         try step.send(
             .request(.get, Element("query", xmlns: "http://jabber.org/protocol/disco#info"), to: room.recipient),
-            then: RoomArchiveInfoResponse(room: room.key), within: Limits.archivePatience)
+            then: RoomArchiveInfoResponse(room: room.key), within: EngineLimits.archivePatience)
     }
 
     package func answered(_ reply: IQReply) throws {

@@ -43,7 +43,7 @@ struct ArchivedMessage {
 extension Archive {
     /// The name of the result with this id in ``FailedResults``: a hash, because ids have any length and any characters.
     func name(of id: String) -> String? {
-        (try? Digest.sha256(Array("\(key) \(id)".utf8))).map { Data($0).base64EncodedString() }
+        (try? ContentDigest.sha256(Array("\(key) \(id)".utf8))).map { Data($0).base64EncodedString() }
     }
 }
 

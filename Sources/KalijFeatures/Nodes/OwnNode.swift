@@ -55,7 +55,7 @@ package struct OwnNode {
         try step.send(
             .request(.set, Element("pubsub", xmlns: Self.pubsub, children: [create, configure])),
             then: NodeCreateResponse(node: name, access: access, handler: Callback(handler)),
-            within: Limits.serverPatience)
+            within: EngineLimits.serverPatience)
     }
 
     /// The node is there already, in whatever configuration.
@@ -64,7 +64,7 @@ package struct OwnNode {
         let configure = Element("configure", xmlns: owner, attributes: ["node": name], children: [configuration])
         try step.send(
             .request(.set, Element("pubsub", xmlns: owner, children: [configure])),
-            then: NodeConfigureResponse(node: name, handler: handler), within: Limits.serverPatience)
+            then: NodeConfigureResponse(node: name, handler: handler), within: EngineLimits.serverPatience)
     }
 
     func settle(_ outcome: NodeOutcome, _ handler: Callback<Step, NodeOutcome>) throws {
@@ -120,7 +120,7 @@ package struct OwnNode {
                 Element(
                     "pubsub", xmlns: Self.pubsub,
                     children: [publish, Element("publish-options", xmlns: Self.pubsub, children: [options])])),
-            then: handler, within: Limits.serverPatience)
+            then: handler, within: EngineLimits.serverPatience)
     }
 
     /// Asks for all items.
@@ -128,7 +128,7 @@ package struct OwnNode {
         let items = Element("items", xmlns: Self.pubsub, attributes: ["node": name])
         try step.send(
             .request(.get, Element("pubsub", xmlns: Self.pubsub, children: [items])), then: handler,
-            within: Limits.serverPatience)
+            within: EngineLimits.serverPatience)
     }
 
     /// The items in the answer to ``ask(then:)``.

@@ -75,7 +75,8 @@ extension BackupRestoreGuard {
             row.retired.append(before)
             try row.save(step.account.id, dialect, in: step.database)
             try step.send(
-                Nodes.deleteBundle(of: before, dialect), then: DeviceRemovalResponse(), within: Limits.serverPatience)
+                Nodes.deleteBundle(of: before, dialect), then: DeviceRemovalResponse(),
+                within: EngineLimits.serverPatience)
         }
         for dialect in try EnabledVersions(step: step).all {
             try KeyPublisher(step: step, dialect: dialect).handle(.began)

@@ -236,7 +236,7 @@ struct KeyPublisher {
         row.asked += 1
         try step.send(
             request, then: KeyPublishResponse(dialect: dialect.rawValue, asked: row.asked),
-            within: Limits.serverPatience)
+            within: EngineLimits.serverPatience)
     }
 
     /// Another device of the account has the id of this device. In other formats this device leaves the id, too.

@@ -24,7 +24,7 @@ struct Avatar {
             throw IntentFailure("the picture is neither PNG nor JPEG, GIF or WebP")
         }
         (self.bytes, self.type) = (bytes, type)
-        hash = try Digest.sha1.hash(bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        hash = try HashFunction.sha1.hash(bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// - Throws: `IntentFailure` if the text is no picture in base64 (RFC 4648 section 4).

@@ -53,7 +53,7 @@ struct Profiles {
         let isKnown = try isKnown(jid)
         try rows.store(new, isKnown: isKnown)
         var mayBeUnused = old.avatar != new.avatar && old.avatarFile != nil
-        if known == nil, !isKnown, try rows.forgetStrangers(but: Limits.keptRows) { mayBeUnused = true }
+        if known == nil, !isKnown, try rows.forgetStrangers(but: EngineLimits.keptRows) { mayBeUnused = true }
         if mayBeUnused { files.keep(try rows.hashes()) }
         if old.avatar != new.avatar { new.avatarFile = new.avatar.flatMap { files.path(of: $0) } }
         step.emit(ProfileChanged(new))

@@ -56,7 +56,7 @@ struct Push {
     private func ask(_ element: Element, _ row: inout PushRow) throws {
         row.asked += 1
         try step.send(
-            .request(.set, element), then: PushEnableResponse(asked: row.asked), within: Limits.serverPatience)
+            .request(.set, element), then: PushEnableResponse(asked: row.asked), within: EngineLimits.serverPatience)
     }
 
     private static func element(_ name: String, _ target: PushTarget) -> Element {

@@ -71,7 +71,7 @@ package struct QuarantinedStanza {
         let account = Value.integer(step.account.id)
         let count = try step.database.statement("SELECT count(*) FROM quarantine WHERE account = ?")
             .first([account]) { $0.integer() }
-        guard (count ?? 0) > Limits.keptRows else { return }
+        guard (count ?? 0) > EngineLimits.keptRows else { return }
         try step.database.run(
             """
             DELETE FROM quarantine WHERE id = (SELECT min(id) FROM quarantine WHERE account = ?1 AND author =

@@ -63,7 +63,7 @@ public struct AdHocRequests {
             """
             DELETE FROM question WHERE account = ?1 AND outcome IS NOT NULL
                 AND id <= (SELECT max(id) FROM question WHERE account = ?1) - ?2
-            """, [.integer(account.id), .integer(Limits.keptRows)])
+            """, [.integer(account.id), .integer(EngineLimits.keptRows)])
     }
 
     private static let columns = """

@@ -111,7 +111,7 @@ struct Markers {
         guard database.changes > 0 else { return }
         try database.run(
             "DELETE FROM early_marker WHERE id <= (SELECT max(id) FROM early_marker) - ?",
-            [.integer(Limits.keptRows)])
+            [.integer(EngineLimits.keptRows)])
     }
 
     /// A message of another device's was stored; perhaps its marker came before.

@@ -27,7 +27,7 @@ struct Receipts {
         guard step.database.changes > 0 else { return }
         try step.database.run(
             "DELETE FROM early_receipt WHERE id <= (SELECT max(id) FROM early_receipt) - ?",
-            [.integer(Limits.keptRows)])
+            [.integer(EngineLimits.keptRows)])
     }
 
     /// A message of another device's was stored; perhaps its receipt came before.

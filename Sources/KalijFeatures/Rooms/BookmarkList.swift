@@ -49,7 +49,7 @@ struct BookmarkList {
         try step.send(
             .request(.get, Element("query", xmlns: Self.privateStorage, children: [storage])),
             then: BookmarksResponse(),
-            within: Limits.serverPatience)
+            within: EngineLimits.serverPatience)
     }
 
     /// The rooms in an answer to ``ask()``; nil if there is no list in the answer.
@@ -90,7 +90,7 @@ struct BookmarkList {
             "retract", xmlns: Self.pubsub, attributes: ["node": Bookmark.native, "notify": "true"], children: [item])
         try step.send(
             .request(.set, Element("pubsub", xmlns: Self.pubsub, children: [retract])), then: handler,
-            within: Limits.serverPatience)
+            within: EngineLimits.serverPatience)
     }
 
     /// All else stays as it is, whoever has written it.
@@ -112,6 +112,6 @@ struct BookmarkList {
         }
         try step.send(
             .request(.set, Element("query", xmlns: Self.privateStorage, children: [storage])), then: handler,
-            within: Limits.serverPatience)
+            within: EngineLimits.serverPatience)
     }
 }

@@ -10,7 +10,7 @@ import KalijXML
 struct Bookmarks {
     let step: Step
     private var rows: BookmarkRows { BookmarkRows(database: step.database, account: step.account.id) }
-    private var rooms: Rooms { Rooms(step: step) }
+    private var rooms: RoomCoordinator { RoomCoordinator(step: step) }
     private var account: Value { .integer(step.account.id) }
 
     /// The most rooms of a list that are looked at.

@@ -5,7 +5,7 @@ import KalijText
 import KalijXML
 
 /// What rooms say with presence.
-extension Rooms {
+extension RoomCoordinator {
     /// A presence has come; of a room, or of anybody else.
     func came(_ presence: Element) throws {
         guard let from = presence["from"].map(JID.received), var room = try rows.room(from) else { return }

@@ -11,7 +11,7 @@ struct Invitations {
     private var rows: InvitationRows { InvitationRows(database: step.database, account: step.account.id) }
 
     static let direct = "jabber:x:conference"
-    /// The longest kept words of an inviter, in bytes; a password that is longer is left out. With ``Limits/keptRows`` invitations and
+    /// The longest kept words of an inviter, in bytes; a password that is longer is left out. With ``EngineLimits/keptRows`` invitations and
     /// addresses of at most 3 kB the invitations of an account take 8 MB at most.
     private static let longestReason = 1000
 
@@ -22,7 +22,8 @@ struct Invitations {
         guard message.type != "groupchat" else { return false }
         if invitation(in: message) != nil { return true }
         // Another client of the account has asked a room to invite.
-        return message.direction == .outgoing && message.element.child("x", Rooms.user)?.child("invite") != nil
+        return message.direction == .outgoing
+            && message.element.child("x", RoomCoordinator.user)?.child("invite") != nil
     }
 
     /// A message was stored for the first time, and is perhaps an invitation.
@@ -41,7 +42,7 @@ struct Invitations {
 
     /// - Returns: whether there is a place for an invitation.
     private func makeRoom(for row: InvitationRow) throws -> Bool {
-        guard try rows.count() >= Limits.keptRows else { return true }
+        guard try rows.count() >= EngineLimits.keptRows else { return true }
         let senders = try rows.senders()
         guard let leaving = FairShare.leaving(senders.map(\.domain), for: row.domain) else { return false }
         try close(senders[leaving].room)
@@ -50,15 +51,15 @@ struct Invitations {
 
     /// Whether the account wants to be in the room.
     private func isKnown(_ room: JID) throws -> Bool {
-        try Rooms(step: step).rows.room(room)?.isWanted ?? false
+        try RoomCoordinator(step: step).rows.room(room)?.isWanted ?? false
     }
 
     private static func invitation(in message: IncomingMessage) -> InvitationRow? {
         let element = message.element
-        if let invite = element.child("x", Rooms.user)?.child("invite"), message.sender.isBare {
+        if let invite = element.child("x", RoomCoordinator.user)?.child("invite"), message.sender.isBare {
             return row(
                 message.sender.description, inviter: invite["from"], invite.child("reason")?.text,
-                element.child("x", Rooms.user)?.child("password")?.text, message, isMediated: true)
+                element.child("x", RoomCoordinator.user)?.child("password")?.text, message, isMediated: true)
         }
         guard let x = element.child("x", direct) else { return nil }
         return row(
@@ -168,13 +169,15 @@ struct GrantMembershipRequest: IntentRequest {
     func request(in step: Step) -> Element { Self.request(to: room, for: people[count]) }
 
     static func request(to room: String, for person: String) -> Element {
-        let admin = Rooms.namespace + "#admin"
+        let admin = RoomCoordinator.namespace + "#admin"
         let item = Element("item", xmlns: admin, attributes: ["affiliation": "member", "jid": person])
         return .request(.set, Element("query", xmlns: admin, children: [item]), to: JID.received(room))
     }
 
     func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
-        let members = try Rooms(step: step).rows.room(JID.received(room)).map { Members(step: step, room: $0) }
+        let members = try RoomCoordinator(step: step).rows.room(JID.received(room)).map {
+            Members(step: step, room: $0)
+        }
         try members?.confirmed([people[count]], "member")
         var next = self
         (next.count, next.attempt) = (count + 1, 1)
@@ -192,10 +195,10 @@ struct GrantMembershipRequest: IntentRequest {
         guard error.condition == .forbidden || error.condition == .notAllowed else {
             return RoomAdminRequest.failure(error, room)
         }
-        let x = Element("x", xmlns: Rooms.user)
+        let x = Element("x", xmlns: RoomCoordinator.user)
         for jid in people {
-            let invite = Element("invite", xmlns: Rooms.user, attributes: ["to": jid])
-            if let reason { invite.add(Element("reason", xmlns: Rooms.user, text: reason)) }
+            let invite = Element("invite", xmlns: RoomCoordinator.user, attributes: ["to": jid])
+            if let reason { invite.add(Element("reason", xmlns: RoomCoordinator.user, text: reason)) }
             x.add(invite)
         }
         try step.send(
@@ -213,7 +216,7 @@ struct MediatedInviteRequest: IntentRequest {
     let room: String
 
     func request(in step: Step) throws -> Element {
-        let held = try Rooms(step: step).rows.room(JID.received(room))?.held ?? ""
+        let held = try RoomCoordinator(step: step).rows.room(JID.received(room))?.held ?? ""
         return .request(.get, Element("ping", xmlns: "urn:xmpp:ping"), to: JID.received("\(room)/\(held)"))
     }
 
@@ -237,11 +240,11 @@ public struct DeclineInvitation: Intent {
         }
         // A direct invitation has no answer.
         guard row.isMediated, let inviter = row.invitation.inviter else { return .done }
-        let decline = Element("decline", xmlns: Rooms.user, attributes: ["to": inviter.description])
+        let decline = Element("decline", xmlns: RoomCoordinator.user, attributes: ["to": inviter.description])
         try step.send(
             Element(
                 "message", xmlns: "jabber:client", attributes: ["to": room, "id": id],
-                children: [Element("x", xmlns: Rooms.user, children: [decline])]))
+                children: [Element("x", xmlns: RoomCoordinator.user, children: [decline])]))
         return .done
     }
 }

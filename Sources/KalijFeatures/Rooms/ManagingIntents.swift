@@ -29,7 +29,7 @@ extension RoomIntent {
     func entered(in step: Step) throws -> RoomRow {
         try check()
         let jid = try JID(room)
-        guard let row = try Rooms(step: step).rows.room(jid) else {
+        guard let row = try RoomCoordinator(step: step).rows.room(jid) else {
             throw IntentFailure("\(jid) is no room of this account: `kalij room join`")
         }
         guard row.stay.state.isIn else { throw IntentFailure("you are not in \(jid) now") }

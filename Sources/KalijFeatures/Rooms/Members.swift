@@ -37,10 +37,11 @@ package struct Members {
     }
 
     fileprivate func ask(_ list: String) throws {
-        let item = Element("item", xmlns: Rooms.namespace + "#admin", attributes: ["affiliation": list])
+        let item = Element("item", xmlns: RoomCoordinator.namespace + "#admin", attributes: ["affiliation": list])
         try step.send(
-            .request(.get, Element("query", xmlns: Rooms.namespace + "#admin", children: [item]), to: room.jid),
-            then: MemberListResponse(room: room.id, list: list), within: Limits.serverPatience)
+            .request(
+                .get, Element("query", xmlns: RoomCoordinator.namespace + "#admin", children: [item]), to: room.jid),
+            then: MemberListResponse(room: room.id, list: list), within: EngineLimits.serverPatience)
     }
 
     /// The people of a list are known. After the last list the next is asked for.
@@ -105,8 +106,10 @@ struct MemberListResponse: InvalidatableHandler {
     let list: String
 
     func call(_ reply: IQReply, in step: Step) throws {
-        guard let row = try Rooms(step: step).rows.room(room) else { return }
-        guard case .result(let iq) = reply, let query = iq.child("query", Rooms.namespace + "#admin") else { return }
+        guard let row = try RoomCoordinator(step: step).rows.room(room) else { return }
+        guard case .result(let iq) = reply, let query = iq.child("query", RoomCoordinator.namespace + "#admin") else {
+            return
+        }
         try Members(step: step, room: row).told(list, query.children("item"))
     }
 

@@ -29,8 +29,8 @@ struct RoomAdminRequest: IntentRequest {
         case moderation(String, reason: String?, isOld: Bool)
     }
 
-    private static let admin = Rooms.namespace + "#admin"
-    private static let owner = Rooms.namespace + "#owner"
+    private static let admin = RoomCoordinator.namespace + "#admin"
+    private static let owner = RoomCoordinator.namespace + "#owner"
 
     init(intent: String, _ room: JID, _ change: Change) {
         (self.intent, self.room, self.change) = (intent, room.bare.description, change)
@@ -70,7 +70,7 @@ struct RoomAdminRequest: IntentRequest {
 
     static func form(_ fields: [String: String]) -> Element {
         DataForm(
-            .submit, formType: Rooms.namespace + "#roomconfig",
+            .submit, formType: RoomCoordinator.namespace + "#roomconfig",
             fields: fields.sorted { $0.key < $1.key }.map { DataForm.Field($0.key, values: [$0.value]) }
         ).element
     }
@@ -86,13 +86,13 @@ struct RoomAdminRequest: IntentRequest {
     }
 
     func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
-        guard let room = try Rooms(step: step).rows.room(JID.received(room)) else { return .done }
+        guard let room = try RoomCoordinator(step: step).rows.room(JID.received(room)) else { return .done }
         switch change {
         case .affiliations(let people, let affiliation, _):
             let members = Members(step: step, room: room)
             try members.confirmed(people, affiliation)
             try members.ask()
-        case .configuration: try Rooms(step: step).configurationChanged(room)
+        case .configuration: try RoomCoordinator(step: step).configurationChanged(room)
         case .role, .destruction, .picture, .moderation: break
         }
         return .done
@@ -122,14 +122,14 @@ struct RoomFormRequest: IntentRequest {
     }
 
     static func query(to room: JID) -> Element {
-        .request(.get, Element("query", xmlns: Rooms.namespace + "#owner"), to: room)
+        .request(.get, Element("query", xmlns: RoomCoordinator.namespace + "#owner"), to: room)
     }
 
     func request(in step: Step) -> Element { Self.query(to: JID.received(room)) }
 
     /// The names of the fields in an answer; nil if it has no form.
     static func fields(of answer: Element?) -> [String]? {
-        guard let x = answer?.child("query", Rooms.namespace + "#owner")?.child("x", "jabber:x:data") else {
+        guard let x = answer?.child("query", RoomCoordinator.namespace + "#owner")?.child("x", "jabber:x:data") else {
             return nil
         }
         return (try? DataForm(x))?.fields.compactMap(\.name).filter { $0 != DataForm.formTypeField }
@@ -168,7 +168,7 @@ struct SetSubjectRequest: IntentRequest {
                 "message", xmlns: "jabber:client",
                 attributes: ["type": "groupchat", "to": room, "id": "\(intent)-\(attempt)"],
                 children: [Element("subject", xmlns: "jabber:client", text: subject)]))
-        let held = try Rooms(step: step).rows.room(JID.received(room))?.held ?? ""
+        let held = try RoomCoordinator(step: step).rows.room(JID.received(room))?.held ?? ""
         return .request(.get, Element("ping", xmlns: "urn:xmpp:ping"), to: JID.received("\(room)/\(held)"))
     }
 
@@ -176,7 +176,7 @@ struct SetSubjectRequest: IntentRequest {
     func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome { try outcome(in: step) }
 
     private func outcome(in step: Step) throws -> IntentOutcome {
-        let now = try Rooms(step: step).rows.room(JID.received(room))?.subject ?? ""
+        let now = try RoomCoordinator(step: step).rows.room(JID.received(room))?.subject ?? ""
         return now == subject ? .done : .failed("\(room) does not let you set the subject")
     }
 }

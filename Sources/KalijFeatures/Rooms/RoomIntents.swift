@@ -37,7 +37,7 @@ public struct JoinRoom: Intent {
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try check()
-        let (rooms, jid) = (Rooms(step: step), try JID(room))
+        let (rooms, jid) = (RoomCoordinator(step: step), try JID(room))
         let invitation = try Invitations(step: step).close(jid)
         guard jid.bare != step.account.jid else { throw IntentFailure("\(jid) is the account itself") }
         let usual = nick ?? step.account.jid.local ?? "kalij"
@@ -78,7 +78,7 @@ public struct LeaveRoom: Intent {
     public func check() throws { _ = try JID(room) }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
-        let (rooms, jid) = (Rooms(step: step), try JID(room))
+        let (rooms, jid) = (RoomCoordinator(step: step), try JID(room))
         guard var row = try rooms.rows.room(jid) else { throw IntentFailure("\(jid) is no room of this account") }
         row.isWanted = false
         try rooms.handle(.unwanted, &row)
@@ -87,7 +87,7 @@ public struct LeaveRoom: Intent {
     }
 }
 
-extension Rooms {
+extension RoomCoordinator {
     /// The user asks: what has been repeated before does not count, and a question that waits for its time is asked now.
     fileprivate func forgetPace(of room: RoomRow) throws {
         try Pacing(step: step).forget(RoomInfoResponse.name, "\(room.id)")

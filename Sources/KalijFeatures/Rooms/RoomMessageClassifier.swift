@@ -61,7 +61,9 @@ struct RoomMessageClassifier {
     /// Whether the message says that it belongs to a room where only another client of the account is. A person whom the account knows is no
     /// occupant, whatever the person writes: nobody leaves an encrypted conversation that way.
     private static func isMarked(_ message: IncomingMessage, _ other: JID, in step: Step) throws -> Bool {
-        guard message.element.child("x", Rooms.user) != nil, other.bare != step.account.jid else { return false }
+        guard message.element.child("x", RoomCoordinator.user) != nil, other.bare != step.account.jid else {
+            return false
+        }
         guard message.direction == .incoming else { return true }
         let messages = MessageReader(database: step.database, account: step.account.id)
         return try RosterRows(database: step.database, account: step.account.id).contact(other) == nil
@@ -74,7 +76,7 @@ struct RoomMessageClassifier {
             message.isKept = false
             return
         }
-        let rooms = Rooms(step: step)
+        let rooms = RoomCoordinator(step: step)
         try rooms.heard(&row)
         let element = message.element
         // Only without a text, of which an empty one is one, and outside of a thread (section 8.1).
@@ -83,7 +85,7 @@ struct RoomMessageClassifier {
             message.isKept = false
             try told(subject.text, &row)
         }
-        let x = element.child("x", Rooms.user)
+        let x = element.child("x", RoomCoordinator.user)
         let statuses = Set((x?.children("status") ?? []).compactMap { $0["code"].flatMap { Int($0) } })
         if message.sender.isBare, !statuses.isDisjoint(with: Self.changes) { try rooms.configurationChanged(room) }
         guard message.isKept, Self.isHistory(element, of: room.jid) else { return }
@@ -105,7 +107,7 @@ struct RoomMessageClassifier {
             step.emit(RoomInfoChanged(row))
             try RoomRows(database: step.database, account: step.account.id).save(row)
         }
-        try Rooms(step: step).handle(.told, &row)
+        try RoomCoordinator(step: step).handle(.told, &row)
     }
 
     /// Only a delay stamped by the room means history: a server stamps what it sends again after a resume, too.
@@ -169,7 +171,7 @@ struct RoomMessageClassifier {
     /// The address of the author in an archived message. Only a message with a single address is believed: a second address
     /// would be from the author.
     private static func shownAddress(in message: Element) -> JID? {
-        let extensions = message.children("x", Rooms.user)
+        let extensions = message.children("x", RoomCoordinator.user)
         guard extensions.count == 1, let item = extensions.first?.child("item") else { return nil }
         return item["jid"].map { JID.received($0).bare }
     }
@@ -246,7 +248,7 @@ struct RoomMessageClassifier {
     /// - Returns: whether the error was dealt with; otherwise the message has failed.
     static func takesError(_ message: Element, in step: Step) throws -> Bool {
         guard let from = message["from"].map(JID.received), let id = message["id"],
-            let error = StanzaError(message), var room = try Rooms(step: step).rows.room(from)
+            let error = StanzaError(message), var room = try RoomCoordinator(step: step).rows.room(from)
         else { return false }
         let known = try step.database.statement(
             """
@@ -264,16 +266,18 @@ struct RoomMessageClassifier {
         guard isOwed else { return isSentBack }
         if error.condition == .notAcceptable {
             guard try RoomOutbox(step: step, room: room).refused(row) else { return false }
-            try Rooms(step: step).handle(.notAcceptable, &room)
+            try RoomCoordinator(step: step).handle(.notAcceptable, &room)
             return true
         }
         guard isSentBack else {
             // The room has been forgotten, or destroyed, and nobody has said so.
-            if [.itemNotFound, .gone].contains(error.condition) { try Rooms(step: step).handle(.notAcceptable, &room) }
+            if [.itemNotFound, .gone].contains(error.condition) {
+                try RoomCoordinator(step: step).handle(.notAcceptable, &room)
+            }
             return false
         }
         try RoomOutbox(step: step, room: room).sentBack()
-        if !room.info.hasArchive { try Rooms(step: step).handle(.doubted, &room) }
+        if !room.info.hasArchive { try RoomCoordinator(step: step).handle(.doubted, &room) }
         return true
     }
 }

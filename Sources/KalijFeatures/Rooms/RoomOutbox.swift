@@ -315,7 +315,7 @@ struct ReflectionTimeout: Handler {
     let room: Int64
 
     func call(_: Void, in step: Step) throws {
-        let rooms = Rooms(step: step)
+        let rooms = RoomCoordinator(step: step)
         guard var row = try rooms.rows.room(room) else { return }
         let outbox = RoomOutbox(step: step, room: row)
         if try outbox.lookAgain() { try rooms.handle(.doubted, &row) }

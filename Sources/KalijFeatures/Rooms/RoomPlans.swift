@@ -11,7 +11,7 @@ import FoundationEssentials
 /// The plans of a step: tells a plan what happens, and does what the plan answers.
 struct RoomPlans {
     let step: Step
-    private var rooms: Rooms { Rooms(step: step) }
+    private var rooms: RoomCoordinator { RoomCoordinator(step: step) }
     private var account: Value { .integer(step.account.id) }
 
     /// The most services of a server that are asked whether rooms are there.
@@ -110,7 +110,7 @@ struct RoomPlans {
             try ask(GrantMembershipRequest.request(to: try address(row).description, for: row.people[row.added]), &row)
         case .finish: try finish(row)
         case .destroy:
-            try ask(owner(Element("destroy", xmlns: Rooms.namespace + "#owner"), row), &row)
+            try ask(owner(Element("destroy", xmlns: RoomCoordinator.namespace + "#owner"), row), &row)
         case .fail(let reason): try fail(row, reason)
         }
     }
@@ -121,14 +121,16 @@ struct RoomPlans {
     }
 
     private func owner(_ content: Element, _ row: Row) throws -> Element {
-        .request(.set, Element("query", xmlns: Rooms.namespace + "#owner", children: [content]), to: try address(row))
+        .request(
+            .set, Element("query", xmlns: RoomCoordinator.namespace + "#owner", children: [content]),
+            to: try address(row))
     }
 
     private func ask(_ question: Element, _ row: inout Row, service: [String] = []) throws {
         row.asked += 1
         try step.send(
             question, then: GroupCreationResponse(plan: row.id, asked: row.asked, services: service),
-            within: Limits.serverPatience)
+            within: EngineLimits.serverPatience)
     }
 
     // MARK: Where
@@ -191,7 +193,7 @@ struct RoomPlans {
             rest = items.filter { $0.jid.local == nil && $0.node == nil }.prefix(Self.mostServices).map(
                 \.jid.description)
         } else {
-            if let info = reply.discoveryInfo, info.supports(Rooms.namespace),
+            if let info = reply.discoveryInfo, info.supports(RoomCoordinator.namespace),
                 info.identities.contains(where: { $0.category == "conference" && $0.type == "text" })
             {
                 return try handle(.found(service: services[0]), &row)

@@ -24,7 +24,7 @@ struct RoomPresence {
     init(_ presence: Element, of sender: JID) {
         nick = sender.resource
         isAvailable = presence["type"] == nil
-        let x = presence.child("x", Rooms.user)
+        let x = presence.child("x", RoomCoordinator.user)
         statuses = Set((x?.children("status") ?? []).compactMap { $0["code"].flatMap { Int($0) } })
         let item = x?.child("item")
         newNick = item?["nick"].flatMap { $0.utf8.count <= JID.longestPart ? $0 : nil }

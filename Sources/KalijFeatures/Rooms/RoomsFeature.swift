@@ -11,7 +11,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
 {
     static let name = "rooms"
     static let announced = [
-        Rooms.namespace, Invitations.direct, Bookmark.native + "+notify", Bookmark.former + "+notify",
+        RoomCoordinator.namespace, Invitations.direct, Bookmark.native + "+notify", Bookmark.former + "+notify",
     ]
     static let migrations = [
         Migration(
@@ -148,25 +148,27 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
 
     // MARK: The session
 
-    static func didLoseSession(in step: Step) throws { try Rooms(step: step).sessionLost() }
+    static func didLoseSession(in step: Step) throws { try RoomCoordinator(step: step).sessionLost() }
     static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         if entity == .account, case .known(let info) = answer { try Bookmarks(step: step).known(info) }
     }
-    static func didSendInitialPresence(in step: Step) throws { try Rooms(step: step).sessionBegan() }
-    static func didResumeSession(in step: Step) throws { try Rooms(step: step).sessionResumed() }
-    static func didReceivePresence(_ presence: Element, in step: Step) throws { try Rooms(step: step).came(presence) }
-    static func didLogOut(in step: Step) throws { try Rooms(step: step).accountLoggedOut() }
+    static func didSendInitialPresence(in step: Step) throws { try RoomCoordinator(step: step).sessionBegan() }
+    static func didResumeSession(in step: Step) throws { try RoomCoordinator(step: step).sessionResumed() }
+    static func didReceivePresence(_ presence: Element, in step: Step) throws {
+        try RoomCoordinator(step: step).came(presence)
+    }
+    static func didLogOut(in step: Step) throws { try RoomCoordinator(step: step).accountLoggedOut() }
 
     /// Whoever is in a room with the account sees that the account is online.
     static func sharesPresence(with jid: JID, in step: Step) throws -> Bool {
-        guard let room = try Rooms(step: step).rows.room(jid) else { return false }
+        guard let room = try RoomCoordinator(step: step).rows.room(jid) else { return false }
         return room.stay.state.isIn || room.stay.state == .joining
     }
 
     // MARK: What is said
 
     static func isRoom(_ jid: JID, in step: Step) throws -> Bool {
-        let rows = Rooms(step: step).rows
+        let rows = RoomCoordinator(step: step).rows
         return try jid.isBare ? rows.isRoom(jid) : rows.isOccupant(jid)
     }
 
@@ -181,7 +183,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         }
         guard message.type == "groupchat" else { return try RoomMessageClassifier.arrivedPrivately(&message, in: step) }
         guard let room = message.sender.isPrepared ? message.sender.bare : nil else { return }
-        if var row = try Rooms(step: step).rows.room(room) {
+        if var row = try RoomCoordinator(step: step).rows.room(room) {
             try RoomMessageClassifier(step: step, room: row).arrived(&message, &row)
         } else if message.source != .archive, try !RoomArchive.isTrusted(room.description, in: step) {
             // Nobody says anything in a room to an account that is not there.
@@ -195,7 +197,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
 
     static func intercepts(_ stanza: AcceptedStanza, in step: Step) throws -> Bool {
         let recipient = stanza.recipient
-        let rows = Rooms(step: step).rows
+        let rows = RoomCoordinator(step: step).rows
         guard let room = try rows.room(recipient) else {
             guard try rows.isOccupant(recipient) else { return false }
             // Only another client of the account was there (XEP-0280 section 6.1).
@@ -224,7 +226,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     }
 
     static func didSyncRoomArchive(_ room: JID, problem: String?, in step: Step) throws {
-        guard let row = try Rooms(step: step).rows.room(room) else { return }
+        guard let row = try RoomCoordinator(step: step).rows.room(room) else { return }
         try RoomOutbox(step: step, room: row).wasRead(problem: problem)
     }
 

@@ -19,7 +19,7 @@ struct SelfPing {
         guard let held = room.held, let occupant = try? room.jid.with(resource: held) else { return }
         try step.send(
             .request(.get, Element("ping", xmlns: "urn:xmpp:ping"), to: occupant),
-            then: SelfPingResponse(room: room.id, join: room.join), within: Limits.serverPatience)
+            then: SelfPingResponse(room: room.id, join: room.join), within: EngineLimits.serverPatience)
     }
 
     /// The answer (section 3.2); nil if the room has to be asked whether it still exists.
@@ -49,12 +49,12 @@ struct SelfPingResponse: InvalidatableHandler {
     let join: Int64
 
     func call(_ reply: IQReply, in step: Step) throws {
-        let rooms = Rooms(step: step)
+        let rooms = RoomCoordinator(step: step)
         guard var row = try rooms.rows.room(room, join: join) else { return }
         guard let presence = SelfPing.presence(reply, held: row.held.flatMap { try? row.jid.with(resource: $0) }) else {
             try step.send(
                 .discovery(DiscoveryInfo.namespace, of: row.jid), then: RoomPingResponse(room: room, join: join),
-                within: Limits.serverPatience)
+                within: EngineLimits.serverPatience)
             return
         }
         try rooms.pinged(presence, &row)
@@ -70,7 +70,7 @@ struct RoomPingResponse: InvalidatableHandler {
     let join: Int64
 
     func call(_ reply: IQReply, in step: Step) throws {
-        let rooms = Rooms(step: step)
+        let rooms = RoomCoordinator(step: step)
         guard var row = try rooms.rows.room(room, join: join) else { return }
         switch reply {
         case .result: try rooms.pinged(.inside, &row)
@@ -89,7 +89,7 @@ struct RoomSilenceTimer: Handler {
     let join: Int64
 
     func call(_: Void, in step: Step) throws {
-        let rooms = Rooms(step: step)
+        let rooms = RoomCoordinator(step: step)
         guard var row = try rooms.rows.room(room, join: join), row.stay.state.isIn else { return }
         let left = SelfPing.silence.milliseconds - (step.steady.now - row.heardAt)
         // What was heard is noted to the minute.
@@ -102,7 +102,7 @@ struct RoomSilenceTimer: Handler {
     }
 }
 
-extension Rooms {
+extension RoomCoordinator {
     func pinged(_ presence: RoomMembership.Presence, _ room: inout RoomRow) throws {
         let wasDoubtful = room.stay.state == .doubtful
         if presence == .inside { room.heardAt = step.steady.now }
@@ -120,7 +120,7 @@ struct RoomDoubtTimer: Handler {
     let join: Int64
 
     func call(_: Void, in step: Step) throws {
-        let rooms = Rooms(step: step)
+        let rooms = RoomCoordinator(step: step)
         guard var row = try rooms.rows.room(room, join: join) else { return }
         try rooms.handle(.doubted, &row)
         step.flush()

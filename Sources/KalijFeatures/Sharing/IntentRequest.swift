@@ -32,7 +32,7 @@ extension IntentRequest {
     package func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome { .failed("\(error)") }
 
     package func send(in step: Step) throws {
-        try step.send(request(in: step), then: self, within: Limits.archivePatience)
+        try step.send(request(in: step), then: self, within: EngineLimits.archivePatience)
     }
 
     package func call(_ reply: IQReply, in step: Step) throws {
@@ -45,7 +45,7 @@ extension IntentRequest {
             if case .failed = outcome { try refused(in: step) }
             try Intents(step: step).end(intent, outcome)
         case .timeout where step.isForUnsent: try send(in: step)
-        case .timeout where attempt < Limits.serverAttempts: try again(in: step)
+        case .timeout where attempt < EngineLimits.serverAttempts: try again(in: step)
         case .timeout: try fail("the server does not answer", in: step)
         }
     }

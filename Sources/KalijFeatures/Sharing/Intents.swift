@@ -69,7 +69,7 @@ package struct Intents {
             """
             DELETE FROM intent WHERE account = ?1 AND problem IS NOT NULL
                 AND number <= (SELECT max(number) FROM intent WHERE account = ?1) - ?2
-            """, [account, .integer(Limits.keptRows)])
+            """, [account, .integer(EngineLimits.keptRows)])
     }
 }
 

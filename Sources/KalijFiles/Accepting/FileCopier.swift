@@ -73,7 +73,7 @@ struct FileCopier {
         if kalij_clone(output.number, source.descriptor.number) == 0 {
             try checkSpace(for: 0)
             guard try output.status().size == size else { throw FileError(.changed) }
-            return try Digest.of(output, size: size)
+            return try SHA256Stream.of(output, size: size)
         }
         try checkSpace(for: size)
         let file = try OutputFile(output)

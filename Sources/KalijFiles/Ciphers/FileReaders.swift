@@ -16,14 +16,14 @@ public protocol FileReader: AnyObject {
 public final class HashingReader: FileReader {
     public let length: Int64
     private let file: Descriptor
-    private let digest: Digest
+    private let digest: SHA256Stream
     private var offset: Int64 = 0
     private var value: [UInt8]?
 
     /// - Throws: `FileError` if the file cannot be opened, or is no regular file.
     public init(path: String) throws(FileError) {
         (file, length) = try Descriptor.openRegular(path)
-        digest = try Digest()
+        digest = try SHA256Stream()
     }
 
     /// The SHA-256 of the file; nil before the end was read.

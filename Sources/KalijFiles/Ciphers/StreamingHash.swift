@@ -3,7 +3,7 @@ public final class StreamingHash {
     /// Bytes of the file.
     public let length: Int64
     private let file: Descriptor
-    private let digest: Digest
+    private let digest: SHA256Stream
     private var buffer = [UInt8](repeating: 0, count: SourceFile.chunk)
     private var offset: Int64 = 0
     private var value: [UInt8]?
@@ -11,7 +11,7 @@ public final class StreamingHash {
     /// - Throws: `FileError` if the file cannot be opened, or is no regular file.
     public init(of path: String) throws(FileError) {
         (file, length) = try Descriptor.openRegular(path)
-        digest = try Digest()
+        digest = try SHA256Stream()
     }
 
     /// The 32 bytes; nil before the end.

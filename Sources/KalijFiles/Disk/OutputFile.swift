@@ -3,12 +3,12 @@ final class OutputFile {
     let descriptor: Descriptor
     private var buffer: [UInt8] = []
     private var written: Int64 = 0
-    private let digest: Digest
+    private let digest: SHA256Stream
     private var isPatched = false
 
     init(_ descriptor: Descriptor) throws(FileError) {
         self.descriptor = descriptor
-        digest = try Digest()
+        digest = try SHA256Stream()
         buffer.reserveCapacity(SourceFile.chunk)
     }
 
@@ -50,6 +50,6 @@ final class OutputFile {
     func finish() throws(FileError) -> [UInt8] {
         try flush()
         guard isPatched else { return try digest.value() }
-        return try Digest.of(descriptor, size: written)
+        return try SHA256Stream.of(descriptor, size: written)
     }
 }

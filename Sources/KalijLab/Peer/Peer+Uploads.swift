@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// A place for one file on a server (XEP-0363).
-public struct UploadSlot: Decodable, Sendable {
+public struct PeerUploadSlot: Decodable, Sendable {
     /// The URL to upload to.
     public let put: String
     /// The URL of the file afterwards.
@@ -19,7 +19,7 @@ public struct UploadRefusal: Error, Decodable, Sendable {
     public let condition: String
     /// `max-file-size` in the error, in bytes, as text.
     public let limit: String?
-    /// As in ``UploadSlot/announced``.
+    /// As in ``PeerUploadSlot/announced``.
     public let announced: [String]
 }
 
@@ -29,11 +29,11 @@ extension Peer {
     ///   - name: of the file, without the path.
     ///   - size: in bytes.
     /// - Throws: ``UploadRefusal`` if the service refuses; ``LaboratoryError`` if the client fails.
-    public func slot(for name: String, size: Int) async throws -> UploadSlot {
+    public func slot(for name: String, size: Int) async throws -> PeerUploadSlot {
         let launch = try command("slot", ["--service", "upload." + server.domain, "--name", name, "--size", "\(size)"])
         let output = try await laboratory.run(launch.executable, launch.arguments, environment: launch.environment)
         let line = Data((output.split(separator: "\n").last ?? "").utf8)
         if let refusal = try? JSONDecoder().decode(UploadRefusal.self, from: line) { throw refusal }
-        return try JSONDecoder().decode(UploadSlot.self, from: line)
+        return try JSONDecoder().decode(PeerUploadSlot.self, from: line)
     }
 }

@@ -1,15 +1,15 @@
 /// The blocked tokens, and the blocked domains in a table of their own: neither pushes the other out.
 public struct BlockTables: Sendable {
-    public internal(set) var tokens: Blocklist
-    public internal(set) var domains: Blocklist
+    public internal(set) var tokens: TokenBlocklist
+    public internal(set) var domains: TokenBlocklist
     /// How far the wall clock is ahead of the steady clock. Blocks and their versions are in the wall clock's time.
     var wallOffset: Milliseconds = 0
     /// Records of this node that the others are to have. Empty, always, if there are no others.
     var fresh = FreshRecords()
 
     init(_ settings: Settings) {
-        tokens = Blocklist(limit: settings.limits.blockedTokens)
-        domains = Blocklist(limit: settings.limits.blockedDomains)
+        tokens = TokenBlocklist(limit: settings.limits.blockedTokens)
+        domains = TokenBlocklist(limit: settings.limits.blockedDomains)
         reload(settings)
     }
 
@@ -24,7 +24,7 @@ public struct BlockTables: Sendable {
     }
 
     /// What is said of a token, or of a domain, under its keys: the present secret's, and those of other secrets.
-    func standing(_ keys: [HashedKey], _ table: KeyPath<BlockTables, Blocklist>, now: Milliseconds) -> Standing {
+    func standing(_ keys: [HashedKey], _ table: KeyPath<BlockTables, TokenBlocklist>, now: Milliseconds) -> Standing {
         var found = Standing.free
         for key in keys {
             switch self[keyPath: table].standing(key, now: wall(now)) {

@@ -12,14 +12,14 @@ struct RecordCounts: Sendable {
 
     subscript(origin: UInt16) -> Share { Int(origin) < shares.count ? shares[Int(origin)] : Share() }
 
-    mutating func add(_ key: HashedKey, _ entry: Blocklist.Entry) { count(key, entry, 1) }
-    mutating func remove(_ key: HashedKey, _ entry: Blocklist.Entry) { count(key, entry, -1) }
+    mutating func add(_ key: HashedKey, _ entry: TokenBlocklist.Entry) { count(key, entry, 1) }
+    mutating func remove(_ key: HashedKey, _ entry: TokenBlocklist.Entry) { count(key, entry, -1) }
 
-    private mutating func count(_ key: HashedKey, _ entry: Blocklist.Entry, _ one: Int) {
+    private mutating func count(_ key: HashedKey, _ entry: TokenBlocklist.Entry, _ one: Int) {
         let index = Int(entry.origin)
         while shares.count <= index { shares.append(Share()) }
         shares[index].count += one
         shares[index].digest ^= key.low ^ (entry.version &* 0x9e37_79b9_7f4a_7c15)
-        if entry.shared & Blocklist.admittedBit != 0 { admitted += one }
+        if entry.shared & TokenBlocklist.admittedBit != 0 { admitted += one }
     }
 }

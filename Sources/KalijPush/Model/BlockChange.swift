@@ -10,7 +10,7 @@ public enum BlockReason: UInt8, Sendable, CaseIterable {
     case mistakes = 3
 }
 
-/// A change of a ``Blocklist``: a block or the end of a block.
+/// A change of a ``TokenBlocklist``: a block or the end of a block.
 public struct BlockChange: Sendable, Equatable {
     public var key: HashedKey
     /// Grows with each change of the same key: 48 bits of milliseconds since 1970, and a count of 16 bits.

@@ -167,7 +167,7 @@ public final class PushServer {
         }
     }
 
-    func nodes(_ event: NodeEvent) {
+    func nodes(_ event: ClusterEvent) {
         core.wallClock(isAhead: clock.wallOffset)
         take(core.nodes(event, now: clock.now))
     }

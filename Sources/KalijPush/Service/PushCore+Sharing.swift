@@ -1,6 +1,6 @@
 extension PushCore {
     /// Something has happened at a connection to a server, or there is time to take an entry.
-    public mutating func nodes(_ event: NodeEvent, now time: Milliseconds) -> [CoreAction] {
+    public mutating func nodes(_ event: ClusterEvent, now time: Milliseconds) -> [CoreAction] {
         advance(time)
         guard var sharing else { return [] }
         self.sharing = nil

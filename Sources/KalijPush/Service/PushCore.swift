@@ -15,7 +15,7 @@ public struct PushCore {
         var settings: ModuleSettings
         var limiter: RateLimiter
         var health: ModuleHealth
-        var pace = Pace()
+        var pace = LatencySampler()
         var identity = HashedKey(high: 0, low: 0)
     }
 

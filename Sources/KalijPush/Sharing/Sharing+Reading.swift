@@ -156,12 +156,12 @@ extension Sharing {
             let isTaken = blocks.merge(record, now: now)
             if let link {
                 let key = SharedKey(key: record.key, isDomain: record.reason == .mistakes)
-                blocks.mark(key, version: record.version, links[link].bit | Blocklist.admittedBit)
+                blocks.mark(key, version: record.version, links[link].bit | TokenBlocklist.admittedBit)
             }
             return isTaken ? [.block(record)] : []
         }
         guard record.time + settings.longestBlock > wall else { return refused(.ended, origin) }
-        guard record.time <= wall + Blocklist.ahead else { return wait(record, origin) }
+        guard record.time <= wall + TokenBlocklist.ahead else { return wait(record, origin) }
         let table = record.reason == .mistakes ? blocks.domains : blocks.tokens
         guard table.isNews(record) else { return [] }
         guard table.shares[origin].count < share(of: table) || table.record(record.key)?.change.origin == record.origin

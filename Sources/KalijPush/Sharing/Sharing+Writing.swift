@@ -148,7 +148,7 @@ extension Sharing {
             actions = [.alarm(module: "nodes.\(settings.redis[index].label)", text, isOver: true)]
         }
         for (key, version) in addition.records {
-            blocks.mark(key, version: version, links[index].bit | Blocklist.admittedBit)
+            blocks.mark(key, version: version, links[index].bit | TokenBlocklist.admittedBit)
         }
         guard addition.isLast, let snapshot = links[index].own.snapshot, snapshot.isWritten else { return actions }
         links[index].own.lastSnapshot = snapshot.first

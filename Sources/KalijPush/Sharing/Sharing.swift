@@ -74,7 +74,7 @@ public struct Sharing: Sendable {
     var nodes: Int { settings.others.count + 1 }
 
     /// A node has this part of a table at most.
-    func share(of table: Blocklist) -> Int { max(1, table.limit * 2 / max(2, nodes)) }
+    func share(of table: TokenBlocklist) -> Int { max(1, table.limit * 2 / max(2, nodes)) }
 
     func stream(_ origin: UInt16, _ blocks: BlockTables) -> String { settings.stream(blocks.origins.name(origin)) }
 
@@ -108,7 +108,7 @@ public struct Sharing: Sendable {
     /// Records of a clock ahead of ours, whose time has come.
     private mutating func ripen(_ blocks: inout BlockTables, now: Milliseconds) -> [CoreAction] {
         var actions: [CoreAction] = []
-        let latest = blocks.wall(now) + Blocklist.ahead
+        let latest = blocks.wall(now) + TokenBlocklist.ahead
         for (origin, peer) in peers where !peer.early.isEmpty {
             let ripe = peer.early.filter { $0.time <= latest }
             guard !ripe.isEmpty else { continue }
@@ -173,7 +173,7 @@ public struct Sharing: Sendable {
         _ key: SharedKey, _ record: (change: BlockChange, shared: UInt8), _ blocks: inout BlockTables,
         now: Milliseconds
     ) -> Bool {
-        if record.shared & Blocklist.admittedBit != 0 { return true }
+        if record.shared & TokenBlocklist.admittedBit != 0 { return true }
         let wall = blocks.wall(now)
         let table = key.isDomain ? blocks.domains : blocks.tokens
         // The others count records that have ended a little longer than we do.
@@ -182,7 +182,7 @@ public struct Sharing: Sendable {
         }
         let isOld = wall - record.change.time >= ReplicationRate.young + ReplicationRate.margin
         guard isOld || budget.take(now) else { return false }
-        blocks.mark(key, version: record.change.version, Blocklist.admittedBit)
+        blocks.mark(key, version: record.change.version, TokenBlocklist.admittedBit)
         return true
     }
 }

@@ -13,8 +13,12 @@ struct StateKeys {
     /// Reads the secrets; makes a secret if there is none yet.
     /// - Throws: `SettingsError`.
     init(_ settings: StateSettings, _ nodes: NodesSettings?) throws {
-        let secret = try settings.secretFile.map { try Secret.make($0, key: "state.secretFile") } ?? Secret.random()
-        let previous = try settings.previousSecretFile.map { try Secret.read($0, key: "state.previousSecretFile") }
+        let secret =
+            try settings.secretFile.map { try HashingSecret.make($0, key: "state.secretFile") }
+            ?? HashingSecret.random()
+        let previous = try settings.previousSecretFile.map {
+            try HashingSecret.read($0, key: "state.previousSecretFile")
+        }
         cluster = try nodes.map { try Self.cluster($0) } ?? []
         let hashing = cluster.isEmpty ? [secret] : cluster.map(\.hashing)
         hasher = try KeyHasher(secret: hashing[0])
@@ -24,9 +28,9 @@ struct StateKeys {
     }
 
     private static func cluster(_ nodes: NodesSettings) throws -> [ClusterSecret] {
-        var secrets = [try ClusterSecret(try Secret.read(nodes.secretFile, key: "nodes.secretFile"))]
+        var secrets = [try ClusterSecret(try HashingSecret.read(nodes.secretFile, key: "nodes.secretFile"))]
         for file in nodes.otherSecretFiles {
-            secrets.append(try ClusterSecret(try Secret.read(file, key: "nodes.otherSecretFiles")))
+            secrets.append(try ClusterSecret(try HashingSecret.read(file, key: "nodes.otherSecretFiles")))
         }
         return secrets
     }
@@ -50,12 +54,12 @@ struct StateKeys {
         if let file = settings.secretFile {
             let key = "state.secretFile"
             if File.exists(file) {
-                _ = try Secret.read(file, key: key)
+                _ = try HashingSecret.read(file, key: key)
             } else {
                 try File.checkFolder(of: file, key: key)
             }
         }
-        if let file = settings.previousSecretFile { _ = try Secret.read(file, key: "state.previousSecretFile") }
+        if let file = settings.previousSecretFile { _ = try HashingSecret.read(file, key: "state.previousSecretFile") }
         guard let file = settings.database else { return }
         // The database's other files are made in the same folder.
         try File.checkFolder(of: file, key: "state.database")

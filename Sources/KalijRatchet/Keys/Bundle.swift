@@ -16,7 +16,7 @@ public struct Bundle: Sendable {
         _ dialect: OMEMOVersion, identity: [UInt8], signedPrekey: (id: UInt32, key: [UInt8]), signature: [UInt8],
         prekey: (id: UInt32, key: [UInt8])
     ) throws {
-        guard signedPrekey.id <= Limits.largestNumber, prekey.id <= Limits.largestNumber else {
+        guard signedPrekey.id <= RatchetLimits.largestNumber, prekey.id <= RatchetLimits.largestNumber else {
             throw RatchetError.malformed("the id of a prekey")
         }
         self.identity = try dialect.identity(identity)
@@ -30,7 +30,7 @@ public struct Bundle: Sendable {
 }
 
 /// Bounds of what is computed and kept for others.
-public enum Limits {
+public enum RatchetLimits {
     /// The largest id and message number: 2³¹ − 1.
     public static let largestNumber: UInt32 = 0x7fff_ffff
     /// How many keys a message may skip.

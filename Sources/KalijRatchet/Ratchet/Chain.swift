@@ -8,7 +8,7 @@ struct Chain: Sendable {
     /// The key of the next message, and the chain behind that message.
     /// - Throws: `RatchetError.exhausted`
     func next() throws -> (messageKey: Secret, chain: Chain) {
-        guard number < Limits.largestNumber else { throw RatchetError.exhausted }
+        guard number < RatchetLimits.largestNumber else { throw RatchetError.exhausted }
         return (try Hash.derive(1, key: key), Chain(key: try Hash.derive(2, key: key), number: number + 1))
     }
 
@@ -16,7 +16,7 @@ struct Chain: Sendable {
     /// - Throws: `RatchetError.keyGone` if the chain is past `number`; `tooFar`, before anything is derived.
     func skip(to number: UInt32, _ key: PublicKey, _ skipped: inout [Session.SkippedKey]) throws -> Chain {
         guard number >= self.number else { throw RatchetError.keyGone }
-        guard number - self.number <= Limits.mostSkipped else { throw RatchetError.tooFar }
+        guard number - self.number <= RatchetLimits.mostSkipped else { throw RatchetError.tooFar }
         var chain = self
         while chain.number < number {
             let (messageKey, behind) = try chain.next()

@@ -192,10 +192,10 @@ public struct Session: Sendable {
 
     /// A new ratchet key has come.
     private mutating func turnReceiving(_ header: RatchetMessage.Header, _ skipped: inout [SkippedKey]) throws {
-        guard header.number <= Limits.mostSkipped else { throw RatchetError.tooFar }
+        guard header.number <= RatchetLimits.mostSkipped else { throw RatchetError.tooFar }
         // Rather the old chain's keys are given up than this message.
         if let receiving, let remote, case let gap = receiving.gap(before: header), gap > 0,
-            gap + Int(header.number) <= Limits.mostSkipped
+            gap + Int(header.number) <= RatchetLimits.mostSkipped
         {
             _ = try receiving.skip(to: header.previous + 1, remote, &skipped)  // fits: below 2³¹
         }

@@ -41,7 +41,7 @@ enum Protobuf {
         func number(_ field: UInt64) throws -> UInt32? {
             guard bytes[field] == nil else { throw RatchetError.malformed("field \(field) is no number") }
             guard let number = numbers[field] else { return nil }
-            guard let number = UInt32(exactly: number), number <= Limits.largestNumber else {
+            guard let number = UInt32(exactly: number), number <= RatchetLimits.largestNumber else {
                 throw RatchetError.malformed("field \(field) is too large")
             }
             return number

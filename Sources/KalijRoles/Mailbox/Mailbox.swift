@@ -164,7 +164,7 @@ public final class Mailbox {
     ///   - address: the address of the letters.
     ///   - number: the announced number.
     ///   - now: milliseconds since 1970; letters expired by then are thrown away.
-    public func receive(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
+    public func receive(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
         // Most rings are for something else; a look costs no write then.
         let waits = try database.statement("SELECT 1 FROM letter WHERE address = ? LIMIT 1")
             .first([.text(address.name)]) { _ in true }
@@ -175,7 +175,7 @@ public final class Mailbox {
     /// Ends receiving, unless letters wait.
     /// - Returns: the remaining letters: if there are any, this process stays the receiver and has to handle the
     ///   letters.
-    public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
+    public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
         try transaction {
             let letters = try take(address, as: number, now: now)
             if letters.isEmpty {
@@ -186,14 +186,14 @@ public final class Mailbox {
         }
     }
 
-    private func take(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
+    private func take(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
         guard try receiver(of: address) == number else { return [] }
         try database.run("DELETE FROM letter WHERE expires <= ?", [.integer(now)])
         try database.run("DELETE FROM reply WHERE expires <= ?", [.integer(now)])
         let letters = try database.statement(
             "SELECT id, role, pid, name, payload, reply_by FROM letter WHERE address = ? ORDER BY id"
         ).all([.text(address.name)]) { row in
-            Letter(
+            MailboxMessage(
                 id: row.integer("id"), role: Role(rawValue: row.text("role")) ?? .share,
                 pid: Int32(truncatingIfNeeded: row.integer("pid")), name: row.text("name"),
                 payload: row.blob("payload"),
@@ -210,7 +210,7 @@ public final class Mailbox {
     }
 
     /// Answers `letter`; the end of the connection tells the sender. Nothing happens if the sender no longer waits.
-    public func reply(to letter: Letter, _ payload: [UInt8], now: Int64) throws {
+    public func reply(to letter: MailboxMessage, _ payload: [UInt8], now: Int64) throws {
         guard let replyBy = letter.replyBy, replyBy > now else { return }
         try Self.unblocking(database, attempts: attempts) {
             try database.run(

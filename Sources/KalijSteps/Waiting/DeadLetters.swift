@@ -20,7 +20,7 @@ package struct DeadLetters {
         let id = step.database.lastInsertedRow
         try step.database.run(
             "DELETE FROM dead_letter WHERE account = ?1 AND id <= ?2 - ?3",
-            [.integer(step.account.id), .integer(id), .integer(Limits.keptRows)])
+            [.integer(step.account.id), .integer(id), .integer(EngineLimits.keptRows)])
         let letter = DeadLetter(
             id: id, account: step.account.jid.description, at: step.now, origin: origin, name: name, reason: reason,
             handler: bytes)

@@ -15,20 +15,20 @@ public struct DowngradePins: Hashable, Sendable, Codable {
     }
 
     /// Whether a login of this kind is not below the pins.
-    func hold(_ choice: LoginChoice) -> Bool {
+    func hold(_ choice: LoginMethod) -> Bool {
         guard choice.isSASL2 || !isSASL2 else { return false }
         return holdExchange(choice)
     }
 
     /// Whether mechanism and binding are not below the pins.
-    func holdExchange(_ choice: LoginChoice) -> Bool {
+    func holdExchange(_ choice: LoginMethod) -> Bool {
         if let mechanism, choice.mechanism < mechanism { return false }
         guard let binding else { return true }
         return choice.binding.map { $0 >= binding } ?? false
     }
 
     /// The pins after a login of this kind. A genuine list lets them follow; otherwise they only rise.
-    func after(_ choice: LoginChoice, isListGenuine: Bool) -> DowngradePins {
+    func after(_ choice: LoginMethod, isListGenuine: Bool) -> DowngradePins {
         if isListGenuine {
             return DowngradePins(mechanism: choice.mechanism, binding: choice.binding, isSASL2: choice.isSASL2)
         }

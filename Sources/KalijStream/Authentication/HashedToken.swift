@@ -34,10 +34,10 @@ struct HashedToken: Sendable {
     /// Checks `HMAC(token, "Responder" || cb-data)`: whether the server knows the token, too.
     func verify(_ answer: [UInt8]) throws(AuthenticationError) {
         guard !answer.isEmpty else { throw .missingServerSignature }
-        guard Digest.areEqual(answer, try mac("Responder")) else { throw .wrongServerSignature }
+        guard HashFunction.areEqual(answer, try mac("Responder")) else { throw .wrongServerSignature }
     }
 
     private func mac(_ role: String) throws(AuthenticationError) -> [UInt8] {
-        try Digest.sha256.authenticate(Array(role.utf8) + binding, key: Array(token.secret.utf8))
+        try HashFunction.sha256.authenticate(Array(role.utf8) + binding, key: Array(token.secret.utf8))
     }
 }

@@ -26,7 +26,7 @@ public enum SASLMechanism: String, Sendable, Hashable, Codable, CaseIterable, Co
 
     public static func < (left: SASLMechanism, right: SASLMechanism) -> Bool { left.strength < right.strength }
 
-    var digest: Digest? {
+    var digest: HashFunction? {
         switch self {
         case .plain: nil
         case .scramSHA1: .sha1

@@ -80,7 +80,7 @@ struct SASLOffer: Hashable, Sendable {
         var text: [UInt8] = []
         for list in lists { text += Self.joined(list) + [0x1D] }
         // characters: bytes of a hash.
-        return ((try? Digest.sha256.hash(text)).map { Base64.encode($0.prefix(12)) }) ?? ""
+        return ((try? HashFunction.sha256.hash(text)).map { Base64.encode($0.prefix(12)) }) ?? ""
     }
 
     /// Sorted by bytes ("i;octet"), with %x1E between.

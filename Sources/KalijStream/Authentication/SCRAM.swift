@@ -20,7 +20,7 @@ public struct SCRAM: Sendable {
     public static let acceptedIterations = 4096...10_000_000
 
     private let mechanism: SASLMechanism
-    private let digest: Digest
+    private let digest: HashFunction
     private let credentials: Credentials
     private let nonce: String
     private let firstBare: String
@@ -127,7 +127,7 @@ public struct SCRAM: Sendable {
         guard case .final(let expected, let keys) = state else {
             throw .invalidMessage("a final message of the server before our proof")
         }
-        guard Digest.areEqual(try SCRAMMessage.signature(in: serverFinal), expected) else {
+        guard HashFunction.areEqual(try SCRAMMessage.signature(in: serverFinal), expected) else {
             throw .wrongServerSignature
         }
         state = .verified(keys)

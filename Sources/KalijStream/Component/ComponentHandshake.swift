@@ -119,7 +119,7 @@ public struct ComponentHandshake: Sendable {
         stage = .proof
         // Without an id an error follows the header, and says more.
         guard let id = header["id"] else { return [] }
-        guard let hash = try? Digest.sha1.hash(Array((id + key).utf8)) else {
+        guard let hash = try? HashFunction.sha1.hash(Array((id + key).utf8)) else {
             throw .protocolViolation("SHA-1 is not available")
         }
         let hex = hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

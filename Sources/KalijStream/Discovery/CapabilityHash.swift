@@ -31,7 +31,7 @@ public struct CapabilityHash: Hashable, Sendable {
     /// The hash of a description. nil if the standard gives the description none (see ``DiscoveryInfo``'s rules in
     /// XEP-0115 section 5.4 and XEP-0390 section 4.1), or if the hash function is unknown here.
     public init?(of info: DiscoveryInfo, format: Format, algorithm: String) {
-        guard let function = Digest(named: algorithm) else { return nil }
+        guard let function = HashFunction(named: algorithm) else { return nil }
         let input: [UInt8]? =
             switch format {
             case .software: VerificationString.bytes(of: info)
@@ -62,7 +62,7 @@ public struct CapabilityHash: Hashable, Sendable {
     }
 
     /// Whether the hash function is known here.
-    public var isVerifiable: Bool { Digest(named: algorithm) != nil }
+    public var isVerifiable: Bool { HashFunction(named: algorithm) != nil }
 
     /// The node to ask the entity for (XEP-0115 section 6.2, XEP-0390 section 4.3).
     public var node: String {
@@ -113,7 +113,7 @@ public struct CapabilityHash: Hashable, Sendable {
     }
 }
 
-extension Digest {
+extension HashFunction {
     /// The function by its name in XEP-0300; nil if unknown here, or not to be used.
     init?(named name: String) {
         switch name {

@@ -19,7 +19,7 @@ struct Authentication: Sendable {
 
     /// An exchange with the credentials.
     init(
-        _ choice: LoginChoice, _ configuration: Negotiation.Configuration, _ bindings: ChannelBindings
+        _ choice: LoginMethod, _ configuration: Negotiation.Configuration, _ bindings: ChannelBindings
     ) throws(AuthenticationError) {
         let username = configuration.account.local ?? ""
         (name, descent) = (choice.name, choice.descent)

@@ -1,5 +1,5 @@
 /// A step of the negotiation that may leave before the server asked for it.
-public enum Letter: String, Hashable, Sendable, Codable, CaseIterable {
+public enum EarlyStep: String, Hashable, Sendable, Codable, CaseIterable {
     /// Header and `<starttls/>` together.
     case startTLS
     /// Header and `<auth/>` or `<authenticate/>` together.
@@ -37,15 +37,15 @@ public struct KnownServer: Hashable, Sendable, Codable {
             (self.isSASL2, self.fast, self.inline) = (isSASL2, fast, inline)
         }
 
-        init(_ choice: LoginChoice, _ offer: SASLOffer) {
+        init(_ choice: LoginMethod, _ offer: SASLOffer) {
             self.init(
                 mechanism: choice.mechanism, binding: choice.binding, deniesBinding: choice.flag == .unoffered,
                 isSASL2: choice.isSASL2, fast: offer.fast.sorted(), inline: offer.inline)
         }
 
-        var choice: LoginChoice {
-            let flag: LoginChoice.Flag = binding != nil ? .bound : deniesBinding ? .unoffered : .unsupported
-            return LoginChoice(mechanism: mechanism, binding: binding, flag: flag, isSASL2: isSASL2)
+        var choice: LoginMethod {
+            let flag: LoginMethod.Flag = binding != nil ? .bound : deniesBinding ? .unoffered : .unsupported
+            return LoginMethod(mechanism: mechanism, binding: binding, flag: flag, isSASL2: isSASL2)
         }
     }
 
@@ -54,10 +54,10 @@ public struct KnownServer: Hashable, Sendable, Codable {
     /// Whether STARTTLS has worked here.
     public var offersTLS = false
     /// The letters that failed here.
-    public var off: Set<Letter> = []
-    /// The letters that have worked here. ``Letter/resume`` is tried before, a few times.
-    public var worked: Set<Letter> = []
-    /// How often ``Letter/resume`` was tried before it has worked. Learned before each trial: a process that lives shorter than a
+    public var off: Set<EarlyStep> = []
+    /// The letters that have worked here. ``EarlyStep/resume`` is tried before, a few times.
+    public var worked: Set<EarlyStep> = []
+    /// How often ``EarlyStep/resume`` was tried before it has worked. Learned before each trial: a process that lives shorter than a
     /// trial's silence would otherwise try for ever, and never resume (found by kills at ejabberd).
     public var trials = 0
     static let mostTrials = 2
@@ -68,7 +68,7 @@ public struct KnownServer: Hashable, Sendable, Codable {
     public init() {}
 
     /// The same server, at which `letter` failed.
-    public func turningOff(_ letter: Letter) -> KnownServer {
+    public func turningOff(_ letter: EarlyStep) -> KnownServer {
         var copy = self
         copy.off.insert(letter)
         copy.worked.remove(letter)
@@ -76,7 +76,7 @@ public struct KnownServer: Hashable, Sendable, Codable {
     }
 
     /// The server has let us in, with this offer.
-    mutating func note(_ choice: LoginChoice, _ offer: SASLOffer) {
+    mutating func note(_ choice: LoginMethod, _ offer: SASLOffer) {
         let digest = offer.digest
         if digest != features { (off, worked, trials, features) = ([], [], 0, digest) }
         login = Login(choice, offer)

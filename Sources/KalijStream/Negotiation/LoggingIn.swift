@@ -39,7 +39,7 @@ extension Negotiation {
         guard var attempt = flight else { return try loginBySteps(features.login) }
         flight = nil
         do {
-            try attempt.check(features.login, best: LoginChoice(features.login, configuration, bindings))
+            try attempt.check(features.login, best: LoginMethod(features.login, configuration, bindings))
         } catch { throw .authentication(error) }
         stage = .authenticating(attempt)
         return []
@@ -49,7 +49,7 @@ extension Negotiation {
     private mutating func loginBySteps(_ offer: SASLOffer) throws(NegotiationError) -> [Action] {
         let attempt: LoginAttempt
         do {
-            let choice = try LoginChoice(offer, configuration, bindings)
+            let choice = try LoginMethod(offer, configuration, bindings)
             attempt = try self.attempt(
                 choice, fast: offer.fast, inline: choice.isSASL2 ? offer.inline : [], offer: offer)
         } catch { throw .authentication(error) }
@@ -62,7 +62,7 @@ extension Negotiation {
 
     /// With a token if there is one, else with the credentials.
     private func attempt(
-        _ choice: LoginChoice, fast: [String], inline: Set<InlineFeature>, offer: SASLOffer?
+        _ choice: LoginMethod, fast: [String], inline: Set<InlineFeature>, offer: SASLOffer?
     ) throws(AuthenticationError) -> LoginAttempt {
         let token = choice.isSASL2 && choice.descent == nil ? usableToken(fast) : nil
         let authentication: Authentication

@@ -3,7 +3,7 @@ import KalijXML
 /// A login under way.
 struct LoginAttempt: Sendable {
     /// How the login goes by the server's offer; with a token, how the login would go without.
-    var choice: LoginChoice
+    var choice: LoginMethod
     var authentication: Authentication
     /// The server's offer; nil until the features have come.
     var offer: SASLOffer?
@@ -80,7 +80,7 @@ struct LoginAttempt: Sendable {
     /// - Parameter best: the login that these features lead to.
     /// - Throws: If the server does not offer what was used. No proof has left then, except a token's, which is bound to
     ///   the connection.
-    mutating func check(_ offer: SASLOffer, best: LoginChoice) throws(AuthenticationError) {
+    mutating func check(_ offer: SASLOffer, best: LoginMethod) throws(AuthenticationError) {
         guard asked.isSubset(of: offer.inline), best.isSASL2 == choice.isSASL2 else { throw .offerChanged }
         if let token = authentication.token {
             if let descent = best.descent { throw descent }

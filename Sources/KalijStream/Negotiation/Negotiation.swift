@@ -12,7 +12,7 @@ import KalijXML
 /// for action in try negotiation.handle(.connected(secured: bindings, known: known)) { ... }
 /// ```
 ///
-/// At a known server steps leave before the server asks (``Letter``); what the server then says is checked as if it had
+/// At a known server steps leave before the server asks (``EarlyStep``); what the server then says is checked as if it had
 /// been waited for. Outside TLS nothing is said about the account, and nobody is authenticated. After an error every
 /// further event is an error, too.
 public struct Negotiation: Sendable {
@@ -63,7 +63,7 @@ public struct Negotiation: Sendable {
     public internal(set) var isResumePending = false
     /// The letter that left unasked and is not answered yet as it should be. Still valid after an error: then the letter
     /// is to be turned off (``KnownServer/turningOff(_:)``). Nil if the login itself was refused.
-    public internal(set) var suspect: Letter?
+    public internal(set) var suspect: EarlyStep?
     /// What the owner knows of the server.
     var known = KnownServer()
     var bindings = ChannelBindings([:])

@@ -23,9 +23,9 @@ final class Program: @unchecked Sendable {
         interpolations = parsed.interpolations
         arguments = parsed.arguments
         plan = .allocate(capacity: 1)
-        let steps = UnsafeMutablePointer<Step>.allocate(capacity: max(parsed.steps.count, 1))
+        let steps = UnsafeMutablePointer<PathStep>.allocate(capacity: max(parsed.steps.count, 1))
         for (place, step) in parsed.steps.enumerated() {
-            (steps + place).initialize(to: Step(step, interpolations: parsed.interpolations))
+            (steps + place).initialize(to: PathStep(step, interpolations: parsed.interpolations))
         }
         let attribute = UnsafeMutablePointer<AttributeTest>.allocate(capacity: 1)
         attribute.initialize(to: parsed.attribute)
@@ -104,7 +104,7 @@ enum Conversion: String, CaseIterable {
 }
 
 struct ParsedStep {
-    var kind = Step.Kind.children
+    var kind = PathStep.Kind.children
     var name = NameTest.any
     var isNegated = false
     var namespace = NamespaceTest.same

@@ -21,7 +21,7 @@ struct QueryMatcher: BitwiseCopyable {
     /// Whether an element fits a step among the children of an element. `wanted` is the namespace of the children (see
     /// ``wantedNamespace(_:_:)``).
     @inline(__always)
-    func fits(_ step: UnsafePointer<Step>, _ index: UInt32, wanted: UInt32) -> Bool {
+    func fits(_ step: UnsafePointer<PathStep>, _ index: UInt32, wanted: UInt32) -> Bool {
         let node = nodes + Int(index)
         let name = node.pointee.name.raw
         if name != step.pointee.nameKey {
@@ -43,13 +43,13 @@ struct QueryMatcher: BitwiseCopyable {
 
     /// The first value to compare the namespaces of the children of `parent` with.
     @inline(__always)
-    func wantedNamespace(_ step: UnsafePointer<Step>, _ parent: UInt32) -> UInt32 {
+    func wantedNamespace(_ step: UnsafePointer<PathStep>, _ parent: UInt32) -> UInt32 {
         step.pointee.takesParentNamespace ? tree.namespace(parent).raw : step.pointee.namespaceKey
     }
 
     /// The same for a single element, in any place.
     @inline(never)
-    func fitsAnywhere(_ step: UnsafePointer<Step>, _ index: UInt32) -> Bool {
+    func fitsAnywhere(_ step: UnsafePointer<PathStep>, _ index: UInt32) -> Bool {
         let node = tree.nodes[Int(index)]
         let parent = tree.isRoot(index) ? nil : tree.namespace(node.parent)
         return isNamed(step, node.name) && isInNamespace(step, index, parent: parent)
@@ -57,19 +57,19 @@ struct QueryMatcher: BitwiseCopyable {
     }
 
     @inline(never)
-    private func isNamed(_ step: UnsafePointer<Step>, _ name: NameReference) -> Bool {
+    private func isNamed(_ step: UnsafePointer<PathStep>, _ name: NameReference) -> Bool {
         if name == .text { return false }
         return step.pointee.name.isAny || step.pointee.name.matches(name, tree) != step.pointee.isNegated
     }
 
     @inline(never)
-    private func isInNamespaceOfParent(_ step: UnsafePointer<Step>, _ index: UInt32) -> Bool {
+    private func isInNamespaceOfParent(_ step: UnsafePointer<PathStep>, _ index: UInt32) -> Bool {
         isInNamespace(step, index, parent: tree.namespace(nodes[Int(index)].parent))
     }
 
     /// `parent` is the namespace for a step without a namespace; nil (any) without a parent.
     @inline(never)
-    private func isInNamespace(_ step: UnsafePointer<Step>, _ index: UInt32, parent: NameReference?) -> Bool {
+    private func isInNamespace(_ step: UnsafePointer<PathStep>, _ index: UInt32, parent: NameReference?) -> Bool {
         let own = tree.nodes[Int(index)].namespace
         switch step.pointee.namespace {
         case .any: return true
@@ -92,7 +92,7 @@ struct QueryMatcher: BitwiseCopyable {
 
 extension QueryMatcher {
     @inline(__always)
-    private func passesSimply(_ step: UnsafePointer<Step>, _ node: UnsafePointer<Node>) -> Bool {
+    private func passesSimply(_ step: UnsafePointer<PathStep>, _ node: UnsafePointer<Node>) -> Bool {
         let key = step.pointee.filterKey
         var attribute = tree.attributes + Int(node.pointee.attributes)
         let end = attribute + Int(node.pointee.attributeCount)
@@ -131,7 +131,7 @@ extension QueryMatcher {
     }
 
     @inline(never)
-    private func passes(_ step: UnsafePointer<Step>, _ index: UInt32) -> Bool {
+    private func passes(_ step: UnsafePointer<PathStep>, _ index: UInt32) -> Bool {
         for place in 0..<step.pointee.filterCount {
             let filter = step.pointee.filters + place
             guard let value = value(filter.pointee.attribute, filter.pointee.attributeKey, index) else { return false }

@@ -68,7 +68,7 @@ struct QueryParser {
                 guard take("/") else { throw expected("\"/\" or the end after \"..\"") }
                 if isAtEnd { return }
                 // After "..//" the element reached is tested itself.
-                let kind = take("/") ? Step.Kind.itself : .children
+                let kind = take("/") ? PathStep.Kind.itself : .children
                 if peek == UInt8(ascii: "."), peek(1) == UInt8(ascii: ".") { continue }
                 if try parseSegment(kind: kind) { return }
             } else if try parseSegment(kind: .children) {
@@ -78,7 +78,7 @@ struct QueryParser {
     }
 
     /// Reads a segment and its filters or extraction; says whether the query has ended.
-    private mutating func parseSegment(kind: Step.Kind) throws(QuerySyntaxError) -> Bool {
+    private mutating func parseSegment(kind: PathStep.Kind) throws(QuerySyntaxError) -> Bool {
         let start = place
         let isFirst = result.steps.isEmpty
         var step = ParsedStep(kind: kind)

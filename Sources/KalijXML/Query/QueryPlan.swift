@@ -1,7 +1,7 @@
 /// A program as read by a run: flat memory, so that nothing is copied or counted on the way.
 @usableFromInline
 struct QueryPlan: BitwiseCopyable {
-    var steps: UnsafeMutablePointer<Step>
+    var steps: UnsafeMutablePointer<PathStep>
     var stepCount: Int
     /// Whether the first step tests the element itself instead of its children.
     var isRooted: Bool
@@ -23,7 +23,7 @@ struct QueryPlan: BitwiseCopyable {
 }
 
 /// A step of a path: to children, to the parent, or back to the element reached (`..//name`).
-struct Step: BitwiseCopyable {
+struct PathStep: BitwiseCopyable {
     enum Kind: BitwiseCopyable { case children, parent, itself }
     /// No name of an element, and no namespace, has this key.
     static let noKey = NameReference.text.raw
@@ -60,7 +60,7 @@ struct Step: BitwiseCopyable {
         switch namespace {
         case .any: namespaceKey = 0
         case .same: (namespaceKey, takesParentNamespace) = (0, true)
-        case .exactly(let test): namespaceKey = test.reference.isGlobal ? test.reference.raw : Step.noKey
+        case .exactly(let test): namespaceKey = test.reference.isGlobal ? test.reference.raw : PathStep.noKey
         }
         filterCount = parsed.filters.count
         filters = .allocate(capacity: max(filterCount, 1))

@@ -4,10 +4,10 @@ struct QueryWalk: BitwiseCopyable {
     static let end = UInt32.max
 
     let matcher: QueryMatcher
-    private let first: UnsafePointer<Step>
-    private let last: UnsafePointer<Step>
+    private let first: UnsafePointer<PathStep>
+    private let last: UnsafePointer<PathStep>
     /// Where the walk goes on: at `child`, a child of `parent`, with `step`.
-    private var step: UnsafePointer<Step>
+    private var step: UnsafePointer<PathStep>
     private var parent: UInt32
     private var child: UInt32
     private var wanted: UInt32
@@ -121,12 +121,12 @@ struct QueryLevels {
         return tree.isRoot(index) ? QueryLevels.document : tree.nodes[Int(index)].parent
     }
 
-    private func testItself(_ step: UnsafePointer<Step>, _ index: UInt32, _ level: inout [UInt32]) {
+    private func testItself(_ step: UnsafePointer<PathStep>, _ index: UInt32, _ level: inout [UInt32]) {
         guard index != QueryLevels.document, matcher.fitsAnywhere(step, index) else { return }
         reach(index, &level)
     }
 
-    private func reachChildren(_ step: UnsafePointer<Step>, _ index: UInt32, _ level: inout [UInt32]) {
+    private func reachChildren(_ step: UnsafePointer<PathStep>, _ index: UInt32, _ level: inout [UInt32]) {
         if index == QueryLevels.document {
             // The root of the tree: every element reached so far is inside.
             if matcher.fitsAnywhere(step, root) { reach(root, &level) }

@@ -17,13 +17,13 @@ final class CommandInput {
     /// Read before the rest of a command, which may be wrong.
     private struct Identified: Decodable {
         /// Whatever the program has chosen; an id of null is an id.
-        let id: JSONValue?
+        let id: CommandJSON?
 
         private enum CodingKeys: CodingKey { case id }
 
         init(from decoder: any Decoder) throws {
             let command = try decoder.container(keyedBy: CodingKeys.self)
-            id = command.contains(.id) ? try command.decode(JSONValue.self, forKey: .id) : nil
+            id = command.contains(.id) ? try command.decode(CommandJSON.self, forKey: .id) : nil
         }
     }
 
@@ -59,7 +59,7 @@ final class CommandInput {
 
     private struct Answer: Encodable {
         var event = "error"
-        var id: JSONValue?
+        var id: CommandJSON?
         var reason: String?
         var message: EventRecord?
         var command: String?
@@ -120,18 +120,18 @@ final class CommandInput {
 
     private func handle(_ line: LineBuffer.Line) {
         guard line != .bytes([]) else { return }
-        var id: JSONValue?
+        var id: CommandJSON?
         do {
             guard case .bytes(let bytes) = line else { throw Failure(.badInput, "the line is longer than 1 MiB") }
             let line = Data(bytes)
-            id = try JSONValue.decoder().decode(Identified.self, from: line).id
+            id = try CommandJSON.decoder().decode(Identified.self, from: line).id
             try perform(try JSONDecoder().decode(Request.self, from: line), id, line)
         } catch {
             answer(Answer(id: id, reason: CommandErrors.words(error)))
         }
     }
 
-    private func perform(_ request: Request, _ id: JSONValue?, _ line: Data) throws {
+    private func perform(_ request: Request, _ id: CommandJSON?, _ line: Data) throws {
         guard let engine else { throw EngineError.notRunning }
         switch request.command {
         case "send" where request.file != nil: try accept(file: request, id, engine)
@@ -154,7 +154,7 @@ final class CommandInput {
     }
 
     /// Accepts a file on a thread of its own: copying a large file takes time, and the account goes on meanwhile.
-    private func accept(file request: Request, _ id: JSONValue?, _ engine: Engine) throws {
+    private func accept(file request: Request, _ id: CommandJSON?, _ engine: Engine) throws {
         guard let to = request.to, let path = request.file else { throw Failure(.badInput, "`send` needs `to`") }
         guard request.reply == nil else { throw Failure(.badInput, "a file cannot answer a message") }
         let (recipient, jid) = (try CommandErrors.address(to, "to"), try request.sender())
@@ -177,7 +177,7 @@ final class CommandInput {
 
     /// A command that is an intent: its keys are the keys of the intent.
     private func accept<Wanted: Intent>(
-        _ type: Wanted.Type, _ request: Request, _ id: JSONValue?, _ line: Data, _ engine: Engine
+        _ type: Wanted.Type, _ request: Request, _ id: CommandJSON?, _ line: Data, _ engine: Engine
     ) throws {
         try JSONDecoder().decode(Addresses.self, from: line).check()
         let intent = try JSONDecoder().decode(type, from: line)

@@ -138,15 +138,15 @@ struct ProfileTests {
         let harness = try StepHarness.withRomeo()
         try harness.publish(nick: "Romeo")
         _ = try harness.runner.run("test", for: harness.account) { step in
-            for number in 0..<Limits.keptRows {
+            for number in 0..<EngineLimits.keptRows {
                 try Profiles(step: step).hinted(.received("s\(number)@example.com"), "S")
             }
         }
-        #expect(try harness.number("SELECT count(*) FROM profile") == Limits.keptRows + 1)
+        #expect(try harness.number("SELECT count(*) FROM profile") == EngineLimits.keptRows + 1)
         try harness.receive(
             "<message from='new@example.com/x' type='chat'><body>Hi</body><nick xmlns='http://jabber.org/protocol/nick'>N</nick></message>"
         )
-        #expect(try harness.number("SELECT count(*) FROM profile") == Limits.keptRows + 1)
+        #expect(try harness.number("SELECT count(*) FROM profile") == EngineLimits.keptRows + 1)
         #expect(try harness.profile("s0@example.com") == nil)
         #expect(try harness.profile("new@example.com")?.name == "N")
         #expect(try harness.profile()?.name == "Romeo")

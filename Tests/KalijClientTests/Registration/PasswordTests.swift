@@ -112,7 +112,7 @@ struct PasswordTests {
         }
         let server = when.contains("applied") ? Credentials.password("new") : .password("secret")
         // Another process: nothing but the database is left.
-        var choice = LoginChoice()
+        var choice = PasswordCandidate()
         var tries = 0
         while try choice.credentials(logins()) != server {
             let isOther = try choice.refused(logins())
@@ -123,7 +123,7 @@ struct PasswordTests {
         _ = try harness.steps.loggedIn(withNewPassword: choice.isNew, Self.login())
         if when.contains("session lost") { try harness.bind() }
         // The login of a second session.
-        choice = LoginChoice()
+        choice = PasswordCandidate()
         if try choice.credentials(logins()) != server {
             let isOther = try choice.refused(logins())
             #expect(isOther)
@@ -160,7 +160,7 @@ struct PasswordTests {
     @Test("both passwords refused is a refusal, and another connection tries both again")
     func neither() throws {
         try change()
-        var choice = LoginChoice()
+        var choice = PasswordCandidate()
         let logins = try logins()
         var tried = [choice.credentials(logins)]
         var goesOn = [choice.refused(logins)]

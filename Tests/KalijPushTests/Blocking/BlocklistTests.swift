@@ -8,7 +8,7 @@ struct BlocklistTests {
 
     @Test("a hit extends the block, never shortens it, and no further than the longest block from the last proof")
     func hit() {
-        var list = Blocklist(limit: 10)
+        var list = TokenBlocklist(limit: 10)
         let day: Milliseconds = 86_400_000
         _ = list.block(key, reason: .dead, for: day, again: 5 * day, now: 0)
         func hit(_ now: Milliseconds) -> Milliseconds? {
@@ -31,7 +31,7 @@ struct BlocklistTests {
 
     @Test("versions: the wall clock, or one more than the version before; a fast clock drags no other key along")
     func versions() {
-        var list = Blocklist(limit: 10)
+        var list = TokenBlocklist(limit: 10)
         func block(_ key: HashedKey, _ wall: Milliseconds) -> UInt64 {
             list.block(key, reason: .dead, for: 10, again: 10, now: wall)?.version ?? 0
         }
@@ -44,7 +44,7 @@ struct BlocklistTests {
 
     @Test("Random steps against a simple model: cleanup removes expired entries and nothing else")
     func model() {
-        var list = Blocklist(limit: 200)
+        var list = TokenBlocklist(limit: 200)
         var model: [UInt64: Milliseconds] = [:]
         var stored: [UInt64: Milliseconds] = [:]
         var generator = Generator(seed: RandomInput.seed(9))
@@ -91,7 +91,7 @@ struct BlocklistTests {
             BlockChange(key: key, version: 2, expires: 20_000, reason: .dead),
         ]
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [1, 0, 2]] {
-            var list = Blocklist(limit: 10)
+            var list = TokenBlocklist(limit: 10)
             for index in order { list.merge(changes[index], now: 0) }
             #expect(list.reason(key, now: 1) == nil)
         }
@@ -99,7 +99,7 @@ struct BlocklistTests {
 
     @Test("bounded: the block that ends soonest makes room, unless the new block ends sooner")
     func full() {
-        var list = Blocklist(limit: 2)
+        var list = TokenBlocklist(limit: 2)
         func block(_ number: UInt64, for time: Milliseconds) -> Bool {
             let key = HashedKey(high: 3 << 56, low: number)
             return list.block(key, reason: .dead, for: time, again: time, now: 0) != nil

@@ -96,9 +96,9 @@ struct CheckTests {
         let scene = try Scene()
         let path = scene.folder + "/secret"
         try Data("half".utf8).write(to: URL(fileURLWithPath: path + ".new"))
-        let secret = try Secret.make(path, key: "state.secretFile")
+        let secret = try HashingSecret.make(path, key: "state.secretFile")
         #expect(secret.count == 32)
-        #expect(try Secret.make(path, key: "state.secretFile") == secret)
+        #expect(try HashingSecret.make(path, key: "state.secretFile") == secret)
         #expect(!FileManager.default.fileExists(atPath: path + ".new"))
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)

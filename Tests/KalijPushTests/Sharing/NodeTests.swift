@@ -298,7 +298,7 @@ struct NodeTests {
         let short = BlockChange(
             key: long.key, version: BlockChange.version(at: 2_000), expires: day, reason: .dead, origin: "n2")
         for order in [[long, short], [short, long]] {
-            var list = Blocklist(limit: 10, longest: 7 * day)
+            var list = TokenBlocklist(limit: 10, longest: 7 * day)
             list.isShared = true
             _ = list.origins.configure("n0", ["n1", "n2"])
             list.merge(order[0], now: 2 * day)
@@ -319,7 +319,7 @@ struct NodeTests {
         other.origin = "n2"
         other.expires = 40_000
         for order in [[one, other], [other, one]] {
-            var list = Blocklist(limit: 10)
+            var list = TokenBlocklist(limit: 10)
             _ = list.origins.configure("n0", ["n2", "n1"])
             for record in order { list.merge(record, now: 10) }
             #expect(list.expiry(one.key, now: 10) == 40_000)

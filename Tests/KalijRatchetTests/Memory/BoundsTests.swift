@@ -44,7 +44,9 @@ import Testing
         let turn = ThreadCost.least { _ = try? session.open(turning) { _ in nil } }
         let present = try #require(session.remote)
         for key in [present, turning.header.key] {
-            for (n, pn) in [(Limits.largestNumber, 0), (0, Limits.largestNumber), (1000, Limits.largestNumber)] {
+            for (n, pn) in [
+                (RatchetLimits.largestNumber, 0), (0, RatchetLimits.largestNumber), (1000, RatchetLimits.largestNumber),
+            ] {
                 let header = RatchetMessage.Header(key: key, number: n, previous: pn)
                 let covered = RatchetMessage.authenticated(header, [UInt8](repeating: 1, count: 48), dialect)
                 let mac = [UInt8](repeating: 2, count: dialect.macCount)

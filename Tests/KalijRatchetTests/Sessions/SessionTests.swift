@@ -139,7 +139,7 @@ import Testing
         var (juliet, _) = try Device.pair(dialect)
         let chain = try #require(
             juliet.session?.sending ?? Chain(key: Secret([UInt8](repeating: 1, count: 32)), number: 0))
-        juliet.session?.sending = Chain(key: chain.key, number: Limits.largestNumber)
+        juliet.session?.sending = Chain(key: chain.key, number: RatchetLimits.largestNumber)
         #expect(throws: RatchetError.exhausted) { try juliet.send("one too many") }
     }
 

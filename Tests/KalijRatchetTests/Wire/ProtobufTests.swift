@@ -5,7 +5,7 @@ import Testing
 @Suite struct ProtobufTests {
     @Test("numbers of one to ten bytes, and none that is longer or larger")
     func numbers() throws {
-        #expect(try Protobuf.Fields([0x08, 0xff, 0xff, 0xff, 0xff, 0x07]).number(1) == Limits.largestNumber)
+        #expect(try Protobuf.Fields([0x08, 0xff, 0xff, 0xff, 0xff, 0x07]).number(1) == RatchetLimits.largestNumber)
         for bytes in [
             [0x08], [0x08, 0x80], [0x08] + [UInt8](repeating: 0x80, count: 9) + [0x02],
             [0x08] + [UInt8](repeating: 0x80, count: 10) + [0x00], [0x08] + [UInt8](repeating: 0xff, count: 100),
@@ -44,8 +44,9 @@ import Testing
     func written() throws {
         #expect(Protobuf.number(2, 300) == [0x10, 0xac, 0x02])
         #expect(Protobuf.bytes(16, [1, 2]) == [0x82, 0x01, 2, 1, 2])
-        let bytes = Protobuf.number(1, 0) + Protobuf.number(15, Limits.largestNumber) + Protobuf.bytes(4, [])
+        let bytes = Protobuf.number(1, 0) + Protobuf.number(15, RatchetLimits.largestNumber) + Protobuf.bytes(4, [])
         let fields = try Protobuf.Fields(bytes[...])
-        #expect(try fields.number(1) == 0 && fields.number(15) == Limits.largestNumber && fields.bytes(4).isEmpty)
+        #expect(
+            try fields.number(1) == 0 && fields.number(15) == RatchetLimits.largestNumber && fields.bytes(4).isEmpty)
     }
 }

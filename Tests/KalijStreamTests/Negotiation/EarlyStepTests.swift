@@ -84,7 +84,7 @@ struct EarlyStepTests {
 
     @Test("refused before any challenge, (b) may have been too early; an account that is disabled stays so by steps")
     func refusedAtOnce() {
-        for (condition, suspect) in [("not-authorized", Letter?.some(.login)), ("account-disabled", nil)] {
+        for (condition, suspect) in [("not-authorized", EarlyStep?.some(.login)), ("account-disabled", nil)] {
             let refused = Self.transcript().outcome(
                 "* connected secured\nC: UNDECLARED\(Self.auth)\nS: HEADER\(Offer().features)"
                     + "<failure xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><\(condition)/></failure>\n")
@@ -132,7 +132,7 @@ struct EarlyStepTests {
         var other = Offer()
         other.sasl.append("SCRAM-SHA-512")
         let end = SASLExchange.bound.toSuccess(isSASL2: false) + "! next stream\n! plan\n* plan bind\nC: SECURED\n"
-        let unchanged: Set<Letter> = [.login, .resume]
+        let unchanged: Set<EarlyStep> = [.login, .resume]
         for (offer, left) in [(Offer(), unchanged), (other, Set())] {
             let played = try Self.transcript(off).play(Script.secured + offer.line + "C: ANY\n" + end)
             #expect(played.known.off == left)

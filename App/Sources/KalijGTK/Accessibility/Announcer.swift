@@ -5,7 +5,7 @@ import KalijApp
 /// connection of its own to the accessibility bus.
 final class Announcer {
     private static var shared: Announcer?
-    private static var merging = Announcements()
+    private static var merging = SpokenAnnouncements()
 
     /// Connects if there is an accessibility bus; without one nothing is said.
     static func begin() { shared = shared ?? Announcer() }

@@ -1,7 +1,7 @@
 import CAdwaita
 
 /// The values that a signal handler gets; the first is the object itself.
-nonisolated struct Arguments {
+nonisolated struct SignalArguments {
     let values: UnsafePointer<GValue>
     let result: UnsafeMutablePointer<GValue>?
 
@@ -13,14 +13,14 @@ nonisolated struct Arguments {
 }
 
 private final class Handler {
-    let run: (Arguments) -> Void
-    init(_ run: @escaping (Arguments) -> Void) { self.run = run }
+    let run: (SignalArguments) -> Void
+    init(_ run: @escaping (SignalArguments) -> Void) { self.run = run }
 }
 
 nonisolated private let marshal: GClosureMarshal = { closure, result, _, values, _, _ in
     guard let data = closure?.pointee.data, let values else { return }
     // GTK calls on the main thread, and lends the values for the call.
-    nonisolated(unsafe) let arguments = Arguments(values: values, result: result)
+    nonisolated(unsafe) let arguments = SignalArguments(values: values, result: result)
     nonisolated(unsafe) let box = data
     MainActor.assumeIsolated { Unmanaged<Handler>.fromOpaque(box).takeUnretainedValue().run(arguments) }
 }
@@ -30,7 +30,7 @@ nonisolated private let release: GClosureNotify = { data, _ in
 }
 
 /// Connects a signal; the closure goes with the object.
-func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ run: @escaping (Arguments) -> Void) {
+func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ run: @escaping (SignalArguments) -> Void) {
     // Released when the closure is finalized.
     let data = Unmanaged.passRetained(Handler(run)).toOpaque()
     guard let closure = g_closure_new_simple(UInt32(MemoryLayout<GClosure>.size), data) else { return }
@@ -38,9 +38,9 @@ func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ run: @escapi
     g_closure_add_finalize_notifier(closure, data, release)
     kalij_connect(object, signal, closure)
 }
-func connect(_ widget: Widget, _ signal: String, _ run: @escaping (Arguments) -> Void) {
+func connect(_ widget: Widget, _ signal: String, _ run: @escaping (SignalArguments) -> Void) {
     connect(raw(widget), signal, run)
 }
-func connect(_ object: OpaquePointer, _ signal: String, _ run: @escaping (Arguments) -> Void) {
+func connect(_ object: OpaquePointer, _ signal: String, _ run: @escaping (SignalArguments) -> Void) {
     connect(raw(object), signal, run)
 }

@@ -64,7 +64,7 @@ struct Reader {
         let opened = try attempt { try session.open(message) { kept[$0] } }
         try require(session.stored == before, "a session changed in its place")
         guard let opened else { return nil }
-        try require(opened.skipped.count <= Limits.mostSkipped, "\(opened.skipped.count) keys were skipped")
+        try require(opened.skipped.count <= RatchetLimits.mostSkipped, "\(opened.skipped.count) keys were skipped")
         try require(opened.skipped.count <= max(distance, 0), "\(distance) keys were announced")
         try require(Set(opened.skipped.map(\.name)).count == opened.skipped.count, "a key was skipped twice")
         try require(opened.used == nil || opened.used == name && kept[name] != nil, "another kept key was used")
@@ -119,7 +119,7 @@ private func readBundle(_ bytes: [UInt8], _ dialect: OMEMOVersion) throws {
             prekey: (id(ids[4...]), prekey))
     }
     guard let bundle else { return }
-    try require(max(bundle.signedPrekeyID, bundle.prekeyID) <= Limits.largestNumber, "a large id")
+    try require(max(bundle.signedPrekeyID, bundle.prekeyID) <= RatchetLimits.largestNumber, "a large id")
     guard let session = try attempt({ try Session.begin(fixture.identity, bundle, dialect) }) else { return }
     var reader = Reader(session)
     try require(try reader.seal([1, 2, 3])?.isExchange == true, "a new session cannot send")
@@ -130,7 +130,9 @@ private func readRow(_ bytes: [UInt8]) throws {
     try requireRow(session)
     var reader = Reader(session)
     for _ in 0..<2 { _ = try reader.seal([1]) }
-    try require(session.received <= Limits.largestNumber && session.sent <= Limits.largestNumber, "a large number")
+    try require(
+        session.received <= RatchetLimits.largestNumber && session.sent <= RatchetLimits.largestNumber, "a large number"
+    )
 }
 
 private func readPayload(_ bytes: [UInt8], _ dialect: OMEMOVersion) throws {

@@ -84,7 +84,7 @@ package struct UploadServices {
         if let info = try step.discovery.info(of: server), info.supports(UploadSlot.namespace) {
             return try found(server, info)
         }
-        try step.discovery.askItems(of: server, then: UploadServiceItemsResponse(), within: Limits.serverPatience)
+        try step.discovery.askItems(of: server, then: UploadServiceItemsResponse(), within: EngineLimits.serverPatience)
     }
 
     fileprivate func told(_ items: [DiscoveryItem]) throws {
@@ -92,7 +92,7 @@ package struct UploadServices {
         guard !services.isEmpty else { return try told(nothing: true) }
         try expect(Int64(min(services.count, Self.mostItems)))
         for jid in services.prefix(Self.mostItems) {
-            try step.discovery.ask(jid, then: UploadServiceInfoResponse(jid: jid), within: Limits.serverPatience)
+            try step.discovery.ask(jid, then: UploadServiceInfoResponse(jid: jid), within: EngineLimits.serverPatience)
         }
     }
 

@@ -130,7 +130,7 @@ package struct Uploads {
         let type = isSecret ? "application/octet-stream" : row.description.type ?? "application/octet-stream"
         try step.send(
             .request(.get, UploadSlot.request(name: name, size: row.putSize, type: type), to: service.jid),
-            then: UploadSlotResponse(upload: row.id, asked: row.plan.askedAt), within: Limits.archivePatience)
+            then: UploadSlotResponse(upload: row.id, asked: row.plan.askedAt), within: EngineLimits.archivePatience)
     }
 
     /// A random name. The extension stays: other clients go by it to show a picture as a picture.

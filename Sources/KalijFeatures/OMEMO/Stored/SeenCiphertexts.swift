@@ -15,7 +15,7 @@ struct SeenCiphertexts {
 
     /// Names the content. The sender is a part of the name: what somebody copies is another content.
     static func digest(_ bytes: [UInt8], of device: UInt32, _ sender: JID) throws -> [UInt8] {
-        try Digest.sha256(Array("\(sender.bare.description)\u{0}\(device)\u{0}".utf8) + bytes)
+        try ContentDigest.sha256(Array("\(sender.bare.description)\u{0}\(device)\u{0}".utf8) + bytes)
     }
 
     enum Seen: Equatable {

@@ -58,6 +58,6 @@ extension Element {
 
     /// A device, or an id of a prekey, in an attribute.
     func number(_ attribute: String) -> UInt32? {
-        self[attribute].flatMap { UInt32($0) }.flatMap { $0 <= Limits.largestNumber ? $0 : nil }
+        self[attribute].flatMap { UInt32($0) }.flatMap { $0 <= EngineLimits.largestNumber ? $0 : nil }
     }
 }

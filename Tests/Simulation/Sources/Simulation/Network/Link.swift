@@ -21,7 +21,7 @@ final class Link {
     /// The data that a login is bound to (RFC 9266).
     let exporter: [UInt8]
     /// What the client has written before the server asked, and the server has not come to yet.
-    var letters: Set<Letter> = []
+    var letters: Set<EarlyStep> = []
     /// Whether the client has asked for a token.
     var expectsToken = false
     /// How often the client's process had synced when a token came, until the client writes.

@@ -20,7 +20,7 @@ extension ServerStream {
     private var isProsody: Bool { server.profile.name.hasPrefix("Prosody") }
 
     /// Whether a step is to be handled; otherwise it came as a letter that the server does not take.
-    func takes(_ letter: Letter) -> Bool {
+    func takes(_ letter: EarlyStep) -> Bool {
         guard link.letters.remove(letter) != nil, let reaction = server.login.reaction(to: letter) else { return true }
         server.login.failed(letter, on: link)
         switch reaction {

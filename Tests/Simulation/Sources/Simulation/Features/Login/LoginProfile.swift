@@ -34,7 +34,7 @@ struct LoginProfile: Sendable {
     /// Whether there are tokens, where there is SASL2.
     var hasTokens = true
     /// The letters that are not taken.
-    var letters: [Letter: Reaction] = [:]
+    var letters: [EarlyStep: Reaction] = [:]
     var edits: [Edit] = []
     /// How long a token lives, in seconds.
     var tokenLife: Int64 = 21 * 24 * 3600
@@ -56,7 +56,7 @@ extension LoginProfile {
         hasTokens = random.chance(80)
         if random.chance(45) {
             for _ in 0..<random.pick(1...3) {
-                let letter = Letter.allCases[random.pick(0...Letter.allCases.count - 1)]
+                let letter = EarlyStep.allCases[random.pick(0...EarlyStep.allCases.count - 1)]
                 letters[letter] = Reaction.allCases[random.pick(0...Reaction.allCases.count - 1)]
             }
         }

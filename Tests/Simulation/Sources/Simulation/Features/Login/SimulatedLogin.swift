@@ -25,7 +25,7 @@ final class SimulatedLogin: SimulatedFeature {
     /// The offer of the last login.
     private var lastOffer = ""
     /// The letters that have failed since the offer changed.
-    private var failed: [Letter: Failure] = [:]
+    private var failed: [EarlyStep: Failure] = [:]
     /// How many connections of a process were lost before their session was there, for other reasons than a letter; and how
     /// many letters of the process have failed.
     private var troubles: [Int: Int] = [:]
@@ -58,7 +58,7 @@ final class SimulatedLogin: SimulatedFeature {
     }
 
     /// How the server takes a letter; nil: as if asked for.
-    func reaction(to letter: Letter) -> LoginProfile.Reaction? { habits.letters[letter] }
+    func reaction(to letter: EarlyStep) -> LoginProfile.Reaction? { habits.letters[letter] }
 
     /// Whether the server refuses a good token.
     func refusesToken() -> Bool {
@@ -133,7 +133,7 @@ final class SimulatedLogin: SimulatedFeature {
     }
 
     /// A letter is not taken.
-    func failed(_ letter: Letter, on link: Link) {
+    func failed(_ letter: EarlyStep, on link: Link) {
         server.world.trace("   the server does not take the letter \(letter.rawValue)")
         server.world.counts.lettersFailed += 1
         failures[link.process, default: 0] += 1
@@ -183,7 +183,7 @@ final class SimulatedLogin: SimulatedFeature {
     private func note(_ text: String, _ link: Link) {
         let hasHeader = text.contains("<stream:stream ")
         guard hasHeader else { return }
-        var letters: [Letter] = []
+        var letters: [EarlyStep] = []
         if text.contains("<starttls ") { letters.append(.startTLS) }
         if text.contains("<auth ") || text.contains("<authenticate ") { letters.append(.login) }
         if text.contains("<resume "), !text.contains("<authenticate ") {

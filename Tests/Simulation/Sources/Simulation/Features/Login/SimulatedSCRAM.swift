@@ -7,7 +7,7 @@ struct SimulatedSCRAM {
     /// The client's flag for channel binding: "n", "y" or "p".
     let flag: Character
     let name: String
-    private let digest: Digest
+    private let digest: HashFunction
     private let keys: Keys
     private let header: String
     private let bare: String
@@ -67,12 +67,12 @@ struct SimulatedSCRAM {
 
     /// Whether these are the keys of the password.
     static func fits(_ keys: SCRAMKeys, _ password: String) -> Bool {
-        let digest = keys.mechanism == .scramSHA256 ? Digest.sha256 : .sha1
+        let digest = keys.mechanism == .scramSHA256 ? HashFunction.sha256 : .sha1
         guard let own = try? Self.keys(digest, password, keys.salt) else { return false }
         return own.server == keys.serverKey
     }
 
-    private static func keys(_ digest: Digest, _ password: String, _ salt: [UInt8]) throws -> Keys {
+    private static func keys(_ digest: HashFunction, _ password: String, _ salt: [UInt8]) throws -> Keys {
         let name = "\(digest) \(password) \(salt)"
         if let known = known[name] { return known }
         let salted = try digest.stretch(Array(password.utf8), salt: salt, iterations: iterations)

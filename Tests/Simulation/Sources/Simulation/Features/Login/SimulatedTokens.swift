@@ -49,6 +49,6 @@ struct SimulatedTokens {
     mutating func count(_ count: Int, of index: Int) -> Bool { all[index].counts.insert(count).inserted }
 
     private static func proof(_ role: String, _ token: Token, _ exporter: [UInt8]) -> [UInt8] {
-        (try? Digest.sha256.authenticate(Array(role.utf8) + exporter, key: Array(token.secret.utf8))) ?? []
+        (try? HashFunction.sha256.authenticate(Array(role.utf8) + exporter, key: Array(token.secret.utf8))) ?? []
     }
 }

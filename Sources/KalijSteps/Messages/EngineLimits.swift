@@ -1,5 +1,5 @@
 /// Times and limits that several features share.
-package enum Limits {
+package enum EngineLimits {
     /// The longest time for an answer of the account's own server, if neither presence nor messages wait for the answer. Long
     /// enough for a slow link; the next session asks again.
     package static let serverPatience = Duration.seconds(30)

@@ -1,5 +1,5 @@
 /// What happens at the connections to ``NodesSettings/redis``, by number; and what is known of the nodes.
-public enum NodeEvent: Sendable {
+public enum ClusterEvent: Sendable {
     case connected(Int)
     case disconnected(Int)
     case reply(RESP, Int)

@@ -1,5 +1,5 @@
 /// What a screen reader is to say of arriving messages: each, and more than three within two seconds as a number.
-public struct Announcements: Sendable {
+public struct SpokenAnnouncements: Sendable {
     private var spoken: [Int64] = []
     private var held = 0
     private var end: Int64?

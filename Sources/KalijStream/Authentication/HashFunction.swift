@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// A hash function of OpenSSL, and SCRAM's functions on top (RFC 5802, 2.2).
-package enum Digest: Sendable {
+package enum HashFunction: Sendable {
     case sha1, sha256, sha512, sha3of256, sha3of512
 
     private var function: OpaquePointer? {

@@ -2,7 +2,7 @@ import KalijSteps
 import KalijStream
 
 /// Which password an account logs in with, while the outcome of a change of the password is not known.
-struct LoginChoice {
+struct PasswordCandidate {
     /// Whether the next login uses the new password.
     private(set) var isNew = false
     /// Whether the other password was refused, since the last success.

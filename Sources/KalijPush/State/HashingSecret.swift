@@ -2,7 +2,7 @@ import COpenSSL
 import Glibc
 
 /// The secret for hashing tokens and domains, and for deriving the key of sealed rows: 32 bytes or more.
-public enum Secret {
+public enum HashingSecret {
     /// Reads a secret; makes a secret, readable by its owner alone, if there is no such file.
     /// - Throws: `SettingsError` with the reason.
     public static func make(_ path: String, key: String) throws(SettingsError) -> [UInt8] {

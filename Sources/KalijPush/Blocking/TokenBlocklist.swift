@@ -4,7 +4,7 @@
 /// changes from elsewhere come in by ``merge(_:held:now:)``. Hits are no change: a node alone knows of them.
 ///
 /// The greater (version, name of the origin, rest of the record) wins as a whole: the order of merging does not matter.
-public struct Blocklist: Sendable {
+public struct TokenBlocklist: Sendable {
     struct Entry: Sendable {
         var expires: Milliseconds
         var version: UInt64
@@ -187,7 +187,7 @@ public struct Blocklist: Sendable {
 
 // MARK: Sharing
 
-extension Blocklist {
+extension TokenBlocklist {
     /// The present record of a key.
     func record(_ key: HashedKey) -> (change: BlockChange, shared: UInt8)? {
         entries[key].map { (BlockChange(key, $0, origins.origin($0.origin)), $0.shared) }
@@ -229,7 +229,7 @@ extension Blocklist {
 }
 
 extension BlockChange {
-    fileprivate init(_ key: HashedKey, _ entry: Blocklist.Entry, _ origin: String) {
+    fileprivate init(_ key: HashedKey, _ entry: TokenBlocklist.Entry, _ origin: String) {
         self.init(
             key: key, version: entry.version, expires: entry.expires, reason: entry.reason, origin: origin)
     }

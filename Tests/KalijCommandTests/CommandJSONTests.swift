@@ -5,9 +5,9 @@ import Testing
 @testable import kalij
 
 /// "`id` any JSON value and returned with errors".
-@Suite struct JSONValueTests {
+@Suite struct CommandJSONTests {
     private func given(_ text: String) throws -> String {
-        try JSONLine.of(JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))).description
+        try JSONLine.of(JSONDecoder().decode(CommandJSON.self, from: Data(text.utf8))).description
     }
 
     @Test(
@@ -42,11 +42,11 @@ import Testing
         let data = Data(wide.utf8)
         let reading = ThreadCost.least(of: 2) { #expect((try? JSONSerialization.jsonObject(with: data)) != nil) }
         let refusing = ThreadCost.least(of: 2) {
-            #expect(throws: DecodingError.self) { try JSONValue.decoder().decode(JSONValue.self, from: data) }
+            #expect(throws: DecodingError.self) { try CommandJSON.decoder().decode(CommandJSON.self, from: data) }
         }
         print("refused in \(refusing) s; JSONSerialization reads the same in \(reading) s")
         #expect(refusing < 4 * reading)
         let most = "[" + Array(repeating: "1", count: 999).joined(separator: ",") + "]"
-        #expect(try JSONValue.decoder().decode(JSONValue.self, from: Data(most.utf8)) != .null)
+        #expect(try CommandJSON.decoder().decode(CommandJSON.self, from: Data(most.utf8)) != .null)
     }
 }

@@ -1,7 +1,7 @@
 import KalijText
 
 /// How a login goes: the mechanism, its channel binding, the profile.
-struct LoginChoice: Hashable, Sendable {
+struct LoginMethod: Hashable, Sendable {
     /// Channel binding as a client sees it (RFC 5802, 6).
     enum Flag: String, Hashable, Sendable, Codable {
         /// "n": we cannot bind.

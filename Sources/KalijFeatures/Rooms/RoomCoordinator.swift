@@ -7,7 +7,7 @@ import KalijText
 import KalijXML
 
 /// The rooms of a step (XEP-0045): tells the stay of a room what happens, and does what the stay answers.
-struct Rooms {
+struct RoomCoordinator {
     let step: Step
     var rows: RoomRows { RoomRows(database: step.database, account: step.account.id) }
 
@@ -61,7 +61,7 @@ struct Rooms {
     private func ask(_ room: RoomRow) throws {
         try step.send(
             .discovery(DiscoveryInfo.namespace, of: room.jid), then: RoomInfoResponse(room: room.id),
-            within: Limits.serverPatience)
+            within: EngineLimits.serverPatience)
     }
 
     func described(_ reply: IQReply, _ room: inout RoomRow) throws {
@@ -215,7 +215,7 @@ struct RoomInfoResponse: InvalidatableHandler, PacedHandler {
     var paceKey: String { "\(room)" }
 
     func call(_ reply: IQReply, in step: Step) throws {
-        let rooms = Rooms(step: step)
+        let rooms = RoomCoordinator(step: step)
         if var row = try rooms.rows.room(room) { try rooms.described(reply, &row) }
     }
 
@@ -231,7 +231,7 @@ struct RoomRejoinTimer: Handler {
     let failures: Int
 
     func call(_: Void, in step: Step) throws {
-        let rooms = Rooms(step: step)
+        let rooms = RoomCoordinator(step: step)
         guard var row = try rooms.rows.room(room), row.isWanted, row.stay.failures == failures else { return }
         try rooms.handle(.due, &row)
         step.flush()

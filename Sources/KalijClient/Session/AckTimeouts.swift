@@ -1,7 +1,7 @@
 import KalijSteps
 
 /// How long a session waits for an answer over its link.
-struct Pace {
+struct AckTimeouts {
     /// Seconds of silence after which the connection is given up.
     let patience: Double
     /// Whether the link is slow, and the process has time.

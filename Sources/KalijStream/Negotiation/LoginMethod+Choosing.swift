@@ -1,6 +1,6 @@
 import KalijText
 
-extension LoginChoice {
+extension LoginMethod {
     /// Chooses from the server's offer.
     ///
     /// - Throws: If nothing is acceptable, or the offer contradicts itself (XEP-0440 section 5).
@@ -88,7 +88,7 @@ extension LoginChoice {
         init(
             _ names: [String], _ kinds: [String]?, _ bindings: ChannelBindings, isSASL2: Bool
         ) throws(AuthenticationError) {
-            let bindsAny = names.contains { $0.ends(with: LoginChoice.suffix) }
+            let bindsAny = names.contains { $0.ends(with: LoginMethod.suffix) }
             isPossible = bindsAny
             guard let kinds else {
                 // ejabberd 23.01 offers mechanisms with binding and no kinds; these cannot work in TLS 1.3.

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// SHA-256 of a stream of bytes (FIPS 180-4), by libcrypto.
-final class Digest {
+final class SHA256Stream {
     let context: OpaquePointer
 
     init() throws(FileError) {
@@ -28,7 +28,7 @@ final class Digest {
     /// The digest of an open file's first `size` bytes.
     /// - Throws: `FileError.changed` if the file is shorter.
     static func of(_ descriptor: Descriptor, size: Int64) throws(FileError) -> [UInt8] {
-        let digest = try Digest()
+        let digest = try SHA256Stream()
         var buffer = [UInt8](repeating: 0, count: SourceFile.chunk)
         var offset: Int64 = 0
         while offset < size {

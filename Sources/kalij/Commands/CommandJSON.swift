@@ -3,7 +3,7 @@ import Synchronization
 
 /// Any value of JSON, to be given back as it came; numbers with up to 38 digits. At most 32 levels deep and of 1000 values, because
 /// a decoder takes minutes for more.
-enum JSONValue: Codable, Equatable {
+enum CommandJSON: Codable, Equatable {
     case null
     case text(String)
     case flag(Bool)
@@ -11,8 +11,8 @@ enum JSONValue: Codable, Equatable {
     case natural(UInt64)
     case decimal(Decimal)
     case number(Double)
-    case list([JSONValue])
-    case object([String: JSONValue])
+    case list([CommandJSON])
+    case object([String: CommandJSON])
 
     private static let deepest = 32
     private static let most = 1000
@@ -54,11 +54,11 @@ enum JSONValue: Codable, Equatable {
         } else if let number = try? value.decode(Int64.self) {
             self = .integer(number)
         } else if var list = try? decoder.unkeyedContainer() {
-            var values: [JSONValue] = []
-            while !list.isAtEnd { values.append(try list.decode(JSONValue.self)) }
+            var values: [CommandJSON] = []
+            while !list.isAtEnd { values.append(try list.decode(CommandJSON.self)) }
             self = .list(values)
         } else if let object = try? decoder.container(keyedBy: Name.self) {
-            let pairs = try object.allKeys.map { ($0.stringValue, try object.decode(JSONValue.self, forKey: $0)) }
+            let pairs = try object.allKeys.map { ($0.stringValue, try object.decode(CommandJSON.self, forKey: $0)) }
             self = .object(Dictionary(pairs) { first, _ in first })
         } else if let flag = try? value.decode(Bool.self) {
             self = .flag(flag)

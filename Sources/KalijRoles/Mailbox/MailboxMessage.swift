@@ -1,5 +1,5 @@
 /// A letter between the processes of a directory.
-public struct Letter: Sendable, Equatable {
+public struct MailboxMessage: Sendable, Equatable {
     /// The row: unique in the directory.
     public let id: Int64
     /// The purpose of the sender.

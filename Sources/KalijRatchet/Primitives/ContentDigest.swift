@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// A name for bytes.
-public enum Digest {
+public enum ContentDigest {
     /// SHA-256 of `bytes`.
     /// - Throws: `RatchetError.library`
     public static func sha256(_ bytes: [UInt8]) throws -> [UInt8] {

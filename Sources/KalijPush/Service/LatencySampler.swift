@@ -1,5 +1,5 @@
 /// How long a provider takes to answer, lately.
-struct Pace: Sendable {
+struct LatencySampler: Sendable {
     private static let size = 64
     private var times: [Milliseconds] = []
     private var next = 0
