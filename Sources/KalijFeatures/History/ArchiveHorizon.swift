@@ -6,10 +6,9 @@ import KalijStore
 ///
 /// Servers archive with a delay, and some messages after later ones (measured: ejabberd 23.01, up to 1.1 s). Messages stamped long
 /// before a reading began are complete in it, so no later reading begins before them.
-/// reading began is complete in the reading, so no later reading begins before it.
 enum ArchiveHorizon {
     /// The horizon at the beginning of a round that extends `range`; nil if it cannot be determined. A room's server has a clock of
-    /// its own, so the horizon of a room is derived from its stamps alone.
+    /// its own, so the horizon of a room is derived from its own stamps.
     static func until(_ archive: Archive, _ range: ArchiveRange?, in step: Step) throws -> Int64? {
         if archive.isOwn { return until(serverTime: try ServerTime(step: step).known) }
         let readAt = try step.database.statement("SELECT read_at FROM catchup WHERE account = ? AND archive = ?")
