@@ -17,7 +17,8 @@ struct IQResponder {
         }
     }
 
-    /// Responds to a request that was postponed until the roster is available. If the roster is unavailable, the response is an error.
+    /// Responds to a postponed request once the roster is available, or will not be in this session. Unless the sender may learn that the
+    /// client is online, the response is an error.
     func answerPostponed(_ iq: Element) throws {
         let isFriend = try Subscribers(step: step).mayKnow(iq["from"].map(JID.received)) == .may
         if isFriend { try answerFriend(iq) } else { try refuse(iq, .serviceUnavailable) }
