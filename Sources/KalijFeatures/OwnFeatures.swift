@@ -37,7 +37,7 @@ extension Features {
     /// The features in a process that does not drive.
     package static let passive = Features(passive: own)
 
-    /// The engine's features, and an application's features.
+    /// The engine's features and an application's features.
     /// - Throws: `FeatureError`; `HandlerError` `.duplicateName`
     package convenience init(_ application: [any Feature.Type] = []) throws {
         try FeatureError.check(application, besides: Self.own)

@@ -1,13 +1,13 @@
 import KalijSteps
 import KalijXML
 
-/// Hands an inbound stanza to its features.
+/// Dispatches an inbound stanza to its features.
 package struct Dispatcher {
     package let step: Step
 
     package init(step: Step) { self.step = step }
 
-    /// Handles what has arrived, in a step of its own, and counts it as handled.
+    /// Handles a batch in a step of its own, and counts it as handled.
     package static func handle(_ arrival: InboundBatch, in step: Step) throws {
         try step.count(arrival.count)
         if arrival.stanzas.count > 1 { return try ArchiveResults(step: step).handle(arrival.stanzas) }
@@ -24,14 +24,14 @@ package struct Dispatcher {
         }
     }
 
-    /// A stanza that was set aside and is processed now; a message gets the order number `position`.
+    /// Handles a stanza that was quarantined before; a message gets the order number `position`.
     package func handle(again stanza: Element, at position: Int64?) throws {
         guard stanza.name == "message" else { return try handle(stanza) }
         guard let result = stanza.child("result", "urn:xmpp:mam:2") else { return try message(stanza, at: position) }
         try ArchiveResults(step: step).handle(again: result, in: stanza, at: position)
     }
 
-    /// Opens the wrapper of an archive result or a carbon copy.
+    /// Unwraps an archive result or a carbon copy.
     private func message(_ stanza: Element, at position: Int64?) throws {
         if stanza.child("result", "urn:xmpp:mam:2") != nil { return try ArchiveResults(step: step).handle([stanza]) }
         if let copy = CarbonCopy(stanza, account: step.account.jid) {

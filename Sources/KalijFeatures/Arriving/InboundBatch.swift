@@ -1,11 +1,10 @@
 import KalijStream
 import KalijXML
 
-/// What one step handles of what has arrived: a stanza, or results of one page (``ArchiveResults/page(of:)``) that came one after the
-/// other.
+/// The stanzas that one step handles: a single stanza, or consecutive results of one page (``ArchiveResults/page(of:)``).
 package struct InboundBatch {
     package let stanzas: [Element]
-    /// What the handled count becomes with it; nil without stream management.
+    /// The handled count after this batch; nil without stream management.
     package let count: HandledCount?
 
     package init(stanzas: [Element], count: HandledCount?) { (self.stanzas, self.count) = (stanzas, count) }

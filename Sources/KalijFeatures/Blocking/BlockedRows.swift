@@ -3,7 +3,7 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// The stored blocklist of an account. Reads also in no step.
+/// The stored blocklist of an account. Readable outside a step, too.
 package struct BlockedRows {
     package let database: Database
     package let account: Int64
@@ -16,7 +16,7 @@ package struct BlockedRows {
             .all([.integer(account)]) { .received($0.text()) }
     }
 
-    /// Whether `jid` is blocked: the client, the person, or the server (XEP-0191 section 6).
+    /// Whether `jid` is blocked: by its full or bare address, or by its domain (XEP-0191 section 6).
     package func isBlocked(_ jid: JID) throws -> Bool {
         guard try SessionRow.history(of: account, in: database).isBlocking else { return false }
         let domain = jid.domain
@@ -25,20 +25,20 @@ package struct BlockedRows {
             .first([.integer(account)] + forms.map { .text($0) }) { _ in true } ?? false
     }
 
-    /// Whose messages in a conversation are blocked.
+    /// The senders in a conversation whose messages are blocked.
     package enum Senders: Equatable {
         case all
-        /// Of these clients, by their full addresses.
+        /// Only these clients, by their full addresses.
         case clients([String])
     }
 
-    /// Whose messages in the conversation with `contact`, a bare address, are blocked.
+    /// The blocked senders in the conversation with `contact`, a bare address.
     package func senders(in contact: JID) throws -> Senders {
         let all = try all()
         if all.contains(where: { $0 == contact || $0.description.exact == contact.domain.exact }) { return .all }
         return .clients(
             all.compactMap { jid in
-                // Of a server a client of whatever name may be blocked.
+                // An entry `domain/resource` blocks that resource of each address at the domain.
                 guard let resource = jid.resource,
                     jid.bare == contact || jid.bare.description.exact == contact.domain.exact
                 else {
@@ -48,7 +48,7 @@ package struct BlockedRows {
             })
     }
 
-    /// - Returns: false if `jid` was blocked before.
+    /// - Returns: false if `jid` was blocked already.
     func add(_ jid: JID) throws -> Bool {
         try database.run(
             "INSERT OR IGNORE INTO blocked(account, jid) VALUES (?, ?)", [.integer(account), .text(jid.description)])
@@ -66,7 +66,7 @@ package struct BlockedRows {
         return true
     }
 
-    /// What the server said last of its abilities; nil if it has never said.
+    /// The server's abilities as last discovered; nil if they were never discovered.
     func abilities() throws -> (isOffered: Bool, takesReports: Bool)? {
         try database.statement("SELECT offered, reports FROM blocklist WHERE account = ?")
             .first([.integer(account)]) { ($0.bool("offered"), $0.bool("reports")) }

@@ -3,7 +3,7 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Blocking (XEP-0191), and reports of spam (XEP-0377).
+/// Blocking (XEP-0191) and spam reporting (XEP-0377).
 enum BlockingFeature: Feature, SessionObserver, RequestResponder {
     static let name = "blocking"
     static let namespace = "urn:xmpp:blocking"

@@ -4,18 +4,18 @@ import KalijXML
 
 /// Blocks an address (XEP-0191 section 3.3).
 public struct Block: Intent {
-    /// What a sender is reported for (XEP-0377 section 3).
+    /// The reason for a report (XEP-0377 section 3).
     public enum Reason: String, Codable, Sendable, CaseIterable {
         /// Unwanted messages.
         case spam
-        /// Anything else that is abuse.
+        /// Any other abuse.
         case abuse
     }
 
     public static let name = "block"
-    /// The address: of a person, a client or a server.
+    /// The address of a user, a client or a server.
     public let jid: JID
-    /// What the sender is reported for; nil for no report.
+    /// The reason of the report; nil for no report.
     public let report: Reason?
 
     private enum CodingKeys: String, CodingKey {
@@ -24,8 +24,8 @@ public struct Block: Intent {
     }
 
     /// - Parameters:
-    ///   - jid: the address: of a person, a client or a server.
-    ///   - report: what the sender is reported for, where the server takes reports; nil for no report.
+    ///   - jid: the address of a user, a client or a server.
+    ///   - report: the reason of the report, which is sent if the server supports reports; nil for no report.
     public init(_ jid: JID, report: Reason? = nil) { (self.jid, self.report) = (jid, report) }
 
     public func check() throws { try jid.checkBlockable() }
@@ -41,7 +41,7 @@ public struct Block: Intent {
     }
 }
 
-/// Lets an address be heard again (XEP-0191 section 3.4).
+/// Unblocks an address (XEP-0191 section 3.4).
 public struct Unblock: Intent {
     public static let name = "unblock"
     /// The address, as it was blocked.
@@ -62,9 +62,9 @@ public struct Unblock: Intent {
 }
 
 extension Blocklist {
-    /// - Returns: the abilities of the server; a server that has not said is asked to block, and answers with an error if it
-    ///   cannot.
-    /// - Throws: `IntentFailure` if the server does not block.
+    /// - Returns: the abilities of the server. If they were never discovered, the request is sent nevertheless: a server without
+    ///   support responds with an error.
+    /// - Throws: `IntentFailure` if the server does not support blocking.
     fileprivate func checkOffered() throws -> (isOffered: Bool, takesReports: Bool) {
         guard let abilities = try abilities else { return (true, false) }
         guard abilities.isOffered else { throw IntentFailure("the server cannot block anybody (XEP-0191)") }
@@ -78,7 +78,7 @@ extension JID {
     }
 }
 
-/// The server blocks an address, or no longer.
+/// The response to a request to block or unblock an address.
 struct BlockRequest: IntentRequest {
     static let name = "blocking.changed"
     let intent: String
@@ -103,7 +103,7 @@ struct BlockRequest: IntentRequest {
             .set, Element(isBlocked ? "block" : "unblock", xmlns: BlockingFeature.namespace, children: [item]))
     }
 
-    /// The push says the same; a server may leave out the client that made the change.
+    /// Applies the change that the push announces, too: a server may omit the push to the client that made the change.
     func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
         if isBlocked { try Blocklist(step: step).add(jid) } else { try Blocklist(step: step).remove(jid) }
         return .done

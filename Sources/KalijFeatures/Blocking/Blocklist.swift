@@ -5,8 +5,9 @@ import KalijStore
 import KalijText
 import KalijXML
 
-/// The account's blocklist (XEP-0191): rows, as far as the server has told them. The server keeps stanzas of blocked senders away.
-/// A message that slips through is stored, but does not notify, and nothing of blocked senders is answered.
+/// The account's blocklist (XEP-0191): the rows hold the list that the server has last sent. The server discards stanzas of blocked
+/// senders. A message that is delivered nevertheless is stored without a notification, and no request of a blocked sender gets a
+/// result.
 package struct Blocklist {
     let step: Step
     private var rows: BlockedRows { BlockedRows(database: step.database, account: step.account.id) }
@@ -18,13 +19,13 @@ package struct Blocklist {
         try jid.bare != step.account.jid && rows.isBlocked(jid)
     }
 
-    /// The server's abilities are known in this session: the list is read (section 3.2).
+    /// Records the server's abilities, discovered in this session, and requests the list if blocking is supported (section 3.2).
     func serverKnown(isOffered: Bool, takesReports: Bool) throws {
         try rows.set(isOffered: isOffered, takesReports: takesReports)
         if isOffered { try ask(attempt: 1) }
     }
 
-    /// Asks for the list. The server pushes changes only to a client that has asked in the session (section 3.2).
+    /// Requests the list. The server sends pushes only to a client that has requested the list in the session (section 3.2).
     fileprivate func ask(attempt: Int) throws {
         guard attempt <= EngineLimits.serverAttempts else { return }
         try step.send(
@@ -32,7 +33,7 @@ package struct Blocklist {
             then: BlocklistResponse(attempt: attempt), within: EngineLimits.archivePatience)
     }
 
-    /// The list has arrived.
+    /// Applies the received list.
     fileprivate func told(_ iq: Element) throws {
         guard let list = iq.child("blocklist", BlockingFeature.namespace) else { return }
         let new = Set(Self.items(of: list))
@@ -40,7 +41,7 @@ package struct Blocklist {
         for jid in new.sorted() { try add(jid) }
     }
 
-    /// Applies the change in a push. Only the account's own server pushes, on behalf of the account.
+    /// Applies the change in a push. Only the account's own server may send pushes, on behalf of the account.
     /// - Returns: false if `iq` is not a push.
     func push(_ iq: Element) throws -> Bool {
         guard iq["type"] == "set", iq["from"].map({ JID.received($0) == step.account.jid }) ?? true else {
@@ -52,7 +53,7 @@ package struct Blocklist {
         }
         guard let unblock = iq.child("unblock", BlockingFeature.namespace) else { return false }
         let jids = Self.items(of: unblock)
-        // Without items all addresses are meant (section 3.5).
+        // An empty element unblocks all addresses (section 3.5).
         for jid in unblock.children("item").isEmpty ? try rows.all() : jids { try remove(jid) }
         return true
     }
@@ -60,7 +61,7 @@ package struct Blocklist {
     func add(_ jid: JID) throws { if try rows.add(jid) { try changed(jid, isBlocked: true) } }
     func remove(_ jid: JID) throws { if try rows.remove(jid) { try changed(jid, isBlocked: false) } }
 
-    /// The messages of blocked senders are not unread.
+    /// Emits the event, and marks the conversations for a recount: messages of blocked senders do not count as unread.
     private func changed(_ jid: JID, isBlocked: Bool) throws {
         step.emit(BlockedChanged(jid: jid, isBlocked: isBlocked))
         let conversations = try MessageReader(database: step.database, account: step.account.id).activity().map(
@@ -71,7 +72,7 @@ package struct Blocklist {
         }
     }
 
-    /// What the server said last of its abilities; nil if it has never said.
+    /// The server's abilities as last discovered; nil if they were never discovered.
     var abilities: (isOffered: Bool, takesReports: Bool)? { get throws { try rows.abilities() } }
 
     private static func items(of element: Element) -> [JID] {
@@ -79,13 +80,13 @@ package struct Blocklist {
     }
 }
 
-/// The blocklist has arrived, or does not.
+/// The response to the request for the blocklist.
 struct BlocklistResponse: InvalidatableHandler {
     static let name = "blocking.list"
-    /// nil in a database of an earlier release.
+    /// The number of the attempt; nil in a database of an earlier release.
     var attempt: Int?
 
-    /// After an error the rows stay as they are. A request may also time out before leaving, while no process runs.
+    /// An error leaves the rows unchanged. A timeout is retried: a request can expire before it is sent, while no process runs.
     func call(_ reply: IQReply, in step: Step) throws {
         switch reply {
         case .result(let iq): try Blocklist(step: step).told(iq)
@@ -94,18 +95,18 @@ struct BlocklistResponse: InvalidatableHandler {
         }
     }
 
-    /// The next session asks again.
+    /// The next session sends the request again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// An address is blocked from now on, or no longer.
+/// An address was blocked or unblocked.
 public struct BlockedChanged: EventContent {
     public static let name = "blocked"
     public static let meaning = "An address is blocked, or is no longer, on whatever client."
     public static let keys: [EventKey] = [.address, .blocked]
-    /// The address: of a person, a client or a server.
+    /// The address of a user, a client or a server.
     public let jid: JID
-    /// Whether the address is blocked from now on.
+    /// Whether the address is blocked now.
     public let isBlocked: Bool
     public var fields: [EventField] {
         [EventField(.address, .text(jid.description)), EventField(.blocked, .flag(isBlocked))]

@@ -9,11 +9,11 @@ struct CarbonCopy {
     /// The namespace of the copies and of the request; also the feature of a server that supports carbons.
     package static let namespace = "urn:xmpp:carbons:2"
 
-    /// The copy in a message stanza; nil if there is no copy, or if the copy has to be ignored.
+    /// The copy in a message stanza; nil if there is no copy, or if the copy must be ignored.
     ///
-    /// Only the account's own server may send copies, in the name of the bare address. Any other copy is forged
-    /// (XEP-0280 section 11; CVE-2017-5589 and similar). A copy of a sent message is also forged if the account is not
-    /// its sender. What is said in a room is copied to nobody (section 6.1): each client in the room gets it.
+    /// Only the account's own server may send copies, on behalf of the bare address. Any other copy is forged (XEP-0280 section 11;
+    /// CVE-2017-5589 and similar). A copy of a sent message is also forged if the account is not its sender. Groupchat messages are
+    /// not eligible for copies (section 6.1): each client in the room receives them.
     package init?(_ wrapper: Element, account: JID) {
         guard let from = wrapper["from"], JID.received(from) == account else { return nil }
         let received = wrapper.child("received", CarbonCopy.namespace)

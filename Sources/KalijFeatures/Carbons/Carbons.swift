@@ -9,9 +9,9 @@ extension Step {
     var carbons: Carbons { Carbons(step: self) }
 }
 
-/// Asks the server, in each new session, to copy all messages of the account's other clients (XEP-0280).
+/// Requests in each new session that the server copies the messages of the account's other clients (XEP-0280).
 ///
-/// Messages from before the server's answer are in the archive, so the archive is read again after the answer.
+/// Messages from before the server's response are in the archive, so the archive is read again after the response.
 struct Carbons {
     package let step: Step
 
@@ -29,7 +29,7 @@ struct Carbons {
             within: EngineLimits.serverPatience)
     }
 
-    /// The server copies from now on. Earlier messages are in the archive.
+    /// The server sends copies from now on. Earlier messages are in the archive.
     package func enabled() throws {
         try note(enabled: true)
         step.tryArchiveAgain()
@@ -40,7 +40,7 @@ struct Carbons {
     }
 }
 
-/// The server copies, or refuses.
+/// The response to the request to enable carbons.
 struct CarbonsEnableResponse: Handler {
     package static let name = "carbons.enabled"
     package let attempt: Int

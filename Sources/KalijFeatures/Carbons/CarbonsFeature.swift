@@ -11,7 +11,7 @@ enum CarbonsFeature: Feature, SessionObserver {
 
     static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         guard entity == .server, case .known(let info) = answer, info.supports(CarbonCopy.namespace) else { return }
-        // A login by Bind 2 has enabled them.
+        // Bind 2 may have enabled carbons inline.
         guard try !SessionRow.hasCarbons(step.account.id, in: step.database) else { return }
         try step.carbons.enable(attempt: 1)
     }

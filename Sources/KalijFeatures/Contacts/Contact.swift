@@ -30,9 +30,9 @@ public struct Contact: Sendable, Equatable {
     public let groups: [String]
     /// Who may see whose presence.
     public let subscription: Subscription
-    /// Whether the account has asked for the contact's presence, and has no answer yet (section 3.1.2).
+    /// Whether a subscription request of the account is pending: sent, without an answer of the contact (section 3.1.2).
     public let isAsked: Bool
-    /// Whether the server will let the contact see the account's presence without asking the user (section 3.4).
+    /// Whether the server approves the contact's subscription request without the user: a pre-approval (section 3.4).
     public let isApproved: Bool
 
     package init(
@@ -45,7 +45,7 @@ public struct Contact: Sendable, Equatable {
         (self.subscription, self.isAsked, self.isApproved) = (subscription, isAsked, isApproved)
     }
 
-    /// Reads an `<item/>` of the roster; nil without an address.
+    /// Parses an `<item/>` of the roster; nil if it has no address.
     package init?(_ item: Element) {
         guard let jid = item["jid"] else { return nil }
         self.init(
@@ -64,13 +64,13 @@ public struct Contact: Sendable, Equatable {
     }
 }
 
-/// The presence of one of a contact's clients (RFC 6121 section 4.7), in the present session.
+/// The presence of one of a contact's clients (RFC 6121 section 4.7) in the current session.
 public struct ContactPresence: Sendable, Equatable {
     /// The full address of the client.
     public let jid: JID
-    /// `online`, `away`, `chat`, `dnd`, `xa`; `offline` if the client has gone.
+    /// `online`, `away`, `chat`, `dnd` or `xa`; `offline` if the client is no longer available.
     public let show: String
-    /// The words of the contact; nil for none.
+    /// The status text of the contact; nil if there is none.
     public let status: String?
     /// From -128 to 127.
     public let priority: Int
@@ -83,13 +83,13 @@ public struct ContactPresence: Sendable, Equatable {
     }
 }
 
-/// Somebody wants to see the account's presence (RFC 6121 section 3.1), and the user has not answered yet.
+/// A pending request to subscribe to the account's presence (RFC 6121 section 3.1), which the user has not answered yet.
 public struct ContactRequest: Sendable, Equatable {
-    /// The bare address of the asker.
+    /// The bare address of the requester.
     public let jid: JID
-    /// The words of the asker; nil for none.
+    /// The status text of the request; nil if there is none.
     public let status: String?
-    /// When the request came here first, in milliseconds since 1970.
+    /// When the request was first received, in milliseconds since 1970.
     public let at: Int64
 
     /// For JSON, in events and in lists.

@@ -2,7 +2,7 @@ import KalijSteps
 import KalijText
 
 extension EventKey {
-    /// The bare address of a contact, or of an asker.
+    /// The bare address of a contact, or of a requester.
     public static let contact = EventKey(
         "contact", "the bare address of a contact, of somebody who asks to be one, or of the account itself")
     /// The name given by the user.
@@ -12,30 +12,30 @@ extension EventKey {
     /// Who may see whose presence.
     public static let subscription = EventKey(
         "subscription", "who may see whose presence: `none`, `to`, `from` or `both` (RFC 6121 2.1.2.5)")
-    /// True if the account has asked for the contact's presence.
+    /// True if a subscription request of the account is pending.
     public static let asked = EventKey("asked", "true if the contact has not answered the account's request yet")
-    /// True if the contact is approved beforehand.
+    /// True if the contact's subscription request is pre-approved.
     public static let approved = EventKey("approved", "true if the contact's request is approved before it comes")
-    /// How available a client is.
+    /// The availability of a client.
     public static let show = EventKey("show", "how available: `online`, `away`, `chat`, `dnd`, `xa` or `offline`")
-    /// Words of the contact or asker.
+    /// The status text of a contact or requester.
     public static let status = EventKey("status", "the words of the contact, or of somebody who asks to be one")
     /// The priority of a client.
     public static let priority = EventKey("priority", "the priority of a client, from -128 to 127 (RFC 6121 4.7.2.3)")
-    /// True if a request needs no answer any more.
+    /// True if a request no longer requires an answer.
     public static let closed = EventKey("closed", "true if the request was answered, or taken back")
 }
 
-/// A contact is new, or has changed.
+/// A contact was added, changed or removed.
 public struct ContactChanged: EventContent {
     public static let name = "contact"
     public static let meaning = "A contact is new, or was changed or removed, on whatever client."
     public static let keys: [EventKey] = [
         .contact, .name, .groups, .subscription, .asked, .approved, .removed,
     ]
-    /// The contact; if it was removed, the contact as it was.
+    /// The contact; after a removal, its last state.
     public let contact: Contact
-    /// Whether the contact is no contact any more.
+    /// Whether the contact was removed.
     public let isRemoved: Bool
     public var fields: [EventField] {
         isRemoved
@@ -62,7 +62,7 @@ public struct PresenceChanged: EventContent {
     public var isDetail: Bool { true }
 }
 
-/// Somebody wants to see the account's presence; or the request needs no answer any more.
+/// A request to subscribe to the account's presence was received, or no longer requires an answer.
 public struct RequestChanged: EventContent {
     public static let name = "request"
     public static let meaning =
@@ -70,7 +70,7 @@ public struct RequestChanged: EventContent {
     public static let keys: [EventKey] = [.contact, .status, .closed]
     /// The request.
     public let request: ContactRequest
-    /// Whether the request was answered, here or on another client, or was taken back.
+    /// Whether the request was answered, on this client or another, or was withdrawn.
     public let isClosed: Bool
     public var fields: [EventField] {
         request.fields + (isClosed ? [EventField(.closed, .flag(true))] : [])
@@ -85,7 +85,7 @@ public struct RequestChanged: EventContent {
 }
 
 extension Contact {
-    /// The line for a person.
+    /// The line for human readers.
     public var line: PrintedText {
         var line: PrintedText = "\(jid)"
         if let name { line += " \"\(name)\"" }
@@ -98,11 +98,11 @@ extension Contact {
 }
 
 extension ContactPresence {
-    /// The line for a person.
+    /// The line for human readers.
     public var line: PrintedText { "\(jid) is \(show)\(status.map { ": \($0)" } ?? "")" }
 }
 
 extension ContactRequest {
-    /// The line for a person.
+    /// The line for human readers.
     public var line: PrintedText { "\(jid) asks to see when you are online\(status.map { ": \($0)" } ?? "")" }
 }

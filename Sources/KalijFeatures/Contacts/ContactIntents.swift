@@ -2,8 +2,8 @@ import KalijAddress
 import KalijSteps
 import KalijXML
 
-/// Adds a contact, or changes the name and the groups of a contact. The account asks to see the contact's presence, and the contact
-/// may see the account's presence in turn, without being asked about (RFC 6121 sections 2.3, 3.1 and 3.4).
+/// Adds a contact, or changes the name and the groups of a contact. Requests a subscription to the contact's presence, and approves
+/// the contact's subscription to the account's presence in advance (RFC 6121 sections 2.3, 3.1 and 3.4).
 public struct AddContact: Intent {
     public static let name = "add"
     /// The bare address of the contact.
@@ -69,15 +69,15 @@ public struct RemoveContact: Intent {
     }
 }
 
-/// Lets somebody who has asked see the account's presence (RFC 6121 section 3.1.4).
+/// Approves a pending subscription request: the requester sees the account's presence (RFC 6121 section 3.1.4).
 public struct AcceptRequest: Intent {
     public static let name = "accept"
-    /// The bare address of the asker.
+    /// The bare address of the requester.
     public let jid: JID
 
     private enum CodingKeys: String, CodingKey { case jid = "contact" }
 
-    /// - Parameter jid: the bare address of the asker.
+    /// - Parameter jid: the bare address of the requester.
     public init(_ jid: JID) { self.jid = jid }
 
     public func check() throws { try jid.checkContact() }
@@ -88,15 +88,15 @@ public struct AcceptRequest: Intent {
     }
 }
 
-/// Does not let somebody who has asked see the account's presence (RFC 6121 section 3.2).
+/// Denies a pending subscription request: the requester does not see the account's presence (RFC 6121 section 3.2).
 public struct DenyRequest: Intent {
     public static let name = "deny"
-    /// The bare address of the asker.
+    /// The bare address of the requester.
     public let jid: JID
 
     private enum CodingKeys: String, CodingKey { case jid = "contact" }
 
-    /// - Parameter jid: the bare address of the asker.
+    /// - Parameter jid: the bare address of the requester.
     public init(_ jid: JID) { self.jid = jid }
 
     public func check() throws { try jid.checkContact() }
@@ -115,8 +115,9 @@ extension JID {
     }
 }
 
-/// The contact is added, or not. A name or groups that the user has not given are those of the roster, which may have been changed
-/// by another client meanwhile: the roster is asked for first. With versions, the answer is short.
+/// The response to a roster set that adds or changes a contact. A name or groups that the user has not specified are taken from the
+/// roster, which another client may have changed in the meantime: the roster is requested first (`isLooking`). With roster versioning
+/// the response to that request is short.
 struct AddContactRequest: IntentRequest {
     static let name = "contacts.added"
     let intent: String
@@ -157,7 +158,7 @@ struct AddContactRequest: IntentRequest {
     func refused(in step: Step) throws { try SubscriptionRequests(step: step).forgetApproval(of: jid) }
 }
 
-/// The contact is removed, or not.
+/// The response to a roster set that removes a contact.
 struct RemoveContactRequest: IntentRequest {
     static let name = "contacts.removed"
     let intent: String

@@ -3,11 +3,11 @@ import KalijAddress
 import KalijStream
 import KalijXML
 
-/// Answers requests from other entities.
+/// Responds to requests from other entities.
 struct IQResponder {
     package let step: Step
 
-    /// An `<iq/>` of type get or set; each gets exactly one answer (RFC 6120 8.2.3).
+    /// Responds to an `<iq/>` of type get or set; each gets exactly one response (RFC 6120 8.2.3).
     package func answer(_ iq: Element) throws {
         let subscribers = Subscribers(step: step)
         switch try subscribers.mayKnow(iq["from"].map(JID.received)) {
@@ -17,13 +17,14 @@ struct IQResponder {
         }
     }
 
-    /// A request that has waited for the roster. While the roster is unknown, the answer is a refusal.
+    /// Responds to a postponed request once the roster is available, or will not be in this session. Unless the sender may learn that the
+    /// client is online, the response is an error.
     func answerPostponed(_ iq: Element) throws {
         let isFriend = try Subscribers(step: step).mayKnow(iq["from"].map(JID.received)) == .may
         if isFriend { try answerFriend(iq) } else { try refuse(iq, .serviceUnavailable) }
     }
 
-    /// A request that no feature answers gets the error that a server sends for a missing client (RFC 6121 8.5.3.2.3).
+    /// A request that no feature handles gets the error that a server returns for an unavailable resource (RFC 6121 8.5.3.2.3).
     private func answerFriend(_ iq: Element) throws {
         for responder in step.hooks.requestResponders {
             switch try responder.respond(to: iq, in: step) {
@@ -40,7 +41,7 @@ struct IQResponder {
         try send(error)
     }
 
-    /// An answer repeats the request's id. No answer is sent if the id is too long for the server to accept it again.
+    /// A response repeats the request's id. No response is sent if the id makes the stanza exceed the server's limit.
     private func send(_ answer: Element) throws {
         do { try step.send(answer) } catch is StanzaTooLong {}
         step.flush(answers: 1)

@@ -8,28 +8,29 @@ import KalijXML
 enum SubscriptionType: String {
     case subscribe, subscribed, unsubscribed
 
-    /// Of two stanzas of a side, the later one counts.
+    /// The direction of the subscription. A later stanza of a side supersedes an earlier one.
     var side: String { self == .subscribe ? "to" : "from" }
 }
 
-/// Presence about subscriptions that has to arrive. Such a stanza has no answer, so a question follows it: the server handles
-/// both in order, and the answer shows that the stanza arrived. Until then the stanza is a row, and is sent again in a new session.
+/// Outgoing subscription presence whose delivery to the server is confirmed. A presence stanza has no response, so a ping follows it:
+/// the server processes both in order, and the response confirms that the presence was processed. Until then the stanza is a row, and
+/// is sent again in a new session.
 struct PendingSubscriptions {
     let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// Nothing is to be done before the session is lost, so a question may wait for long.
+    /// The long timeout suffices: no action is required until the session is lost.
     private static let patience = Duration.seconds(3600)
 
-    /// Whether an answer to a request of `jid` is on its way.
+    /// Whether an answer to a request of `jid` is outstanding.
     func isAnswered(_ jid: JID) throws -> Bool {
         try database.statement("SELECT 1 FROM subscription_owed WHERE account = ? AND jid = ? AND side = 'from'")
             .first([account, .text(jid.description)]) { _ in true } ?? false
     }
 
-    /// Sends a stanza, in place of an earlier one of the same side.
-    /// - Parameter intent: the id of the intent that ends when the stanza has arrived.
+    /// Sends a stanza, which replaces a pending stanza of the same side.
+    /// - Parameter intent: the id of the intent that ends when the server has processed the stanza.
     func send(_ type: SubscriptionType, to jid: JID, intent: String? = nil) throws {
         try end(jid, type.side, .failed("a later command says something else"))
         try database.run(
@@ -38,7 +39,7 @@ struct PendingSubscriptions {
         try send(database.lastInsertedRow, jid.description, type.rawValue)
     }
 
-    /// `jid` is no contact any more.
+    /// Discards the pending stanzas to `jid`: the contact was removed.
     func forget(_ jid: JID) throws {
         for side in ["to", "from"] { try end(jid, side, .failed("the contact was removed")) }
     }
@@ -59,7 +60,7 @@ struct PendingSubscriptions {
         try step.send(.ping(nil), then: SubscriptionTimer(row: row), within: Self.patience)
     }
 
-    /// The stanza in `row` has arrived.
+    /// The server has processed the stanza in `row`.
     fileprivate func arrived(_ row: Int64) throws {
         let intent = try database.statement(
             "DELETE FROM subscription_owed WHERE id = ? AND account = ? RETURNING intent"
@@ -69,10 +70,11 @@ struct PendingSubscriptions {
 
     // MARK: Sessions
 
-    /// The session is lost, and with it perhaps the stanzas: their questions are void.
+    /// The session is lost, and with it possibly the stanzas: their pings are void.
     func sessionLost() throws { try Requests(step: step).forget(SubscriptionTimer.name, unqueueing: true) }
 
-    /// A session begins. Without presence yet: the server repeats no request that is answered now.
+    /// Sends the pending stanzas again in a new session. They precede the initial presence, so that the server does not redeliver
+    /// requests that they answer.
     func sessionBegan() throws {
         let all = try database.statement("SELECT id, jid, type FROM subscription_owed WHERE account = ? ORDER BY id")
             .all([account]) { ($0.integer("id"), $0.text("jid"), $0.text("type")) }
@@ -80,14 +82,14 @@ struct PendingSubscriptions {
     }
 }
 
-/// The server has handled a presence about a subscription.
+/// The response to the ping after a subscription presence: the server has processed the presence.
 struct SubscriptionTimer: Handler {
     static let name = "contacts.subscription"
     let row: Int64
 
     func call(_ reply: IQReply, in step: Step) throws {
         let owed = PendingSubscriptions(step: step)
-        // The stanza is still in the queue of the session: only the question is asked again.
+        // The stanza is still queued in the session: only the ping is repeated.
         if case .timeout = reply { try owed.ask(row) } else { try owed.arrived(row) }
     }
 }

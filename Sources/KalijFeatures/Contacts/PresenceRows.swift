@@ -1,14 +1,14 @@
 import KalijAddress
 import KalijStore
 
-/// The stored presence of contacts and of the account's other clients. Reads also in no step.
+/// The stored presence of contacts and of the account's other clients. Readable outside a step, too.
 package struct PresenceRows {
     package let database: Database
     package let account: Int64
 
     package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
-    /// The present clients of a contact, or of the account, the most preferred first.
+    /// The available clients of a contact, or of the account, in descending order of priority.
     package func clients(of contact: JID) throws -> [ContactPresence] {
         try database.statement(
             """
@@ -18,7 +18,7 @@ package struct PresenceRows {
         ).all([.integer(account), .text(contact.bare.description)]) { ContactPresence($0) }
     }
 
-    /// The presence of the client with the full address `jid`; nil if it is not there.
+    /// The presence of the client with the full address `jid`; nil if the client is not available.
     func load(_ jid: JID) throws -> ContactPresence? {
         try database.statement(
             """
@@ -28,7 +28,7 @@ package struct PresenceRows {
         ).first([.integer(account), .text(jid.bare.description), .text(jid.resource ?? "")]) { ContactPresence($0) }
     }
 
-    /// - Parameter most: how many clients of the contact are kept. The oldest go.
+    /// - Parameter most: the maximum number of clients kept for the contact. The oldest are removed.
     func store(_ presence: ContactPresence, most: Int64) throws {
         let contact = Value.text(presence.jid.bare.description)
         try database.run(

@@ -3,16 +3,16 @@ import KalijSteps
 import KalijText
 import KalijXML
 
-/// The presence of contacts and of the account's other clients (RFC 6121 section 4). The rows belong to the session: a resume
-/// keeps them, a new session begins without. Nothing that lasts is derived from presence.
+/// The presence of contacts and of the account's other clients (RFC 6121 section 4). The rows belong to the session: they survive a
+/// resumption, and a new session begins without them. No persistent state is derived from presence.
 struct Presences {
     let step: Step
     private var rows: PresenceRows { PresenceRows(database: step.database, account: step.account.id) }
 
-    /// The most clients of a contact, more than anybody has.
+    /// The maximum number of clients kept for a contact, more than any contact has.
     private static let mostClients: Int64 = 50
 
-    /// A presence without a type, or of type `unavailable`, has come. Strangers' presence is ignored.
+    /// Handles a presence without a type, or of type `unavailable`. Presence of entities outside the roster is ignored.
     func came(_ presence: Element) throws {
         guard let from = presence["from"].map(JID.received), from.isPrepared, try isOfInterest(from) else { return }
         if presence["type"] == "unavailable" { return try gone(from, presence) }
@@ -22,7 +22,7 @@ struct Presences {
         step.emit(PresenceChanged(presence: new))
     }
 
-    /// The client of a contact, or another client of the account.
+    /// Whether `jid` is a client of a contact, or another client of the account.
     private func isOfInterest(_ jid: JID) throws -> Bool {
         if jid.bare == step.account.jid {
             return try SessionRow.load(step.account.id, from: step.database).jid != jid.description
@@ -30,7 +30,7 @@ struct Presences {
         return try RosterRows(database: step.database, account: step.account.id).contact(jid) != nil
     }
 
-    /// A bare address stands for all clients (section 4.3.2: the answer to a probe).
+    /// A bare address stands for all clients (section 4.3.2: the response to a probe).
     private func gone(_ jid: JID, _ presence: Element) throws {
         let gone = try jid.isBare ? rows.clients(of: jid) : [rows.load(jid)].compactMap { $0 }
         for client in gone {
@@ -42,12 +42,12 @@ struct Presences {
     /// A contact was removed.
     func removeAll(of contact: JID) throws { try rows.removeAll(of: contact) }
 
-    /// A new session begins: the server tells anew who is there.
+    /// The previous session is lost: the server sends the current presence in the new session.
     func sessionLost() throws { try rows.removeAll() }
 }
 
 extension ContactPresence {
-    /// The longest kept words, in bytes.
+    /// The maximum length of a kept status text, in bytes.
     private static let longestStatus = 1000
 
     /// Reads a presence without a type, or of type `unavailable`.
@@ -60,7 +60,7 @@ extension ContactPresence {
             priority: isGone ? 0 : Self.priority(presence.child("priority", "jabber:client")?.text))
     }
 
-    /// Anything that is no priority counts as 0 (section 4.7.2.3).
+    /// An invalid priority counts as 0 (section 4.7.2.3).
     private static func priority(_ text: String?) -> Int {
         text.flatMap { Int8($0) }.map { Int($0) } ?? 0  // fits: from Int8
     }

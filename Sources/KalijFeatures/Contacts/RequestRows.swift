@@ -1,14 +1,14 @@
 import KalijAddress
 import KalijStore
 
-/// Who asks to see the account's presence, and who may without being asked about. Reads also in no step.
+/// The stored subscription requests, and the addresses approved in advance. Readable outside a step, too.
 package struct RequestRows {
     package let database: Database
     package let account: Int64
 
     package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
-    /// The requests without an answer, oldest first.
+    /// The pending requests, oldest first.
     package func all() throws -> [ContactRequest] {
         try database.statement(
             "SELECT jid, status, at FROM subscription_request WHERE account = ? ORDER BY id LIMIT 1000"
@@ -21,13 +21,13 @@ package struct RequestRows {
             .first([.integer(account), .text(jid.description)]) { ContactRequest($0) }
     }
 
-    /// How many requests have no answer.
+    /// The number of pending requests.
     func count() throws -> Int64 {
         try database.statement("SELECT count(*) FROM subscription_request WHERE account = ?")
             .first([.integer(account)]) { $0.integer() } ?? 0
     }
 
-    /// Who waits for an answer, the oldest first.
+    /// The addresses of the requesters, oldest request first.
     func askers() throws -> [JID] {
         try database.statement("SELECT jid FROM subscription_request WHERE account = ? ORDER BY id LIMIT 1000")
             .all([.integer(account)]) { .received($0.text()) }
@@ -47,7 +47,7 @@ package struct RequestRows {
             [.integer(account), .text(jid.description)])
     }
 
-    /// Removes the requests of those who see the account's presence by now.
+    /// Removes the requests of contacts that are subscribed by now.
     func removeGranted() throws -> [ContactRequest] {
         try database.statement(
             """
@@ -59,7 +59,7 @@ package struct RequestRows {
 
     // MARK: Approvals
 
-    /// Whether the user wants `jid` to see the account's presence as soon as `jid` asks.
+    /// Whether the user has approved a subscription of `jid` in advance.
     func isApproved(_ jid: JID) throws -> Bool {
         try database.statement("SELECT 1 FROM approval WHERE account = ? AND jid = ?")
             .first([.integer(account), .text(jid.description)]) { _ in true } ?? false
@@ -76,7 +76,7 @@ package struct RequestRows {
             "DELETE FROM approval WHERE account = ? AND jid = ?", [.integer(account), .text(jid.description)])
     }
 
-    /// Removes the approvals that were used, or that the server knows.
+    /// Removes the approvals that were used, or that the server has recorded.
     func removeUsedApprovals() throws {
         try database.run(
             """

@@ -4,10 +4,10 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// The account's roster (RFC 6121 section 2): the rows are the server's state, as far as the server has told it.
+/// The account's roster (RFC 6121 section 2): the rows hold the state that the server has last sent.
 ///
-/// The roster is asked for after each bind, never after a resume. Each answer and each push is one step. Only differences are
-/// events.
+/// The roster is requested after each bind, never after a resumption. Each response and each push is one step. Only differences are
+/// emitted as events.
 struct Roster {
     let step: Step
     private var rows: RosterRows { RosterRows(database: step.database, account: step.account.id) }
@@ -15,21 +15,21 @@ struct Roster {
     static let namespace = "jabber:iq:roster"
     /// The stream feature (RFC 6121 section 2.6.1).
     static let versions = (name: "ver", namespace: "urn:xmpp:features:rosterver")
-    /// The longest kept version, in bytes. Without a version the whole roster comes.
+    /// The maximum length of a kept version, in bytes. Without a version the server sends the whole roster.
     private static let longestVersion = 1000
 
-    // MARK: Asking
+    // MARK: Requesting
 
-    /// A session begins.
+    /// Requests the roster in a new session.
     func sessionBegan() throws { try ask(attempt: 1) }
 
-    /// The previous session is lost: the rows may be out of date until the server has answered.
+    /// The previous session is lost: the rows may be out of date until the server responds.
     func sessionLost() throws {
         try Requests(step: step).forget(RosterResponse.name, unqueueing: true)
         try SessionRow.set(roster: .unknown, of: step.account.id, in: step.database)
     }
 
-    /// The session goes on. An earlier version of this software has asked for the roster only when it was needed.
+    /// The session is resumed. An earlier version of this software requested the roster only on demand.
     func sessionResumed() throws {
         guard try SessionRow.roster(of: step.account.id, in: step.database) == .unknown,
             try !Requests(step: step).isWaiting([RosterResponse.name])
@@ -41,7 +41,7 @@ struct Roster {
         try step.send(question(), then: RosterResponse(attempt: attempt), within: EngineLimits.serverPatience)
     }
 
-    /// The question for the roster. A server with versions answers with the roster only if it differs from the rows.
+    /// The roster get. A server with roster versioning sends the roster only if it differs from the rows.
     func question() throws -> Element {
         let query = Element("query", xmlns: Self.namespace)
         if try SessionRow.offers(
@@ -52,18 +52,18 @@ struct Roster {
         return .request(.get, query)
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// The server has answered. An answer without content means that the rows are right (section 2.6.3).
+    /// Applies the server's response. An empty result means that the rows are current (section 2.6.3).
     func told(_ iq: Element) throws {
         if let query = iq.child("query", Self.namespace) { try replace(with: query) }
         try settled(.known)
     }
 
-    /// The server tells no roster in this session.
+    /// The server provides no roster in this session.
     func unavailable() throws { try settled(.unavailable) }
 
-    /// No answer came in time.
+    /// The request has timed out.
     fileprivate func unanswered(attempt: Int) throws {
         if attempt < EngineLimits.serverAttempts { try ask(attempt: attempt + 1) } else { try unavailable() }
     }
@@ -118,7 +118,8 @@ struct Roster {
         step.emit(ContactChanged(contact: contact, isRemoved: true))
     }
 
-    /// A push without a version, or with one that is not kept, leaves the rows without a known version.
+    /// Records the version of the rows. A push without a version, or with one that exceeds the limit, leaves the rows without a
+    /// version.
     private func keep(version: String?) throws {
         let version = version.flatMap { $0.utf8.count <= Self.longestVersion ? $0 : nil } ?? ""
         guard try version != rows.version() else { return }
@@ -126,10 +127,10 @@ struct Roster {
     }
 }
 
-/// The roster has arrived, or the server gives none.
+/// The response to the roster get.
 struct RosterResponse: InvalidatableHandler {
     package static let name = "contacts.roster"
-    /// Which attempt it is; nil in a database of an earlier version.
+    /// The number of the attempt; nil in a database of an earlier version.
     let attempt: Int?
 
     func call(_ reply: IQReply, in step: Step) throws {
@@ -141,6 +142,6 @@ struct RosterResponse: InvalidatableHandler {
         }
     }
 
-    /// The next session asks again.
+    /// The next session sends the request again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }

@@ -2,17 +2,17 @@ import KalijAddress
 import KalijStore
 import KalijText
 
-/// The stored roster of an account. Reads also in no step.
+/// The stored roster of an account. Readable outside a step, too.
 package struct RosterRows {
     package let database: Database
     package let account: Int64
 
     package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
-    /// Stands between two groups: no XML has this character.
+    /// Separates groups: XML does not allow this character.
     private static let separator: Unicode.Scalar = "\u{1F}"
 
-    /// All contacts, in the order of their addresses.
+    /// All contacts, sorted by address.
     package func all() throws -> [Contact] {
         try database.statement(
             "SELECT jid, name, groups, subscription, asked, approved FROM contact WHERE account = ? ORDER BY jid"
@@ -45,7 +45,7 @@ package struct RosterRows {
             "DELETE FROM contact WHERE account = ? AND jid = ?", [.integer(account), .text(jid.description)])
     }
 
-    /// The server's name for the state of the rows (RFC 6121 section 2.6); empty if there is none.
+    /// The server's version of the rows (RFC 6121 section 2.6); empty if there is none.
     func version() throws -> String {
         try database.statement("SELECT version FROM roster WHERE account = ?")
             .first([.integer(account)]) { $0.text() } ?? ""

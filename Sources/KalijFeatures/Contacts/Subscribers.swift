@@ -4,21 +4,21 @@ import KalijStore
 import KalijText
 import KalijXML
 
-/// The contacts that may know whether the account is online: the subscribers of its presence (RFC 6121 section 3). Requests from
-/// others wait until the roster of the session is known.
+/// The entities that may learn whether the account is online: the subscribers to its presence (RFC 6121 section 3). Requests from
+/// other entities are postponed until the roster of the session is available.
 struct Subscribers {
     package let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// How many requests may wait for the roster, and how many bytes each may have.
+    /// The maximum number of postponed requests, and the maximum length of each in bytes.
     private static let mostWaiting: Int64 = 20
     private static let longestWaiting = 10_000
 
     enum Verdict { case may, mayNot, unknown }
 
-    /// Whether an answer may show the sender of `iq` that this client is online. The account's other clients, the
-    /// account's server and the subscribers may know; nobody who is blocked.
+    /// Whether a response may disclose to `sender` that this client is online. It may to the account's other clients, the account's
+    /// server, subscribers, and occupants of rooms that share presence; never to a blocked entity.
     func mayKnow(_ sender: JID?) throws -> Verdict {
         guard let sender else { return .may }
         if sender.bare == step.account.jid || sender.description.exact == step.account.jid.domain.exact { return .may }
@@ -35,8 +35,8 @@ struct Subscribers {
         }
     }
 
-    /// Keeps `iq` until the roster is known.
-    /// - Returns: false if too many requests wait already, or if `iq` is too long.
+    /// Stores `iq` until the roster is available.
+    /// - Returns: false if too many requests are stored already, or if `iq` is too long.
     package func postpone(_ iq: Element) throws -> Bool {
         let bytes = iq.bytes()
         let waiting =
@@ -47,7 +47,7 @@ struct Subscribers {
         return true
     }
 
-    /// The roster is known, or will not be known in this session. The waiting requests are answered, and all features are told
+    /// The roster is available, or will not be in this session. Responds to the postponed requests, and notifies all features
     /// (``SessionObserver/didLoadContacts(in:)``).
     func rosterSettled() throws {
         let waiting = try database.statement("DELETE FROM asker WHERE account = ? RETURNING id, stanza")
@@ -58,6 +58,6 @@ struct Subscribers {
         for observer in step.hooks.sessionObservers { try observer.didLoadContacts(in: step) }
     }
 
-    /// The senders of waiting requests ask again in the next session.
+    /// Discards the postponed requests: their senders repeat them in the next session.
     package func sessionLost() throws { try database.run("DELETE FROM asker WHERE account = ?", [account]) }
 }

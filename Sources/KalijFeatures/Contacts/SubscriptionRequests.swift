@@ -4,32 +4,33 @@ import KalijStream
 import KalijText
 import KalijXML
 
-/// Requests to see the account's presence (RFC 6121 section 3.1.3). A request is a row until it is answered, so the user is asked
-/// once, although the server repeats the request at each login. Nothing is approved without the user.
+/// Incoming requests to subscribe to the account's presence (RFC 6121 section 3.1.3). A request is a row until it is answered, so one
+/// event is emitted for it, although the server redelivers the request at each login. No request is approved without the user.
 struct SubscriptionRequests {
     let step: Step
     private var rows: RequestRows { RequestRows(database: step.database, account: step.account.id) }
     private var owed: PendingSubscriptions { PendingSubscriptions(step: step) }
 
-    /// The stream feature of approval beforehand (section 3.4).
+    /// The stream feature of subscription pre-approval (section 3.4).
     static let preapproval = (name: "sub", namespace: "urn:xmpp:features:pre-approval")
-    /// For an address that may see the presence, and asks again and again.
+    /// For an address that is approved, and repeats its request.
     static let pace = RequestPace(5, atOnceThen: .seconds(60), upTo: .seconds(3600))
-    /// The longest kept words of an asker, in bytes. With ``EngineLimits/keptRows`` requests and addresses of at most 3 kB the requests of an
-    /// account take 4 MB at most.
+    /// The maximum length of a kept status text of a request, in bytes. With ``Limits/keptRows`` requests and addresses of at most 3
+    /// kB the requests of an account take 4 MB at most.
     private static let longestStatus = 1000
 
-    // MARK: Of others
+    // MARK: Requests of others
 
-    /// A request has come. While there are too many requests, a further one is left to the server, which repeats it at the next
-    /// login: strangers push no request of a friend's out, and the strangers of one server keep out nobody of another.
+    /// Handles a subscription request. When the table is full, a request without a place is not stored: the server redelivers it at
+    /// the next login. The places are shared among domains (``FairShare``), so requests from one domain cannot displace or exclude
+    /// those from another.
     func came(_ presence: Element) throws {
         guard let jid = presence["from"].map({ JID.received($0).bare }), jid.isPrepared, jid != step.account.jid,
             try !Blocklist(step: step).isBlocked(jid), try !owed.isAnswered(jid), try !isGranted(jid),
             try rows.request(of: jid) == nil
         else { return }
         if try rows.isApproved(jid) {
-            // A request that is left unanswered now is repeated by the server at the next login.
+            // The server redelivers an unanswered request at the next login.
             let (pacing, key) = (Pacing(step: step), jid.description)
             guard try pacing.wait(SubscriptionTimer.name, key, Self.pace) == 0 else { return }
             try pacing.take(SubscriptionTimer.name, key, Self.pace)
@@ -43,7 +44,8 @@ struct SubscriptionRequests {
         step.emit(RequestChanged(request: request, isClosed: false))
     }
 
-    /// - Returns: whether there is a place for a request of `jid`.
+    /// Frees a place for a request of `jid` if the table is full.
+    /// - Returns: whether there is a place.
     private func makeRoom(for jid: JID) throws -> Bool {
         guard try rows.count() >= EngineLimits.keptRows else { return true }
         let askers = try rows.askers()
@@ -52,25 +54,25 @@ struct SubscriptionRequests {
         return true
     }
 
-    /// The asker has taken the request back (section 3.3.3).
+    /// The requester has withdrawn the request (section 3.3.3).
     func withdrawn(_ presence: Element) throws {
         if let jid = presence["from"].map({ JID.received($0).bare }) { try close(jid) }
     }
 
-    /// Whether `jid` sees the account's presence. In a new session the rows may be out of date.
+    /// Whether `jid` is subscribed to the account's presence. In a new session the rows may be out of date.
     private func isGranted(_ jid: JID) throws -> Bool {
         guard try SessionRow.roster(of: step.account.id, in: step.database) == .known else { return false }
         return try RosterRows(database: step.database, account: step.account.id).contact(jid)?.subscription.isFrom
             ?? false
     }
 
-    /// The roster has changed: a request may have been answered by another client.
+    /// The roster has changed: another client may have answered a request.
     func rosterChanged() throws {
         for request in try rows.removeGranted() { step.emit(RequestChanged(request: request, isClosed: true)) }
         try rows.removeUsedApprovals()
     }
 
-    // MARK: Of the user
+    // MARK: Actions of the user
 
     /// Answers a request.
     /// - Parameter intent: the id of the intent that ends with the answer.
@@ -84,10 +86,10 @@ struct SubscriptionRequests {
         try owed.send(type, to: jid.bare, intent: intent)
     }
 
-    /// The user has added `jid` as a contact, who may see the account's presence in turn.
+    /// Records that the user has added `jid` as a contact, and approves a subscription of `jid` in advance.
     func approve(_ jid: JID) throws { try rows.approve(jid) }
 
-    /// `jid` is in the roster now: `jid` is approved beforehand, if the server can; or a request that is here is answered.
+    /// `jid` is in the roster now: answers a pending request of `jid`, or sends a pre-approval if the server supports it.
     func added(_ jid: JID) throws {
         guard try rows.isApproved(jid) else { return }
         let isOffered = try SessionRow.offers(
@@ -97,7 +99,7 @@ struct SubscriptionRequests {
         try owed.send(.subscribed, to: jid)
     }
 
-    /// The user does not want `jid` to see the account's presence any more.
+    /// Revokes the advance approval of `jid`.
     func forgetApproval(of jid: JID) throws { try rows.removeApproval(of: jid) }
 
     private func close(_ jid: JID) throws {

@@ -1,8 +1,8 @@
 import KalijXML
 
 extension Element {
-    /// The child with the text for a reader of whom no language is known, among several in different languages: the child in the element's
-    /// own language (RFC 6120 section 8.1.5), or else the first.
+    /// The child with the text for a reader whose language is unknown, among several in different languages: the child in the
+    /// element's own language (RFC 6120 section 8.1.5), or else the first.
     /// - Parameters:
     ///   - name: the child's name.
     ///   - xmlns: the child's namespace; nil for the element's own.

@@ -1,12 +1,12 @@
 import KalijXML
 
-/// The parts of a message's texts that say to other clients what an extension says (XEP-0428): `<fallback/>` elements with ranges of code
-/// points, for the extensions that this client reads instead.
+/// The parts of a message's texts that are fallbacks for clients without support for an extension (XEP-0428): `<fallback/>` elements
+/// with ranges of code points, for the extensions that this client processes instead.
 struct Fallback {
     static let namespace = "urn:xmpp:fallback:0"
 
     private let message: Element
-    /// The namespaces of extensions that say here what the fallback would say.
+    /// The namespaces of the processed extensions, whose fallbacks are removed.
     private let replaced: Set<String>
 
     init(in message: Element, for replaced: Set<String>) { (self.message, self.replaced) = (message, replaced) }
@@ -31,7 +31,7 @@ struct Fallback {
         return String(rest)
     }
 
-    /// `text` without quotes, if all parts look like quotes: where anybody on the way can have written the ranges.
+    /// `text` without its fallbacks, if all of them look like quotes: for messages whose ranges any intermediary could have written.
     func restWithoutQuotes(of text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         let areQuotes = ranges(in: "body", of: scalars.count).allSatisfy { range in
@@ -61,7 +61,7 @@ struct Fallback {
         }
     }
 
-    /// Whether a region counts in the text of this language.
+    /// Whether a region applies to the text in this language.
     private func isIn(_ language: String?, _ region: Element) -> Bool {
         region["xml:lang"].map { $0 == language ?? message["xml:lang"] } ?? true
     }

@@ -4,26 +4,26 @@ import KalijText
 
 import FoundationEssentials
 
-/// The address of a file: a URL of https, and the key if the file there is encrypted.
+/// The address of a file: an HTTPS URL, and the key if the file there is encrypted.
 struct FileAddress: Equatable {
-    /// A URL of https, without a fragment; empty if nobody knows it (``unknown``).
+    /// An HTTPS URL without a fragment; empty if there is none (``unknown``).
     let url: String
-    /// The nonce, of 12 bytes or of 16, and the key of 32 bytes after it (AES-256-GCM); nil if the file is not encrypted.
+    /// The nonce, of 12 or 16 bytes, followed by the key of 32 bytes (AES-256-GCM); nil if the file is not encrypted.
     let key: [UInt8]?
 
-    /// The scheme of encrypted files: the nonce and the key are the fragment, in hexadecimal. All clients with OMEMO 0.3 read it.
+    /// The scheme of encrypted files: the fragment is the nonce and the key, in hexadecimal. All clients with OMEMO 0.3 support it.
     private static let encrypted = "aesgcm://"
     private static let web = "https://"
-    /// In bytes; nobody needs more.
+    /// The maximum length of a URL in bytes.
     private static let longest = 4096
 
-    /// Of a file that is shared without an address, or with none of https: nothing can be fetched.
+    /// The address of a file that is shared without an HTTPS URL: nothing can be fetched.
     static let unknown = FileAddress(url: "", key: nil)
     var isKnown: Bool { !url.isEmpty }
 
     init(url: String, key: [UInt8]?) { (self.url, self.key) = (url, key) }
 
-    /// Reads an `aesgcm` URL; nil if `text` is something else.
+    /// Parses an `aesgcm` URL; nil if `text` is anything else.
     init?(encrypted text: String) {
         guard text.utf8.count <= Self.longest, let rest = text.rest(after: Self.encrypted),
             !rest.unicodeScalars.contains(where: \.properties.isWhitespace),
@@ -35,7 +35,7 @@ struct FileAddress: Equatable {
         self.init(url: url, key: key)
     }
 
-    /// Whether `text` is a URL of https with a host, and without a user.
+    /// Whether `text` is an HTTPS URL with a host, and without a user.
     static func isWeb(_ text: String) -> Bool {
         guard text.utf8.count <= longest,
             !text.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }),
@@ -45,13 +45,13 @@ struct FileAddress: Equatable {
         return true
     }
 
-    /// Whether `text` is nothing but the address of a file.
+    /// Whether `text` consists of a file address alone.
     static func isAddress(_ text: String) -> Bool { FileAddress(encrypted: text) != nil || isWeb(text) }
 
     /// The host of a URL; nil if there is none.
     static func host(of url: String) -> String? { URL(string: url)?.host?.lowercased() }
 
-    /// The last part of the path, decoded: a name for people.
+    /// The last component of the path, decoded: a name for human readers.
     var lastPart: String { URL(string: url)?.lastPathComponent ?? "" }
 
     /// The text of a message with an encrypted file.

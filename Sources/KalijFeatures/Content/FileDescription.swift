@@ -2,7 +2,7 @@ import KalijXML
 
 import FoundationEssentials
 
-/// What is said about a file: by this process about an accepted file, or by the sender of a received one (XEP-0446).
+/// The metadata of a file: determined by this process for an accepted file, or specified by the sender of a received one (XEP-0446).
 package struct FileDescription: Equatable, Sendable {
     package var name: String?
     package var type: String?
@@ -23,10 +23,10 @@ package struct FileDescription: Equatable, Sendable {
 
     private static let namespace = "urn:xmpp:file:metadata:0"
     private static let hashes = "urn:xmpp:hashes:2"
-    /// Of a name or a type, in bytes.
+    /// The maximum length of a name or a type, in bytes.
     private static let longest = 1024
 
-    /// Reads the `<file/>` in `sharing`. Parts that make no sense are left out.
+    /// Parses the `<file/>` in `sharing`. Invalid parts are omitted.
     init(in sharing: Element) {
         self.init()
         guard let file = sharing.child("file", Self.namespace) else { return }
@@ -41,7 +41,7 @@ package struct FileDescription: Equatable, Sendable {
         (sha256, width, height) = (bytes?.count == 32 ? bytes : nil, number("width"), number("height"))
     }
 
-    /// The words for people in the `<file/>` in `sharing`, which are no part of a description here.
+    /// The description for human readers in the `<file/>` in `sharing`, which is not part of the metadata here.
     static func words(in sharing: Element) -> String? {
         let words = sharing.child("file", namespace)?.child("desc", namespace)?.text ?? ""
         return words.isEmpty ? nil : words

@@ -2,21 +2,22 @@ import KalijSteps
 import KalijText
 import KalijXML
 
-/// What a message says to people. One place decides for all sources whether a message is a line of its conversation: it has a text, or
-/// shares a file, or is a call. What cannot be decrypted is a line, too (`EncryptionFeature`); an invitation is a question of its own
-/// (`Invitations`), and an operation changes another line (`MessageOperations`).
+/// The content of a message for human readers. This is the only place that determines, for all sources, whether a message is shown in
+/// its conversation: it has a text, or shares a file, or is a call. A message that cannot be decrypted is shown, too
+/// (`EncryptionFeature`); an invitation is handled separately (`Invitations`), and an operation changes another message
+/// (`MessageOperations`).
 struct MessageContent {
-    /// The text as it is shown; nil if there is none.
+    /// The text to show; nil if there is none.
     let text: String?
     /// The file that the message shares.
     let file: SharedFile?
 
     var isLine: Bool { text != nil || file != nil }
 
-    /// Extensions that add to a text or replace it, and leave the message a line: what is left of the text must not be nothing.
+    /// Extensions that extend or replace the text: the message is shown nevertheless, so the text without fallbacks must not be empty.
     private static let texts: Set = [Reply.namespace, correction]
     private static let correction = "urn:xmpp:message-correct:0"
-    /// Extensions that say everything themselves.
+    /// Extensions that carry the whole content themselves.
     private static let others: Set = [
         "urn:xmpp:reactions:0", "urn:xmpp:message-retract:1", "urn:xmpp:receipts", "urn:xmpp:chat-markers:0",
         "http://jabber.org/protocol/chatstates",
@@ -24,11 +25,11 @@ struct MessageContent {
     private static let files: Set = [SharedFile.sharing, SharedFile.outOfBand]
 
     /// - Parameters:
-    ///   - message: the stanza; after a decryption of all of it, as it would be in plain.
+    ///   - message: the stanza; after the decryption of a whole stanza, the decrypted one.
     ///   - type: RFC 6121 5.2.2.
     init(of message: Element, type: String) {
         let body = message.childInOwnLanguage("body", "jabber:client")?.text ?? ""
-        // What an operation says in a text is for others.
+        // The text of an operation is a fallback for other clients.
         let replaced = Self.texts.filter { Self.isRead($0, in: message) }
         let own = Fallback(in: message, for: replaced).rest(of: body, in: "body")
         let file = SharedFile(in: message, text: own)
@@ -39,7 +40,7 @@ struct MessageContent {
     }
 
     /// - Parameters:
-    ///   - text: what alone was encrypted: anybody on the way can have written all the rest.
+    ///   - text: the only part that was encrypted: any intermediary could have written the rest.
     ///   - message: the stanza.
     init(sealed text: String, in message: Element) {
         let isReply = Self.isRead(Reply.namespace, in: message)
@@ -50,7 +51,7 @@ struct MessageContent {
         file = SharedFile(sealed: shown, in: message)
     }
 
-    /// The content of a message after the turns of the features.
+    /// The content of a message after all features have processed it.
     init(of message: IncomingMessage) {
         if message.encryption?.coversTextAlone ?? false {
             self.init(sealed: message.body ?? "", in: message.element)
@@ -70,13 +71,13 @@ struct MessageContent {
     ) -> String? {
         let all = Fallback(in: message, for: texts.union(others))
         var lines: [String] = []
-        // In a room the subject is the room's (XEP-0045 section 8.1).
+        // In a groupchat message the subject is the room's (XEP-0045 section 8.1).
         if type != "groupchat", let subject = message.childInOwnLanguage("subject", "jabber:client")?.text {
             lines.append(all.rest(of: subject, in: "subject"))
         }
         let rest = all.rest(of: body, in: "body")
         if rest.isBlank, rest != body {
-            // An answer that is all quote is shown whole: the author has said nothing else.
+            // A reply that consists of a quote alone is shown whole: it has no other content.
             let whole = Fallback(in: message, for: others).rest(of: body, in: "body")
             lines.append(whole.isBlank || isLine ? "" : whole)
         } else {
@@ -86,7 +87,7 @@ struct MessageContent {
         return text.isEmpty ? nil : text
     }
 
-    /// What stands for a text that is not there.
+    /// The text shown in place of a missing one.
     private static func words(for message: Element, _ file: SharedFile?) -> String? {
         if let description = SharedFile.words(in: message, isFetched: file != nil) { return description }
         let isCall =
@@ -97,21 +98,21 @@ struct MessageContent {
 }
 
 extension IncomingMessage {
-    /// Reads what the stanza says to people, before any feature has its turn.
+    /// Parses the content of the stanza, before any feature processes it.
     mutating func readContent() {
         let content = MessageContent(of: element, type: type)
         (body, isShown) = (content.text, content.isLine)
         isKept = isShown || stanzaID != nil
     }
 
-    /// A feature has read its part of the message: without anything else the message is of no interest any more.
+    /// Drops the message unless it is shown or required otherwise; called by a feature that has processed its part.
     mutating func dropUnlessNeeded() { isKept = isShown || isNeeded }
 
-    /// The text as a line of the conversation.
+    /// The text as shown in the conversation.
     var shownBody: String? { isShown && encryption?.problem == nil ? body : nil }
 }
 
 extension String {
-    /// Whether there is nothing to be seen.
+    /// Whether the string has only white space.
     fileprivate var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
 }

@@ -4,7 +4,7 @@ import KalijXML
 
 import FoundationEssentials
 
-/// A file that a message shares: what is said about it, and where it is.
+/// A file that a message shares: its address and its metadata.
 struct SharedFile: Equatable {
     let address: FileAddress
     var description: FileDescription
@@ -18,8 +18,8 @@ struct SharedFile: Equatable {
 
     // MARK: Sending
 
-    /// The parts of a message with a file that is not encrypted. Conversations, Monal and Gajim go by the URL that is the whole text
-    /// and is named out of band (XEP-0066); newer clients by XEP-0447.
+    /// The elements of a message with a file that is not encrypted. Conversations, Monal and Gajim use the URL that is the whole text
+    /// and is repeated out of band (XEP-0066); newer clients use XEP-0447.
     var content: [Element] {
         let url = address.url
         return [
@@ -45,7 +45,7 @@ struct SharedFile: Equatable {
 
     // MARK: Receiving
 
-    /// The file of a message; nil if the message shares none. What a text merely links to is no file.
+    /// The file of a message; nil if the message shares none. A link in a text is no file.
     /// - Parameter text: the text, with the fallback for the file.
     init?(in message: Element, text: String) {
         let sharing = message.child("file-sharing", Self.sharing)
@@ -60,7 +60,7 @@ struct SharedFile: Equatable {
         )
     }
 
-    /// The file named by a text that alone was encrypted: beside it anybody on the way can name a file.
+    /// The file named by a text that was the only encrypted part: any intermediary could have added another reference to a file.
     init?(sealed text: String, in message: Element) {
         let body = text.trimmed
         guard
@@ -74,7 +74,7 @@ struct SharedFile: Equatable {
         (self.address, self.description) = (address, description)
     }
 
-    /// What is said about a file beside its address: of a sticker, which is not shown as such, the words for it (XEP-0449 section 3); of
+    /// The text about a file beside its address: for a sticker, which is not shown as such, its description (XEP-0449 section 3); for
     /// an address out of band, its description, and the address itself if nothing is fetched from there.
     static func words(in message: Element, isFetched: Bool) -> String? {
         if message.child("sticker", stickers) != nil, let sharing = message.child("file-sharing", sharing) {
@@ -89,7 +89,8 @@ struct SharedFile: Equatable {
 
     private static func address(in sources: Element) -> FileAddress? { encrypted(in: sources) ?? plain(in: sources) }
 
-    /// The URL has to be the whole text, or there is no text but a fallback: else it is a link in a text (XEP-0066 section 4).
+    /// The file of an `<x/>` element. The URL has to be the whole text, or the text has to be empty or a fallback: otherwise the URL
+    /// is a link in a text (XEP-0066 section 4).
     private static func outOfBand(in message: Element, _ body: String, isSealed: Bool = false) -> FileAddress? {
         guard let url = message.child("x", outOfBand)?.child("url", outOfBand)?.text.trimmed, FileAddress.isWeb(url)
         else { return nil }
@@ -102,7 +103,7 @@ struct SharedFile: Equatable {
         return targets.first(where: FileAddress.isWeb).map { FileAddress(url: $0, key: nil) }
     }
 
-    /// XEP-0448 section 3.1.
+    /// Parses an encrypted source (XEP-0448 section 3.1).
     private static func encrypted(in sources: Element) -> FileAddress? {
         for source in sources.children where source.isNamed("encrypted", encryption) {
             guard let cipher = source["cipher"], ciphers.contains(cipher),

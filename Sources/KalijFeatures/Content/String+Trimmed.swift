@@ -1,5 +1,5 @@
 extension String {
-    /// Without white space around.
+    /// The string without enclosing white space.
     var trimmed: String {
         let scalars = unicodeScalars
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),

@@ -4,14 +4,13 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Learns the features of other entities from the hashes in their presence (XEP-0115, XEP-0390).
+/// Determines the features of other entities from the hashes in their presence (XEP-0115, XEP-0390).
 struct Announcements {
     package let step: Step
 
-    /// A presence has arrived. A presence without a hash changes nothing: a server may leave out an unchanged hash
-    /// (XEP-0390 section 5.2).
+    /// Handles a presence. A presence without a hash changes nothing: a server may omit an unchanged hash (XEP-0390 section 5.2).
     package func received(_ presence: Element) throws {
-        // A room may have thousands of occupants; nobody asks what their clients can do.
+        // A room may have thousands of occupants, whose features are not required.
         guard let from = presence["from"], let jid = JID.prepared(from),
             presence.child("x", "http://jabber.org/protocol/muc#user") == nil
         else { return }
@@ -23,14 +22,14 @@ struct Announcements {
         }
     }
 
-    /// The server sends our own presence to us, too.
+    /// Whether `jid` is this client: the server sends the client's own presence to it, too.
     private func isOurselves(_ jid: JID) throws -> Bool {
         guard jid.bare == step.account.jid else { return false }
         return try SessionRow.load(step.account.id, from: step.database).jid == jid.description
     }
 
-    /// Whether a question may show `jid` our presence and our full address (RFC 6121 section 11). Our other clients may
-    /// know, and contacts to whom we have written. Other senders of presence learn nothing.
+    /// Whether a query may disclose this client's presence and full address to `jid` (RFC 6121 section 11). It may to the account's
+    /// other clients, and to contacts to whom the account has written. Other senders of presence are not queried.
     private func mayAsk(_ jid: JID) throws -> Bool {
         if jid.bare == step.account.jid { return true }
         return try MessageReader(database: step.database, account: step.account.id)
@@ -39,7 +38,7 @@ struct Announcements {
 
     private func learn(_ announced: Announced, of jid: JID) throws {
         let cache = EntityCapabilities(database: step.database, now: step.now)
-        // The only look-up for a presence with a known hash.
+        // The only look-up for a presence with a cached hash.
         let before = try step.database.statement(
             """
             SELECT (SELECT used_at FROM capability WHERE hash = ?1) AS used_at,
@@ -62,7 +61,7 @@ struct Announcements {
         if let usedAt { try cache.used(announced.hash, before: usedAt) }
     }
 
-    /// Whether the hash is the hash of this software; then no question is needed.
+    /// Whether the hash is the hash of this software; then no query is necessary.
     private func isOurs(_ hash: String, _ cache: EntityCapabilities) throws -> Bool {
         let own = step.features.capabilities
         guard own.hashes.contains(where: { $0.key == hash }), let bytes = EntityCapabilities.bytes(own.info) else {
@@ -75,12 +74,12 @@ struct Announcements {
 
 /// The announced hash of an entity.
 private struct Announced {
-    /// The key in the database. A hash that cannot be verified holds for this entity alone.
+    /// The key in the database. A hash that cannot be verified is valid for this entity alone.
     let hash: String
-    /// The node for the question.
+    /// The node for the query.
     let node: String
 
-    /// In bytes; longer than any hash or name of software.
+    /// The maximum length in bytes, above that of any hash or software name.
     private static let longest = 1000
 
     package init?(_ presence: Element, by jid: JID) {

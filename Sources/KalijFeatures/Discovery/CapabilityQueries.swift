@@ -4,25 +4,25 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Asks for the features of a hash: only one question, however many entities announce the hash.
+/// Queries for the features of a hash: a single query, however many entities announce the hash.
 struct CapabilityQueries {
     package let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// The most open questions of an account: an attacker may announce a new hash with each presence.
+    /// The maximum number of open queries of an account: an attacker may announce a new hash with each presence.
     private static let mostOpen: Int64 = 20
-    /// How many entities with the same hash are asked one after another.
+    /// How many entities with the same hash are queried one after another.
     private static let mostAttempts: Int64 = 3
     private static let patience = Duration.seconds(60)
-    /// For the clients of an address.
+    /// The rate limit for the clients of a bare address.
     static let pace = RequestPace(30, atOnceThen: .seconds(30), upTo: .seconds(3600))
-    /// In milliseconds. An older question is lost: its handler could not be called.
+    /// In milliseconds. An older query is lost: its handler could not be called.
     private static let stale: Int64 = 600_000
 
     private var current: Value { .integer(step.steady.now - Self.stale) }
 
-    /// Asks an entity about `hash`, unless a question is open or enough entities were asked.
+    /// Queries an entity about `hash`, unless a query is open or enough entities were queried.
     package func begin(_ hash: String) throws {
         guard try hasRoom(for: hash) else { return }
         guard
@@ -47,21 +47,21 @@ struct CapabilityQueries {
         try ask(JID.received(jid), node: node, about: hash)
     }
 
-    /// Whether no question about the hash is open, and not too many are about others.
+    /// Whether no query about the hash is open, and the number of open queries is below the limit.
     private func hasRoom(for hash: String) throws -> Bool {
         let isOpen = try number(
             "SELECT count(*) FROM entity WHERE hash = ? AND state = ? AND asked_at > ?",
             [.text(hash), .state(Entities.State.asked), current])
         guard isOpen == 0 else { return false }
-        // The number is that of the index of open questions, which is used only if it is named.
+        // `state < 2` is the condition of the partial index of open queries, which is used only if the statement names it.
         let open = try number(
             "SELECT count(*) FROM entity WHERE account = ? AND state < 2 AND state = ? AND asked_at > ?",
             [account, .state(Entities.State.asked), current])
         return open < Self.mostOpen
     }
 
-    /// Whoever announces another hash with each presence is asked no more for a while. A question that waits for its time would hold
-    /// one of the open questions.
+    /// Whether `jid` is below the rate limit. An address that announces another hash with each presence is not queried for a while; a
+    /// delayed query would occupy one of the open queries.
     private func mayAsk(_ jid: JID) throws -> Bool {
         let (pacing, key) = (Pacing(step: step), jid.bare.description)
         guard try pacing.wait(CapabilitiesResponse.name, key, Self.pace) == 0 else { return false }
@@ -78,10 +78,10 @@ struct CapabilityQueries {
             .request(.get, query, to: jid), then: CapabilitiesResponse(jid: jid, hash: hash), within: Self.patience)
     }
 
-    /// The question about `hash` has its answer, or no answer came.
+    /// Handles the response to the query about `hash`, or its timeout.
     package func answered(_ reply: IQReply, by jid: JID, about hash: String) throws {
-        // The answer is read twice, with and without the language of the stanza around it: slixmpp 1.8 hashes without
-        // this language (measured), XEP-0390 section 5.2.1 with it. The hash decides between the readings.
+        // The response is parsed twice, with and without the language of the enclosing stanza: slixmpp 1.8 hashes without this
+        // language (measured), XEP-0390 section 5.2.1 with it. The hash determines which result is used.
         let readings = [reply.discoveryInfo, reply.discoveryInfoAlone].compactMap { $0 }
         let verified = readings.first { CapabilityHash.verifies(key: hash, $0) }
         let bytes = (verified ?? readings.first).flatMap(EntityCapabilities.bytes)
@@ -95,9 +95,9 @@ struct CapabilityQueries {
         try goOn()
     }
 
-    /// Asks about the hash that has waited longest for a free question.
+    /// Queries about the hash that has waited longest for a free query.
     private func goOn() throws {
-        // The number is that of the index of open questions, which is used only if it is named.
+        // `state < 2` is the condition of the partial index of open queries, which is used only if the statement names it.
         let hash = try database.statement(
             """
             SELECT hash FROM entity e WHERE account = ? AND state < 2 AND state = ? AND NOT EXISTS

@@ -11,7 +11,7 @@ extension Step {
     public var discovery: Discovery { Discovery(step: self) }
 }
 
-/// Service discovery (XEP-0030): features known from the hashes in presence (XEP-0115, XEP-0390), or from an answer.
+/// Service discovery (XEP-0030): features cached from the hashes in presence (XEP-0115, XEP-0390), or from a response.
 ///
 /// ```swift
 /// if try step.discovery.supports("urn:xmpp:receipts", phone) == true { ... }
@@ -20,9 +20,9 @@ extension Step {
 public struct Discovery {
     package let step: Step
 
-    // MARK: Known answers
+    // MARK: Cached features
 
-    /// The known features of an entity in this session, without asking; nil if nothing is known.
+    /// The cached features of an entity in this session, without a query; nil if there are none.
     /// - Parameter jid: for a client the full address.
     public func info(of jid: JID) throws -> DiscoveryInfo? {
         let bytes = try step.database.statement(
@@ -34,13 +34,13 @@ public struct Discovery {
         return (bytes ?? nil).flatMap(EntityCapabilities.read)
     }
 
-    /// Whether an entity supports a feature; nil if unknown.
+    /// Whether an entity supports a feature, without a query; nil if that is unknown.
     /// - Parameters:
     ///   - jid: for a client the full address.
     ///   - feature: its namespace.
     public func supports(_ feature: String, _ jid: JID) throws -> Bool? { try info(of: jid)?.supports(feature) }
 
-    /// The available entities known to support a feature.
+    /// The available entities that are known to support a feature.
     /// - Parameters:
     ///   - contact: only this address and its clients; nil for all.
     ///   - feature: its namespace.
@@ -56,23 +56,23 @@ public struct Discovery {
         try all.each([.integer(step.account.id), .optional(contact?.bare.description)]) { row in
             let hash = row.text("hash")
             let isSupported = known[hash.exact] ?? EntityCapabilities.read(row.blob("info"))?.supports(feature) ?? false
-            // An entity without a hash speaks for itself alone.
+            // The features of an entity without a verified hash apply to that entity alone.
             if hash.begins(with: "caps") { known[hash.exact] = isSupported }
             if isSupported { found.append(.received(row.text("jid"))) }
         }
         return found
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// Asks an entity or a node of an entity for its features. A known answer is passed on without asking, but never
-    /// before the end of this step.
+    /// Queries an entity or a node of an entity for its features. Cached features are delivered without a query, but never before the
+    /// end of this step.
     ///
-    /// The handler is called once: with the answer, a refusal, or a timeout; or invalidated.
+    /// The handler is called once: with the features, an error, or a timeout; or invalidated.
     /// - Parameters:
-    ///   - jid: for a client the full address; for a bare address the server answers.
+    ///   - jid: for a client the full address; for a bare address the server responds.
     ///   - node: a part of the entity (XEP-0030 section 3.2); nil is the entity itself.
-    ///   - duration: the longest time for the answer.
+    ///   - duration: the timeout.
     ///   - handler: the handler to call, with its bound values.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
     public func ask<H: Handler>(
@@ -97,9 +97,9 @@ public struct Discovery {
             within: duration)
     }
 
-    /// Asks an entity or a node of an entity for its items (XEP-0030 section 4).
+    /// Queries an entity or a node of an entity for its items (XEP-0030 section 4).
     ///
-    /// The handler is called once: with the answer, a refusal, or a timeout; or invalidated.
+    /// The handler is called once: with the items, an error, or a timeout; or invalidated.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
     public func askItems<H: Handler>(
         of jid: JID, node: String? = nil, then handler: H, within duration: Duration = .seconds(60)
@@ -109,20 +109,20 @@ public struct Discovery {
             within: duration)
     }
 
-    /// Keeps an entity's answer for the rest of the session.
+    /// Stores an entity's features for the rest of the session.
     package func told(_ info: DiscoveryInfo, by jid: JID) throws {
         guard let bytes = EntityCapabilities.bytes(info) else { return }
         try Entities(step: step).spoke(jid, bytes)
     }
 }
 
-/// The outcome of a question to service discovery.
+/// The outcome of a service discovery query.
 public enum DiscoveryReply<Found> {
-    /// The entity's answer.
+    /// The response of the entity.
     case found(Found)
-    /// The entity, or a server on the way, refused; or the answer was empty.
+    /// The entity, or a server on the path, returned an error; or the response was empty.
     case refused(StanzaError)
-    /// No answer came in time.
+    /// The query has timed out.
     case timeout
 
     package init(_ reply: IQReply, _ found: Found?) {
@@ -136,19 +136,19 @@ public enum DiscoveryReply<Found> {
 }
 
 extension IQReply {
-    /// The answer to a question for `disco#info`; nil if there is none.
+    /// The response to a `disco#info` query; nil if there is none.
     public var discoveryInfo: DiscoveryInfo? {
         guard case .result(let iq) = self, let query = iq.child("query", DiscoveryInfo.namespace) else { return nil }
         return DiscoveryInfo(query, language: iq["xml:lang"])
     }
 
-    /// The same answer without the language of the stanza around it.
+    /// The same response without the language of the enclosing stanza.
     var discoveryInfoAlone: DiscoveryInfo? {
         guard case .result(let iq) = self, let query = iq.child("query", DiscoveryInfo.namespace) else { return nil }
         return DiscoveryInfo(query)
     }
 
-    /// The answer to a question for `disco#items`; nil if there is none.
+    /// The response to a `disco#items` query; nil if there is none.
     public var discoveryItems: [DiscoveryItem]? {
         guard case .result(let iq) = self else { return nil }
         return iq.child("query", DiscoveryItem.namespace).flatMap(DiscoveryItem.all)
@@ -156,7 +156,7 @@ extension IQReply {
 }
 
 extension Element {
-    /// The `<iq/>` with a question to service discovery (XEP-0030).
+    /// The `<iq/>` of a service discovery query (XEP-0030).
     /// - Parameter namespace: the namespace of ``DiscoveryInfo`` or ``DiscoveryItem``.
     public static func discovery(_ namespace: String, of jid: JID, node: String? = nil) -> Element {
         let query = Element("query", xmlns: namespace)

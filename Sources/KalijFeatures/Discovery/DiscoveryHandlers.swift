@@ -3,7 +3,7 @@ import KalijAddress
 import KalijHandlers
 import KalijStream
 
-/// The outcome of a question about a hash.
+/// The response to a query about a hash.
 struct CapabilitiesResponse: Handler {
     package static let name = "discovery.capabilities"
     package let jid: JID
@@ -14,7 +14,7 @@ struct CapabilitiesResponse: Handler {
     }
 }
 
-/// The outcome of a question for an entity's features.
+/// The response to a query for an entity's features.
 struct DiscoInfoResponse: InvalidatableHandler {
     package static let name = "discovery.info"
     package let jid: JID
@@ -32,7 +32,7 @@ struct DiscoInfoResponse: InvalidatableHandler {
     }
 }
 
-/// The answer to a question for an entity's features was known already.
+/// Delivers an entity's features that were cached when they were requested.
 struct CachedDiscoInfoDelivery: InvalidatableHandler {
     package static let name = "discovery.known"
     package let jid: JID
@@ -41,7 +41,7 @@ struct CachedDiscoInfoDelivery: InvalidatableHandler {
 
     func call(_: Void, in step: Step) throws {
         guard let info = try step.discovery.info(of: jid) else {
-            // The entity is gone meanwhile.
+            // The entity has become unavailable in the meantime.
             return try step.discovery.ask(jid, then, within: .milliseconds(milliseconds))
         }
         try step.pass(.found(info), to: then)
@@ -52,7 +52,7 @@ struct CachedDiscoInfoDelivery: InvalidatableHandler {
     }
 }
 
-/// The outcome of a question for an entity's items.
+/// The response to a query for an entity's items.
 struct DiscoItemsResponse: InvalidatableHandler {
     package static let name = "discovery.items"
     package let then: Callback<Step, DiscoveryReply<[DiscoveryItem]>>
@@ -67,8 +67,7 @@ struct DiscoItemsResponse: InvalidatableHandler {
 }
 
 extension Step {
-    /// Calls the asker's handler. A handler that cannot be called becomes a dead letter; the question is not
-    /// repeated.
+    /// Calls the requester's handler. A handler that cannot be called becomes a dead letter; the query is not repeated.
     fileprivate func pass<Input>(_ input: Input, to then: Callback<Step, Input>) throws {
         try orBury(then) { try call(then, input) }
     }

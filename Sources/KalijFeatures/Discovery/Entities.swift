@@ -3,25 +3,25 @@ import KalijAddress
 import KalijStore
 import KalijStream
 
-/// The entities that are known in this session, as rows.
+/// The entities whose presence or features were received in this session, as rows.
 struct Entities {
     package let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// The source of the knowledge about an entity, or the obstacle.
+    /// The source of the features of an entity, or the progress of the query for them.
     package enum State: Int64 {
         case wanted = 0
         case asked = 1
-        /// The hash was verified, by the answer of this entity or of another entity.
+        /// The hash was verified, by the response of this entity or of another entity.
         case byHash = 2
-        /// The answer counts for this entity alone: there is no hash, the hash does not match, or no answer came.
+        /// The response applies to this entity alone: there is no hash, the hash does not match, or the query has failed.
         case ownWord = 3
-        /// Other entities with the same hash did not answer or lied; this entity is asked only on demand.
+        /// Other entities with the same hash did not respond, or their responses did not match; this entity is queried only on demand.
         case givenUp = 4
     }
 
-    /// How many rows are kept in all, and how many with an answer of their own; the newest.
+    /// The maximum number of rows, and of rows with features of their own; the newest are kept.
     private static let (limit, ownWords): (Int64, Int64) = (5000, 200)
 
     /// Stores the announcement of an entity.
@@ -35,7 +35,7 @@ struct Entities {
         try removeOld()
     }
 
-    /// Stores the answer of an entity; nil if there was none.
+    /// Stores the features of an entity; nil if the query has failed.
     /// - Parameter hash: stores only if the entity still announces this hash; nil: in any case.
     func spoke(_ jid: JID, _ info: [UInt8]?, for hash: String? = nil) throws {
         if let hash {
@@ -64,19 +64,19 @@ struct Entities {
             """, [.state(State.givenUp), account, .integer(Self.ownWords)])
     }
 
-    /// The hash was verified: all entities with this hash are known.
+    /// The hash was verified: the features of all entities with this hash are determined.
     func verified(_ hash: String) throws {
         try database.run(
             "UPDATE entity SET state = ? WHERE hash = ? AND state IN (?, ?, ?)",
             [.state(State.byHash), .text(hash), .state(State.wanted), .state(State.asked), .state(State.givenUp)])
     }
 
-    /// The entity is gone.
+    /// The entity has become unavailable.
     package func remove(_ jid: JID) throws {
         try database.run("DELETE FROM entity WHERE account = ? AND jid = ?", [account, .text(jid.description)])
     }
 
-    /// A new session begins: available entities announce themselves again.
+    /// The previous session is lost: available entities announce themselves again.
     package func removeAll() throws { try database.run("DELETE FROM entity WHERE account = ?", [account]) }
 
     private func removeOld() throws {

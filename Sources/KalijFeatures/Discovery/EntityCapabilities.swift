@@ -2,26 +2,26 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Entity capabilities by their verified hashes, for all accounts and sessions.
+/// A cache of entity capabilities by verified hashes, for all accounts and sessions.
 struct EntityCapabilities {
     package let database: Database
     /// Milliseconds since 1970.
     package let now: Int64
 
-    /// The largest number of entries; the least recently seen are removed first.
+    /// The maximum number of entries; the least recently used are removed first.
     package static let limit: Int64 = 1000
-    /// The largest entry, in bytes. Clients have 2 to 5 KiB.
+    /// The maximum size of an entry in bytes. Clients have 2 to 5 KiB.
     static let largest = 16 * 1024
-    /// The accuracy of the time of the last use, in milliseconds: not every presence causes a write.
+    /// The resolution of the time of the last use, in milliseconds: not every presence causes a write.
     private static let day: Int64 = 24 * 3600 * 1000
 
-    /// The capabilities with this hash; nil if they are unknown.
+    /// The capabilities with this hash; nil if they are not cached.
     func info(_ hash: String) throws -> DiscoveryInfo? {
         try database.statement("SELECT info FROM capability WHERE hash = ?").first([.text(hash)]) { $0.blob() }
             .flatMap(Self.read)
     }
 
-    /// Stores the capabilities verified for `hash`.
+    /// Stores the capabilities that were verified for `hash`.
     package func store(_ info: [UInt8], as hash: String) throws {
         try database.run(
             """
@@ -34,19 +34,19 @@ struct EntityCapabilities {
             """, [.integer(Self.limit)])
     }
 
-    /// Notes that a hash was announced again; the last announcement was at `time`.
+    /// Records that a hash was announced again; the previous announcement was at `time`.
     package func used(_ hash: String, before time: Int64) throws {
         guard now - time > Self.day || now < time else { return }
         try database.run("UPDATE capability SET used_at = ? WHERE hash = ?", [.integer(now), .text(hash)])
     }
 
-    /// An answer's stored form, with the languages in effect around it; nil if the answer is too long.
+    /// The stored form of a response, with the languages in effect for it; nil if it is too long.
     package static func bytes(_ info: DiscoveryInfo) -> [UInt8]? {
         let bytes = info.element().bytes(in: "jabber:client")
         return bytes.count <= largest ? bytes : nil
     }
 
-    /// Reads the stored form.
+    /// Parses the stored form.
     package static func read(_ bytes: [UInt8]) -> DiscoveryInfo? {
         (try? Element.parse(bytes)).flatMap { DiscoveryInfo($0) }
     }

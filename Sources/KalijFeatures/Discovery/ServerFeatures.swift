@@ -4,32 +4,31 @@ import KalijHandlers
 import KalijStream
 import KalijXML
 
-/// The features of the server and of the account, asked once in each session (XEP-0030), for all features of the
-/// client.
+/// The features of the server and of the account. They are queried once in each session (XEP-0030), for all features of the client.
 struct ServerFeatures {
     package let step: Step
 
-    /// A session begins.
+    /// Sends the queries in a new session.
     package func ask() throws {
         try askServer(attempt: 1)
         try askAccount()
     }
 
-    /// The previous session is lost: its questions are void.
+    /// The previous session is lost: its queries are void.
     package func sessionLost() throws {
         for name in [ServerInfoResponse.name, AccountInfoResponse.name] {
             try Requests(step: step).forget(name, unqueueing: true)
         }
     }
 
-    /// The session is resumed: the answer may have been lost with the previous connection.
+    /// The session is resumed: repeats an open query, because the response may have been lost with the previous connection.
     func askAgain() throws {
         guard try isAwaited else { return }
         try Requests(step: step).forget(AccountInfoResponse.name, unqueueing: true)
         try askAccount()
     }
 
-    /// Whether the account's answer is still missing.
+    /// Whether the response about the account is outstanding.
     var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([AccountInfoResponse.name]) } }
 
     func askServer(attempt: Int) throws {
@@ -39,14 +38,14 @@ struct ServerFeatures {
             within: EngineLimits.serverPatience)
     }
 
-    /// Presence and held messages wait for the answer.
+    /// Queries for the account's features. Presence and held messages wait for the response.
     private func askAccount() throws {
         try step.send(
             .request(.get, Element("query", xmlns: DiscoveryInfo.namespace)), then: AccountInfoResponse(),
             within: EngineLimits.archivePatience)
     }
 
-    /// The server has answered.
+    /// Handles the server's features.
     package func server(_ info: DiscoveryInfo) throws {
         guard let server = try? JID(step.account.jid.domain) else { return }
         try step.discovery.told(info, by: server)
@@ -58,7 +57,7 @@ struct ServerFeatures {
     }
 }
 
-/// The server has answered. The name is frozen: released databases contain it.
+/// The response to the query for the server's features. The name is frozen: released databases contain it.
 struct ServerInfoResponse: Handler {
     package static let name = "carbons.server"
     package let attempt: Int
@@ -69,7 +68,7 @@ struct ServerInfoResponse: Handler {
     }
 }
 
-/// The account's features are known, or there is no answer. The name is frozen: released databases contain it.
+/// The response to the query for the account's features, or its timeout. The name is frozen: released databases contain it.
 struct AccountInfoResponse: Handler {
     package static let name = "catch-up.features"
 

@@ -2,8 +2,8 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Encrypted messages (XEP-0380). A message that cannot be read is a line of its conversation without a text: the body is an excuse for
-/// clients that do not know the method. The stanza is kept for a later decryption.
+/// Encrypted messages (XEP-0380). A message that cannot be decrypted is shown in its conversation without a text: its body is a
+/// fallback for clients without support for the method. The stanza is stored for a later decryption.
 enum EncryptionFeature: Feature, MessageProcessor, StoredMessageObserver {
     static let name = "encryption"
     static let announced = ["urn:xmpp:eme:0"]
@@ -16,7 +16,7 @@ enum EncryptionFeature: Feature, MessageProcessor, StoredMessageObserver {
             """)
     ]
 
-    /// The longest name of a method, in bytes.
+    /// The maximum length of a method's namespace, in bytes.
     private static let longestMethod = 200
 
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
@@ -32,7 +32,7 @@ enum EncryptionFeature: Feature, MessageProcessor, StoredMessageObserver {
             [.integer(message.id), .blob(incoming.element.bytes(in: "jabber:client"))])
     }
 
-    /// The message in `row` was read after all.
+    /// Removes the stored stanza: the message in `row` was decrypted later.
     static func mended(_ row: Int64, in step: Step) throws {
         try step.database.run("DELETE FROM sealed WHERE message = ?", [.integer(row)])
     }
@@ -44,7 +44,7 @@ enum EncryptionFeature: Feature, MessageProcessor, StoredMessageObserver {
         {
             return namespace
         }
-        // OMEMO (XEP-0384) in its two versions. The hint is not required.
+        // OMEMO (XEP-0384) in both versions. The hint is not required.
         return ["eu.siacs.conversations.axolotl", "urn:xmpp:omemo:2"].first { message.child("encrypted", $0) != nil }
     }
 }

@@ -1,22 +1,22 @@
 import KalijSteps
 import KalijStore
 
-/// The events of a step about messages: each has a number and a row, and is reported after the commit.
+/// Publishes the events of a step about messages: each has a number and a row, and is emitted after the commit.
 package struct EventPublisher {
     package let step: Step
 
     package init(step: Step) { self.step = step }
 
-    /// How long events are kept, in milliseconds, and how many are kept whatever their age.
+    /// How long events are kept, in milliseconds, and how many are kept regardless of their age.
     package static let age: Int64 = 30 * 86_400_000
     static let fewest: Int64 = 10_000
-    /// The number of new events between two removals, and half of the most events of one removal.
+    /// The number of new events between two removals, and half of the maximum number of events in one removal.
     static let portion: Int64 = 1000
-    /// How many numbers are skipped after a power failure, which may have undone reported events: more numbers than fit
-    /// into a write-ahead log between two syncs.
+    /// How many numbers are skipped after a power failure, which may have undone emitted events: more numbers than fit into a
+    /// write-ahead log between two syncs.
     private static let leftOut: Int64 = 10_000
 
-    /// Reports an event about a message.
+    /// Stores and emits an event about a message.
     package func tell(_ content: some MessageEvent) throws {
         try step.database.run(
             "INSERT INTO event(account, at, kind, message) VALUES (?, ?, ?, ?)",
@@ -28,7 +28,7 @@ package struct EventPublisher {
         if number % Self.portion == 0 { try forget() }
     }
 
-    /// Removes the oldest events beyond the promised age.
+    /// Removes the oldest events beyond the documented age.
     private func forget() throws {
         let database = step.database
         let newest = try database.statement("SELECT number FROM event ORDER BY number DESC LIMIT 1 OFFSET ?")
@@ -48,8 +48,8 @@ package struct EventPublisher {
         try database.run("UPDATE event_forgotten SET number = max(number, ?)", [.integer(last)])
     }
 
-    /// The last driver died, perhaps with the machine and with its last commits. The numbers of its reported events
-    /// must not be given to other events. Call this in a transaction that syncs.
+    /// Skips numbers after the last driver died, possibly with the machine and with its last commits: the numbers of emitted events
+    /// must not be assigned to other events. Call this in a transaction that syncs.
     package static func leaveNumbersOut(in database: Database, now: Int64) throws {
         try database.run(
             """

@@ -3,8 +3,8 @@ import KalijSteps
 import KalijStore
 import KalijStream
 
-/// Files: sent through the server's upload service (XEP-0363), and received by their addresses (XEP-0447, XEP-0066). The steps are
-/// here; the bytes are moved by `KalijClient/Files`.
+/// Files: uploaded through the server's upload service (XEP-0363), and downloaded from their addresses (XEP-0447, XEP-0066). The state
+/// transitions are here; `KalijClient/Files` transfers the bytes.
 enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObserver, WorkReporter {
     static let name = "files"
     static let announced = [SharedFile.sharing, "jabber:x:oob"]
@@ -103,7 +103,7 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
         return numbers.filter { $0.1 > 0 }.map { EventField($0.0, .integer($0.1)) }
     }
 
-    // MARK: The session
+    // MARK: Sessions
 
     static func didBindSession(in step: Step) throws { try connected(step) }
     static func didResumeSession(in step: Step) throws { try connected(step) }

@@ -1,7 +1,7 @@
 import KalijStore
 
-/// Whether there is anything to do for files: most accounts have nothing most of the time, and then nothing more is asked of the
-/// database, and no memory is spent on statements.
+/// Whether there is any work for files. Most accounts have none most of the time, and then no further query runs, and no memory is
+/// spent on prepared statements.
 package enum PendingFileWork {
     /// - Throws: `StoreError`
     package static func isAny(in database: Database) throws -> Bool {

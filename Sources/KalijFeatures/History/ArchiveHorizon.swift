@@ -1,12 +1,14 @@
 import KalijSteps
 import KalijStore
 
-/// Up to which stamp of an archive a reading that begins now shows everything: nothing more will be archived there.
+/// The stamp up to which an archive is complete: a reading that begins now returns every message up to this stamp, because the archive
+/// adds none there any more.
 ///
-/// Archives write late, some messages after later ones (measured: ejabberd 23.01, up to 1.1 s). What was archived long before a
-/// reading began is complete in the reading, so no later reading begins before it.
+/// Servers archive with a delay, and some messages after later ones (measured: ejabberd 23.01, up to 1.1 s). Messages stamped long
+/// before a reading began are complete in it, so no later reading begins before them.
 enum ArchiveHorizon {
-    /// At the beginning of a round that extends `range`. A room's server has a clock of its own.
+    /// The horizon at the beginning of a round that extends `range`; nil if it cannot be determined. A room's server has a clock of
+    /// its own, so the horizon of a room is derived from its own stamps.
     static func until(_ archive: Archive, _ range: ArchiveRange?, in step: Step) throws -> Int64? {
         if archive.isOwn { return until(serverTime: try ServerTime(step: step).known) }
         let readAt = try step.database.statement("SELECT read_at FROM catchup WHERE account = ? AND archive = ?")
@@ -14,17 +16,18 @@ enum ArchiveHorizon {
         return until(last: (readAt ?? nil, range?.lastAt), now: step.steady.now)
     }
 
-    /// In milliseconds: nothing is archived later than this after its stamp. It is also the time after which ejabberd gives up a
-    /// question to its database.
+    /// The longest delay between a message's stamp and its archiving, in milliseconds. ejabberd abandons a database query after the
+    /// same time.
     static let lateness: Int64 = 60_000
 
-    /// For the archive of the account's own server.
-    /// - Parameter serverTime: the server's time or somewhat earlier, nil if it is not known: then nothing is sure.
+    /// The horizon of the account's own archive.
+    /// - Parameter serverTime: the server's time or somewhat earlier; nil if it was not determined: then there is no horizon.
     static func until(serverTime: Int64?) -> Int64? { serverTime.map { $0 - lateness } }
 
-    /// For an archive whose clock nobody has asked, such as a room's: what the last reading has shown, if that is long ago.
+    /// The horizon of an archive whose clock is not queried, such as a room's: the newest message of the last reading, if that reading
+    /// ended long enough ago.
     /// - Parameters:
-    ///   - last: the end of the last reading in the steady time, and the stamp of the newest message then.
+    ///   - last: the end of the last reading in the steady time, and the stamp of the newest message at that time.
     ///   - now: the steady time.
     static func until(last: (readAt: Int64?, newest: Int64?), now: Int64) -> Int64? {
         guard let readAt = last.readAt, now.subtractingReportingOverflow(readAt).partialValue >= lateness else {

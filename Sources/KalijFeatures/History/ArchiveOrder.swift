@@ -2,10 +2,10 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// Which of two messages is later, also while a reading of the archive gives messages new places: a message that the reading has
-/// not shown yet is later than every message that the reading has shown.
+/// The order of two messages, also while a reading of the archive assigns new order numbers: a message that the reading has not
+/// returned yet is later than every message that it has returned.
 struct ArchiveOrder {
-    /// Compares messages of a conversation.
+    /// The rank of a message among those of its conversation.
     struct Rank: Comparable {
         let isUnshown: Bool
         let position: Int64
@@ -17,7 +17,7 @@ struct ArchiveOrder {
 
     private let database: Database
     private let account: Int64
-    /// The readings that give messages new places, by the archive's key; nil for an archive without such a reading.
+    /// The readings that assign new order numbers, by the archive's key; nil for an archive without such a reading.
     private var moving: [ExactText: (number: Int64, changedBehind: Int64)?] = [:]
 
     init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
@@ -26,8 +26,8 @@ struct ArchiveOrder {
         Rank(isUnshown: try reading(before: place) != nil, position: place.position)
     }
 
-    /// The number of a reading that gives messages new places, has not shown `place` yet, and will show it, if at all, after all
-    /// that it has shown; nil if there is none.
+    /// The number of a reading that assigns new order numbers, has not returned the message at `place` yet, and will return it, if at
+    /// all, after all that it has returned; nil if there is none.
     mutating func reading(before place: MessageReader.Place) throws -> Int64? {
         let reading = try MessageReader(database: database, account: account).reading(of: place.row)
         guard let reading, let round = try moving(reading.archive), place.position > round.changedBehind,
@@ -36,7 +36,7 @@ struct ArchiveOrder {
         return round.number
     }
 
-    /// The newest shown message of somebody else's in `conversation`.
+    /// The newest shown incoming message in `conversation`.
     mutating func newestIncoming(in conversation: String) throws -> MessageReader.Place? {
         let messages = MessageReader(database: database, account: account)
         guard let last = try messages.newestIncoming(in: conversation) else { return nil }

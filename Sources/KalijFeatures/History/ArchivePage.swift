@@ -4,24 +4,24 @@ import KalijXML
 
 import FoundationEssentials
 
-/// A question for a page of an archive (XEP-0313 section 4, XEP-0059).
+/// A query for a page of an archive (XEP-0313 section 4, XEP-0059).
 struct ArchiveQuery {
     enum Place {
-        /// After the message with that id; nil: from the beginning of the requested time.
+        /// After the message with this id; nil: from the start time.
         case after(String?)
-        /// Before the message with that id; nil: up to the end of the requested time.
+        /// Before the message with this id; nil: up to the end time.
         case before(String?)
     }
 
     package let archive: Archive
-    /// The id in all results of this question; nobody can guess the id.
+    /// The `queryid`, which all results of this query repeat. It is random, so that no other entity can guess it.
     package let id = UUID().uuidString.lowercased()
     package let place: Place
     /// Milliseconds since 1970.
     package var start: Int64?
     /// Milliseconds since 1970.
     package var end: Int64?
-    /// The largest number of messages in the page.
+    /// The maximum number of messages in the page.
     package var size = 100
 
     package var element: Element {
@@ -49,16 +49,16 @@ struct ArchiveQuery {
 
 /// The end of a page, `<fin/>`.
 struct ArchivePage {
-    /// Whether the page is the last in the requested direction.
+    /// Whether the page is the last one in the requested direction.
     private(set) var isComplete: Bool
     package private(set) var first: String?
     package private(set) var last: String?
-    /// Whether the page says that it has no messages (XEP-0059 section 2.2).
+    /// Whether the page names no first and last message, and so is empty (XEP-0059 section 2.2).
     var isEmpty: Bool { first == nil && last == nil }
 
     static let paging = "http://jabber.org/protocol/rsm"
 
-    /// Reads the answer to a question; nil for a refusal and for any other stanza.
+    /// Parses the response to a query; nil for an error and for any other stanza.
     package init?(_ iq: Element) {
         guard iq["type"] == "result", let fin = iq.child("fin", "urn:xmpp:mam:2") else { return nil }
         isComplete = fin["complete"] == "true" || fin["complete"] == "1"
@@ -67,13 +67,13 @@ struct ArchivePage {
         last = set?.child("last", Self.paging).flatMap { Archive.isID($0.text) ? $0.text : nil }
     }
 
-    /// The page, with what it does not say as its results show.
+    /// The page, with missing fields filled in from its results.
     func filled(by round: ArchiveSyncState) -> ArchivePage { filled(round.shown, first: nil, last: round.lastID) }
-    /// The page, with what it does not say as its results show.
+    /// The page, with missing fields filled in from its results.
     func filled(by row: BackfillRow) -> ArchivePage { filled(row.shown, first: row.first?.id, last: row.last?.id) }
 
-    /// An empty page is the end, also where it does not say `complete` (openfire, older ejabberd); a page begins and ends with its first and
-    /// its last result.
+    /// An empty page is the last one, even without the attribute `complete` (openfire, older ejabberd). A page that names no first or
+    /// last message begins and ends with its first and its last result.
     private func filled(_ shown: Int64, first: String?, last: String?) -> ArchivePage {
         var page = self
         if shown == 0 {
@@ -84,10 +84,11 @@ struct ArchivePage {
         return page
     }
 
-    /// How many pages in a row may show nothing.
+    /// The rate limit for pages without results.
     static let emptyPages = RequestPace(50, atOnceThen: .seconds(60), upTo: .seconds(3600))
 
-    /// Whether the reading goes on behind `last`: an archive may name later pages without end, and show nothing on them.
+    /// Whether the reading continues after `last`. An archive may name further pages without end that contain no results:
+    /// ``emptyPages`` limits their rate.
     /// - Parameter shown: the last result of the reading.
     func goesOn(behind last: String, shown: String?, of archive: Archive, in step: Step) throws -> Bool {
         guard last != shown else { return true }
@@ -97,7 +98,7 @@ struct ArchivePage {
         return true
     }
 
-    /// Why an archive refused to give a page.
+    /// The description of an archive's error response.
     package static func refusal(_ iq: Element) -> String {
         "the server's archive refused: \(StanzaError(iq)?.description ?? "no reason given")"
     }

@@ -5,13 +5,13 @@ import KalijStore
 import KalijText
 import KalijXML
 
-/// The account's preferences for its archive (XEP-0441). Requested when messages of a lost session wait for the
-/// archive, and kept for the conversations of those messages.
+/// The account's archiving preferences (XEP-0441). They are requested when messages of a lost session wait for the archive, and stored
+/// for the conversations of those messages.
 struct ArchivePreferences {
     package let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    /// Whether the answer is still missing.
+    /// Whether the response is outstanding.
     var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([ArchivePreferencesResponse.name]) } }
 
     package func ask() throws {
@@ -22,14 +22,14 @@ struct ArchivePreferences {
             within: EngineLimits.serverPatience)
     }
 
-    /// Whether messages to `conversation` are archived; nil if the preferences do not decide: the server has none, or
+    /// Whether messages to `conversation` are archived; nil if the preferences do not determine it: the server supports none, or
     /// decides by the roster.
     package func keeps(_ conversation: String) throws -> Bool? {
         try step.database.statement("SELECT keeps FROM archive_preference WHERE account = ? AND conversation = ?")
             .first([account, .text(conversation)]) { $0.bool() }
     }
 
-    /// Stores the answer for each of `conversations`.
+    /// Stores the preferences in the response for each of `conversations`.
     package func told(_ iq: Element, of conversations: [String]) throws {
         guard let preferences = iq.child("prefs", "urn:xmpp:mam:2") else { return }
         for conversation in Set(conversations.map(\.exact)) {
@@ -40,8 +40,8 @@ struct ArchivePreferences {
         }
     }
 
-    /// A bare address stands for all of its resources, a full address for itself (XEP-0441 section 4). The list `never`
-    /// counts even for the domain and for single resources of an address.
+    /// A bare address stands for all of its resources, a full address for itself (XEP-0441 section 4). An entry of `never` counts even
+    /// for the domain and for single resources of an address.
     private static func keeps(_ jid: JID, _ preferences: Element) -> Bool? {
         func list(_ name: String) -> [JID] {
             preferences.child(name, "urn:xmpp:mam:2")?.children("jid").map { JID.received($0.text) } ?? []
@@ -58,7 +58,7 @@ struct ArchivePreferences {
     }
 }
 
-/// The server has sent the preferences, or refused.
+/// The response to the request for the preferences.
 struct ArchivePreferencesResponse: InvalidatableHandler {
     package static let name = "catch-up.preferences"
 
@@ -70,6 +70,6 @@ struct ArchivePreferencesResponse: InvalidatableHandler {
         try step.catchUp.preferencesTold()
     }
 
-    /// The next session asks again if messages wait then.
+    /// The next session sends the request again if messages wait then.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }

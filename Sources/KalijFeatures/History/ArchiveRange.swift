@@ -1,22 +1,22 @@
 import KalijSteps
 import KalijStore
 
-/// A part of an archive, read without a gap.
+/// A part of an archive that was read without a gap.
 package struct ArchiveRange {
     package let id: Int64
     let firstID: String
     package let firstPosition: Int64
     package let firstAt: Int64?
-    /// The message where reading backwards begins.
+    /// The message where backwards reading begins.
     let beforeID: String
     package let lastPosition: Int64
     package let lastAt: Int64?
-    /// The message where reading onwards begins: a few messages before the last, because some servers archive messages
-    /// a little late, at an earlier place (measured: ejabberd 23.01).
+    /// The message where forward reading begins: a few messages before the last, because some servers archive messages with a small
+    /// delay, at an earlier place (measured: ejabberd 23.01).
     let againID: String
-    /// The order number of ``againID``, if it was known.
+    /// The order number of ``againID``, if it was available.
     let againPosition: Int64?
-    /// Whether the archive has nothing between this range and the range before.
+    /// Whether the archive has no messages between this range and the preceding one.
     package let isBottom: Bool
 
     package init(_ row: Row) {
@@ -47,7 +47,7 @@ package struct ArchiveRanges {
     private var values: [Value] { [.integer(account), .text(archive.key)] }
     private var messages: MessageReader { MessageReader(database: database, account: account) }
 
-    /// The order numbers left free before a range that follows a gap.
+    /// The order numbers that are left free before a range that follows a gap.
     package static let room: Int64 = 1 << 24
 
     /// All ranges, newest first.
@@ -61,7 +61,7 @@ package struct ArchiveRanges {
         ).all(values, ArchiveRange.init)
     }
 
-    /// The last message of the newest; nil if nothing was read.
+    /// The last message of the newest range; nil if nothing was read.
     package func end() throws -> (id: String, position: Int64)? {
         try database.statement(
             """
@@ -91,7 +91,7 @@ package struct ArchiveRanges {
         ).first([.integer(id)], ArchiveRange.init)
     }
 
-    /// The range with the order number `position`.
+    /// The range that contains the order number `position`.
     package func range(holding position: Int64) throws -> ArchiveRange? {
         try database.statement(
             """
@@ -103,14 +103,14 @@ package struct ArchiveRanges {
         ).first(values + [.integer(position)], ArchiveRange.init)
     }
 
-    /// The place of the message with the archive's id `id`, the time of archiving, and the last round that has shown
-    /// the message.
+    /// The order number of the message with the archive's id `id`, the time of archiving, and the last round that has returned the
+    /// message.
     package func place(of id: String) throws -> (position: Int64, at: Int64, catchup: Int64)? {
         try messages.place(of: id, in: archive)
     }
 
-    /// The message before the message with the archive's id `id`, among messages stored at about the same time; nil if
-    /// there is none in `range`.
+    /// The message before the message with the archive's id `id`, among messages stored at about the same time; nil if there is none
+    /// in `range`.
     package func place(before id: String, in range: ArchiveRange) throws -> (id: String, position: Int64)? {
         try messages.place(before: id, in: archive, from: range.firstPosition)
     }
@@ -122,7 +122,7 @@ package struct ArchiveRanges {
         package let at: Int64?
         /// The message where reading beyond this end begins.
         package let from: String
-        /// The order number of ``from``, if it is known.
+        /// The order number of ``from``, if it is available.
         var fromPosition: Int64?
     }
 
@@ -164,13 +164,13 @@ package struct ArchiveRanges {
             [.integer(id), .text(first.id), .integer(first.position), .optional(first.at), .text(first.from)])
     }
 
-    /// Notes that the archive has nothing between the range `id` and the range before.
+    /// Records that the archive has no messages between the range `id` and the preceding one.
     func markBottom(_ id: Int64) throws {
         try database.run("UPDATE archive_range SET bottom = 1 WHERE id = ?", [.integer(id)])
     }
 
-    /// Removes the newest range except `new` if the reading that made `new` has shown its first message again, at
-    /// `position` or later. The rest of the removed range is shown afterwards.
+    /// Removes the newest range except `new` if the reading that created `new` has returned the first message of that range again, at
+    /// `position` or later. The reading then returns the rest of the removed range.
     /// - Returns: the removed range.
     package func remove(shownAgainFrom position: Int64, except new: Int64) throws -> ArchiveRange? {
         guard let range = try all().first(where: { $0.id != new }),
@@ -180,7 +180,7 @@ package struct ArchiveRanges {
         return range
     }
 
-    /// The range `newer` has met `older`: both become one range, with all ranges in between.
+    /// Merges `newer`, which has reached `older`, and all ranges between them into one range.
     func merge(_ newer: ArchiveRange, into older: ArchiveRange) throws {
         try database.run(
             """
@@ -200,7 +200,8 @@ package struct ArchiveRanges {
 }
 
 extension ArchivedMessage {
-    /// Whether the archive's stamp is before the first message of `range`, and the archive may have more messages there: backfill reads them.
+    /// Whether the archive's stamp precedes the first message of `range`, and the archive may have more messages there: backfill reads
+    /// them.
     func isBefore(_ range: ArchiveRange) -> Bool {
         guard !range.isBottom, let first = range.firstAt, let at else { return false }
         return at < first

@@ -2,8 +2,8 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Finds out, once, whether an archive has messages from before the first reading. If not, nothing is missing there,
-/// and no gap is shown.
+/// Determines once whether an archive has messages from before the first reading. If it has none, nothing is missing there, and no gap
+/// is shown.
 struct ArchiveStart {
     package let step: Step
     package let archive: Archive
@@ -17,7 +17,7 @@ struct ArchiveStart {
             .first(key) { $0.integer() }
     }
 
-    /// Asks for the last message before the first reading. The result is not stored, because no open query matches.
+    /// Queries for the last message before the first reading. The result is not stored, because it matches no open query.
     func findOut() throws {
         guard let since = try since(), since > 0, try ranges.all().last?.isBottom != true else { return }
         let first = try ranges.all().last
@@ -28,7 +28,7 @@ struct ArchiveStart {
             within: EngineLimits.archivePatience)
     }
 
-    /// The archive has shown a message that no page has asked for: there is something older.
+    /// The archive has returned a result that matches no open query: older messages exist.
     func shown() throws {
         guard try since() != nil, try Requests(step: step).isWaiting([ArchiveStartResponse.name]) else { return }
         try step.database.run("UPDATE catchup SET probed = 1 WHERE account = ? AND archive = ?", key)

@@ -1,18 +1,18 @@
 import KalijSteps
 import KalijStore
 
-/// How the reading of an archive stands, for people.
+/// The status of the reading of an archive, for human readers.
 package struct ArchiveStatus {
     package let archive: Archive
     package let phase: ArchiveSyncState.Phase
-    /// The phase as it is stored, by whatever version.
+    /// The phase as stored, by any version.
     package let storedPhase: String
-    /// Why the archive was not read to its end; nil if it was, or is being read.
+    /// Why the archive was not read to its end; nil if it was, or if the reading is in progress.
     package let problem: String?
-    /// Where to begin if nothing was read yet, in milliseconds since 1970; 0 if the archive had nothing before.
+    /// Where the first reading begins, in milliseconds since 1970; 0 if the archive has no earlier messages.
     package let since: Int64
 
-    /// Of all archives that are read, or were.
+    /// The status of each archive of the account that is or was read.
     package static func all(of account: Int64, in database: Database) throws -> [ArchiveStatus] {
         try database.prepare("SELECT archive, phase, problem, since FROM catchup WHERE account = ?")
             .all([.integer(account)]) {
@@ -23,8 +23,8 @@ package struct ArchiveStatus {
             }
     }
 
-    /// Whether the end of some account's archive is being read, or of a room's: that of a room which the account has left
-    /// is not gone on with.
+    /// Whether the end of any account's own archive is being read, or of a room's. A room's reading counts only while a query is open:
+    /// a reading is not continued after the account has left the room.
     package static func isReading(in database: Database) throws -> Bool {
         try database.statement(
             "SELECT 1 FROM catchup WHERE phase <> ? AND (archive = ? OR request IS NOT NULL) LIMIT 1"
@@ -32,9 +32,9 @@ package struct ArchiveStatus {
         .first([.state(ArchiveSyncState.Phase.done), .text(Archive.own.key)]) { _ in true } ?? false
     }
 
-    /// What became of the last fetching of older history from the account's own archive; nil if there was none.
-    /// - Returns: how many messages it has brought that were not there; and nil while it goes on, else why it ended before its time,
-    ///   empty if it did not.
+    /// The outcome of the last backfill of the account's own archive; nil if there was none.
+    /// - Returns: the number of new messages; and nil while the backfill is in progress, else why it ended early, empty if it was
+    ///   completed.
     package static func fetching(
         of account: Int64, in database: Database
     ) throws -> (messages: Int, outcome: String?)? {
@@ -44,7 +44,7 @@ package struct ArchiveStatus {
             }
     }
 
-    /// The ids of the questions to archives that are open. An answer carries the id of its question.
+    /// The ids of the open archive queries. Each result carries the id of its query.
     package static func openQuestions(of account: Int64, in database: Database) throws -> [String] {
         try database.statement(
             """

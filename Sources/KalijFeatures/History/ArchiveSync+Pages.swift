@@ -4,9 +4,9 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// The archive's answers.
+/// The processing of the archive's results and pages.
 extension ArchiveSync {
-    /// Takes results of the open page; false if the results belong to another page.
+    /// Stores results of the open page; false if the results belong to another page.
     func take(_ results: [ArchivedMessage], query: String) throws -> Bool {
         guard var round = try round(), round.queryID == query, round.phase != .done else { return false }
         let unstamped = try MessageWriter(step: step).areUnstamped()
@@ -19,7 +19,7 @@ extension ArchiveSync {
         return true
     }
 
-    /// - Returns: the previous place of the message, if the message was known.
+    /// - Returns: the previous place of the message, if the message was stored already.
     private func take(
         _ archived: ArchivedMessage, _ round: inout ArchiveSyncState, unstamped: Bool
     ) throws -> MessageWriter.Place? {
@@ -34,7 +34,7 @@ extension ArchiveSync {
             round.show(archived, position: nil, isMoved: false)
             return nil
         }
-        // The first result decides whether the range continues, and so where the message goes.
+        // The first result determines whether the range continues, and so the place of the message.
         let meets = round.seen == 0 && round.start != nil ? round.range : nil
         let next = try step.nextPosition()
         if meets == nil, try messages.storeNew(received, at: next, catchup: round.number, unstamped: unstamped) {
@@ -54,9 +54,9 @@ extension ArchiveSync {
         return place
     }
 
-    /// The first result of a page requested by time, because the archive has lost the cursor. If the result is in the
-    /// range already, the page continues the range from there. Otherwise the range ends here: the archive has nothing
-    /// left between the range and this page, and nobody can tell what was there.
+    /// Handles the first result of a page requested by time, which happens if the archive has lost the cursor. If the result is in the
+    /// range already, the page continues the range from there. Otherwise the range ends here: the archive has no messages left between
+    /// the range and this page, and what was there cannot be determined.
     private func meet(_ place: MessageWriter.Place?, _ id: Int64, _ round: inout ArchiveSyncState) throws {
         guard let range = try ranges.range(id) else { return }
         if let place, place.isConfirmed, range.firstPosition <= place.position, place.position <= range.lastPosition {
@@ -67,7 +67,7 @@ extension ArchiveSync {
         round.placed = try step.skipPositions(ArchiveRanges.room)
     }
 
-    /// The answer to the question `queryID` for a page; moves the cursor.
+    /// Handles the response to the query `queryID`: extends the range, moves the cursor, and requests the next page.
     package func page(_ iq: Element, of queryID: String) throws {
         guard var round = try round(), round.phase != .done, round.queryID == queryID else { return }
         guard let page = ArchivePage(iq)?.filled(by: round) else { return try failed(iq, round) }
@@ -76,9 +76,10 @@ extension ArchiveSync {
             round.again.complete(round.end)
             try round.save(archive, of: step.account.id, in: database)
         }
-        // A page of older messages alone has shown nothing.
+        // A page that contains only messages before the range does not extend it.
         if let last, round.lastID != nil || round.start == nil { try extend(&round, to: last) }
-        // The same page again, perhaps because it began before its last message: the question behind that message tells the end.
+        // The page was the same again, possibly because it began before its own last message: the next query begins after that
+        // message, and shows whether the archive ends there.
         let cursor = last.map { page.isComplete || $0 == round.reached ? $0 : round.next(behind: $0) }
         try database.run(
             """
@@ -122,9 +123,9 @@ extension ArchiveSync {
     }
 }
 
-/// Finds the reading for a `<result/>`.
+/// Routes a `<result/>` to its reading.
 package struct ArchiveResults {
-    /// The common part of all results of one page.
+    /// The properties that all results of a page have in common.
     package struct Page: Equatable {
         package let sender: String?
         let query: String
@@ -140,7 +141,7 @@ package struct ArchiveResults {
 
     private static func result(in message: Element) -> Element? { message.child("result", "urn:xmpp:mam:2") }
 
-    /// Results of one page count only from the archive that was asked, and only while the page is open; all other
+    /// Handles results of one page. They count only if they are from the queried archive, and only while the page is open; all other
     /// results are dropped.
     package func handle(_ messages: [Element]) throws {
         guard let first = messages.first, let page = Self.page(of: first) else { return }
@@ -152,7 +153,7 @@ package struct ArchiveResults {
         try ArchiveStart(step: step, archive: archive).shown()
     }
 
-    /// A result that was set aside while its page was open. Now the result counts if its archive has been read.
+    /// Handles a result that was quarantined while its page was open. It counts now if its archive has been read.
     package func handle(again result: Element, in message: Element, at position: Int64?) throws {
         let messages = MessageWriter(step: step)
         guard let archived = ArchivedMessage(result, of: archive(of: message)) else { return }
@@ -163,8 +164,8 @@ package struct ArchiveResults {
         try messages.keep(received, nil, at: try position ?? step.nextPosition(), catchup: round.number)
     }
 
-    /// The archive of a result's sender. The account's own archive sends no address or the account's address, a room's
-    /// archive sends the room's address.
+    /// The archive that has sent a result. Results of the account's own archive have no sender or the account's address, those of a
+    /// room's archive the room's address.
     package func archive(of message: Element) -> Archive { Self.archive(of: message, step.account) }
 
     private static func archive(of message: Element, _ account: Account) -> Archive {
@@ -177,7 +178,7 @@ package struct ArchiveResults {
         result(in: stanza).flatMap { $0["id"] }.flatMap { archive(of: stanza, account).name(of: $0) }
     }
 
-    /// Whether a result belongs to a page that is open, so that the features get their turns.
+    /// Whether a result belongs to an open page, so that features process it.
     package static func isAwaited(_ stanza: Element, for account: Account, in database: Database) throws -> Bool {
         guard let query = page(of: stanza)?.query else { return false }
         let archive = archive(of: stanza, account)
@@ -187,7 +188,7 @@ package struct ArchiveResults {
         return try BackfillRow.load(archive, of: account.id, from: database)?.queryID == query
     }
 
-    /// The name of the result that shows a message that came live, by its stanza-id (XEP-0359).
+    /// The name of the archive result that corresponds to a live message, by its stanza-id (XEP-0359).
     package static func name(stamped message: Element, for account: Account) -> String? {
         let room = message["type"] == "groupchat" ? message["from"].map { JID.received($0).bare } : nil
         let (archiver, archive) = room.map { ($0, Archive(room: $0)) } ?? (account.jid, .own)

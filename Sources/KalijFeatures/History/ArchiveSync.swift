@@ -7,15 +7,16 @@ import KalijXML
 
 /// Reads the end of an archive (XEP-0313), from the point of the last complete reading, in rounds.
 ///
-/// Only a page extends a range (``ArchiveRanges``), never a message that is delivered live. Live messages since the
-/// last round, the tail, are read once more from the archive. This second reading gives each message its place in the
-/// archive's order, and finds messages that were archived and never delivered. The account's own archive is read
-/// - after a bind: before presence is announced, so that missed messages (or the first 500 of them) are stored before
-///   anything live. After presence the reading goes on to the end, or is repeated for messages archived in between;
-/// - after a resume, because a server may drop unsent messages (measured: ejabberd 23.01, when connections follow one
-///   another faster than the server takes them over);
+/// Only a page extends a range (``ArchiveRanges``), never a message that is delivered live. Live messages since the last round, the
+/// tail, are read once more from the archive. This second reading gives each message its place in the archive's order, and finds
+/// messages that were archived and never delivered. The account's own archive is read
+/// - after a bind: before presence is announced, so that missed messages (or the first 500 of them) are stored before anything live.
+///   After presence the reading continues to the end, or is repeated for messages archived in between;
+/// - after a resumption, because a server may drop unsent messages (measured: ejabberd 23.01, when connections follow one another
+///   faster than the server takes them over);
 /// - every 200 messages of the tail.
-/// An interrupted round goes on at its cursor, in any process.
+///
+/// An interrupted round resumes at its cursor, in any process.
 package struct ArchiveSync {
     package let step: Step
     package let archive: Archive
@@ -28,24 +29,25 @@ package struct ArchiveSync {
         self.archive = archive
     }
 
-    /// How many messages are read before presence is announced. If there are more, live messages are shown at once, and
-    /// get their places when the archive shows them.
+    /// The maximum number of messages read before presence is announced. If there are more, live messages are shown at once, and get
+    /// their final places when the archive returns them.
     static let longestSilence: Int64 = 500
     private static let day: Int64 = 24 * 3600 * 1000
-    /// In milliseconds: reading by time begins this long before the lost cursor.
+    /// Reading by time begins this long before the lost cursor, in milliseconds.
     private static let slack: Int64 = 5 * 60 * 1000
 
     func round() throws -> ArchiveSyncState? { try ArchiveSyncState.load(archive, of: step.account.id, from: database) }
 
     // MARK: When
 
-    /// The server has told its time, or will not: the first reading may have waited for the time.
+    /// The server time was determined, or will not be: begins the first reading, which may have waited for it.
     func serverTimeSettled() throws {
         guard try round() == nil, try !ServerFeatures(step: step).isAwaited else { return }
         try begin(hasArchive: try hasArchive)
     }
 
-    /// Begins after a bind; `hasArchive` says whether there is an archive to read.
+    /// Begins after a bind.
+    /// - Parameter hasArchive: whether there is an archive to read.
     package func begin(hasArchive: Bool) throws {
         try newRound(.beforePresence)
         try DeliveryEvidence(step: step).begin()
@@ -57,21 +59,22 @@ package struct ArchiveSync {
         }
     }
 
-    /// Goes on after a resume: repeats unanswered questions, or reads messages since the last end.
+    /// Continues after a resumption: repeats queries without a response, or reads messages since the last end.
     package func resume() throws {
         try forgetQuestions()
         guard let round = try round() else { return try serverTimeSettled() }
         guard try !ServerFeatures(step: step).isAwaited, try hasArchive else { return }
         if round.phase == .done, step.link.isSlow, !step.link.isBrief, try queue.holding() == .none {
-            // The messages sent again are live messages: the tail waits until they are here (`ArchiveSyncTrigger`).
+            // The retransmitted messages are live messages: the reading of the tail waits until they are received
+            // (`ArchiveSyncTrigger`).
             return
         }
         if round.phase == .done { try newRound(.afterPresence) } else { try rewind(round) }
         try askPage()
     }
 
-    /// Forgets the questions of the previous connection, so that they are asked again: an answer may have been lost
-    /// with the connection. Questions not yet counted by the server are not sent again.
+    /// Discards the queries of the previous connection, so that they are sent again: a response may have been lost with the
+    /// connection. Queries that the server has not acknowledged are removed from the queue.
     func forgetQuestions() throws {
         for name in [ArchivePageResponse.name, BackfillPageResponse.name, ArchiveStartResponse.name] {
             try Requests(step: step).forget(name, unqueueing: true)
@@ -81,7 +84,7 @@ package struct ArchiveSync {
         try database.run("UPDATE filling SET query_id = NULL, request = NULL WHERE account = ?", [account])
     }
 
-    /// Reads messages since the last end, while the session lasts; or repeats a failed reading.
+    /// Reads messages since the last end, within the session; or repeats a failed reading.
     package func again() throws {
         guard let round = try round(), try !isWaiting(round) else { return }
         if round.phase == .done { try newRound(.afterPresence) } else { try rewind(round) }
@@ -101,15 +104,15 @@ package struct ArchiveSync {
         try askPage()
     }
 
-    /// The server does not answer: presence and held messages stop waiting. The cursor stays.
+    /// The server does not respond: presence and held messages stop waiting. The cursor stays.
     package func unanswered(_ problem: String = "the server does not answer") throws {
         if archive.isOwn { step.tryArchiveAgain() }
         guard let round = try round(), round.phase != .done else { return }
         try completed(round, problem: problem)
     }
 
-    /// The account's features are known. The answer shows whether there is an archive (XEP-0313 section 3), which is
-    /// stored with the session. An archive or XEP-0359 also promises that the account's stanza-ids are to be trusted.
+    /// The account's features were discovered, or will not be. They show whether there is an archive (XEP-0313 section 3), which is
+    /// stored with the session. Support for an archive or for XEP-0359 also implies that the account's stanza-ids can be trusted.
     func serverKnown(_ answer: ServerAnswer) throws {
         switch answer {
         case .known(let info): try note(info)
@@ -168,8 +171,8 @@ package struct ArchiveSync {
             ])
     }
 
-    /// Where the first reading begins, in the server's time: the account's days of history before the account was
-    /// added, or, for a room, now: a page of older history is fetched backwards.
+    /// Where the first reading begins, in the server's time: the account's days of history before the account was added; or, for a
+    /// room, now, because backfill fetches a page of older history.
     private var since: Int64 {
         get throws {
             let time = ServerTime(step: step)
@@ -178,19 +181,19 @@ package struct ArchiveSync {
         }
     }
 
-    /// A round that was interrupted while moving messages. Messages not yet moved are in the wrong place until the
-    /// archive shows them. So the next round continues this round: at the end of the last page that extended the range,
-    /// or from the start if there was none. Order numbers tell the order only up to `changedBehind`.
+    /// The state of a round that was interrupted while it moved messages. Messages not yet moved are in the wrong place until the
+    /// archive returns them. So the next round continues that round: at the end of the last page that extended the range, or from the
+    /// start if there was none. Order numbers determine the order only up to `changedBehind`.
     private func moving() throws -> (cursor: String?, changedBehind: Int64)? {
         guard let round = try round(), round.phase != .done, let changed = round.changedBehind else { return nil }
         return (round.reached == nil ? round.cursor : nil, changed)
     }
 
-    /// No round begins after the archive's first message. Some servers archive another message under the same id a
-    /// little later, and page over both (simulation, seed 1143). Or a server that emptied its archive archives an
-    /// earlier message late, and that message is the first then (simulation, seed 1002821). Such a round begins by
-    /// time: the longest delay of an archive before the first message, but not before the first reading began.
-    /// - Parameter anchor: a message that the round has to show.
+    /// Where a round begins. No round begins after the archive's first message. Some servers archive another message under the same id
+    /// with a small delay, and page over both (simulation, seed 1143). Or a server that emptied its archive archives an earlier
+    /// message late, and that message is then the first (simulation, seed 1002821). Such a round begins by time: the longest delay of
+    /// an archive before the first message, but not before the start of the first reading.
+    /// - Parameter anchor: a message that the round has to return.
     private func begin(
         _ range: ArchiveRange, at cursor: Cursor, _ anchor: String?
     ) throws -> (id: String?, position: Int64, start: Int64?) {
@@ -199,17 +202,16 @@ package struct ArchiveSync {
         else {
             return (cursor.id, cursor.position, nil)
         }
-        // Whether the archive has messages before the anchor may be unknown. No id before the anchor is known then, so the query
-        // begins at the anchor's stamp, which is rounded.
+        // Whether the archive has messages before the anchor may be undetermined. No id before the anchor is available then, so the
+        // query begins at the anchor's stamp, which is rounded.
         let start = range.isBottom ? max(first - SyncCursor.lateness, min(first, try since)) : first - 1
         return (nil, range.firstPosition - 1, start)
     }
 
     private typealias Cursor = (id: String, position: Int64)
 
-    /// Where a round begins that extends `range`: a few messages before its end. If messages that have left wait for
-    /// the archive, the round begins at the first such message's anchor instead, where the anchor is further back
-    /// (Rules.md, durability 6).
+    /// Where a round begins that extends `range`: a few messages before its end. If sent messages wait for the archive, the round
+    /// begins at the anchor of the first such message instead, if the anchor is further back (Rules.md, durability 6).
     private func cursor(
         _ range: ArchiveRange, _ unfinished: (cursor: String?, changedBehind: Int64)?, _ anchor: String?
     ) throws -> Cursor {
@@ -217,23 +219,24 @@ package struct ArchiveSync {
         let known = id.exact == range.againID.exact ? range.againPosition : nil
         let begin = (id: id, position: try ranges.place(of: id)?.position ?? known ?? range.lastPosition)
         guard let anchor, let place = try ranges.place(of: anchor),
-            // Messages shown by the unfinished round have their places already.
+            // Messages returned by the unfinished round have their places already.
             try place.position <= unfinished?.changedBehind ?? .max || place.catchup == round()?.number,
-            // The anchor is to be shown again: that proves that the archive has not forgotten what came later.
+            // The anchor is to be returned again: that proves that the archive has not removed what follows it.
             place.position <= begin.position, place.position >= range.firstPosition
         else { return begin }
         // The archive may have lost the anchor.
         return try ranges.place(before: anchor, in: range) ?? (anchor, place.position)
     }
 
-    /// The anchor of the first message that waits for the account's archive; nil if none waits. If nothing was known when the message
-    /// left, the archive is read from its first message, so that the anchors of later messages are shown, too.
+    /// The anchor of the first message that waits for the account's archive; nil if none waits. A message that was sent before
+    /// anything was read has no anchor: then the newest range is read from its first message, so that the anchors of later messages
+    /// are returned, too.
     private func ownAnchor() throws -> String? {
         guard archive.isOwn, try queue.holding() != .none, let first = try queue.firstSent() else { return nil }
         return try first.anchor ?? ranges.newest()?.firstID
     }
 
-    /// The open page is requested again: messages shown by the page keep their places.
+    /// Prepares the repetition of the open page: messages that the page has returned keep their places.
     private func rewind(_ round: ArchiveSyncState) throws {
         var (round, placed) = (round, Int64(0))
         if let cursor = round.cursor {
@@ -251,8 +254,7 @@ package struct ArchiveSync {
         try round.save(archive, of: step.account.id, in: database)
     }
 
-    /// The archive has lost the cursor's message (XEP-0313 section 4.3): the round goes by time, in the archive's own
-    /// stamps.
+    /// The archive has lost the cursor's message (XEP-0313 section 4.3): the round continues by time, in the archive's own stamps.
     func goByTime(_ round: ArchiveSyncState) throws {
         let lost = try round.cursor.flatMap { try ranges.place(of: $0)?.at }
         let range = try round.range.flatMap { try ranges.range($0) }
@@ -269,7 +271,7 @@ package struct ArchiveSync {
 
     func askPage() throws {
         guard let round = try round() else { return }
-        // One question at a time: the answer to another question would move the cursor over messages not stored.
+        // One query at a time: the response to another query would move the cursor over messages that were not stored.
         if let request = round.request { try Requests(step: step).forget(id: request) }
         let question = ArchiveQuery(
             archive: archive, place: .after(round.cursor), start: round.cursor == nil ? round.start : nil,
@@ -293,9 +295,9 @@ package struct ArchiveSync {
         try finish(problem: problem)
     }
 
-    /// The archive could not answer now: the question is repeated after a while.
+    /// The archive cannot respond now (error type `wait`): the query is repeated later.
     func postponed(_ round: ArchiveSyncState, problem: String) throws {
-        // A room's feature asks again; and a process that a push has started waits for no reading that nobody goes on with.
+        // The rooms feature retries. The reading is finished, because a process started by a push waits for all open readings.
         guard archive.isOwn else { return try finish(problem: problem) }
         try database.run(
             """
@@ -304,14 +306,14 @@ package struct ArchiveSync {
             """, key + [.state(ArchiveSyncState.Phase.afterPresence), .text(problem)])
         try step.announcePresence()
         tell(problem: problem)
-        // A lost session's messages wait, because only the archive can tell their outcome.
+        // Messages of a lost session stay held, because only the archive can determine their outcome.
         if try queue.holding() == .resumed { try release(problem: problem) }
         step.tryArchiveAgain()
     }
 
-    /// Puts all messages that the archive has not shown last, from the first change on: messages that came meanwhile,
-    /// unsent messages, messages never archived. Without a change all messages stay in their places; and so do more than a step
-    /// can move.
+    /// Moves all messages that the archive has not returned to the end, from the first change on: messages received in the meantime,
+    /// unsent messages, messages that were never archived. Without a change all messages keep their places; so they do if there are
+    /// more than a step can move.
     private func settleOrder(_ round: ArchiveSyncState) throws {
         guard let changed = round.changedBehind else { return }
         let rows = try MessageReader(database: database, account: step.account.id)
@@ -366,17 +368,18 @@ package struct ArchiveSync {
         }
     }
 
-    /// The preferences have arrived. The archive was read to its end meanwhile, or the reading goes on.
+    /// The preferences were received, or will not be. Held messages are released if the archive has been read to its end; otherwise
+    /// the reading releases them.
     func preferencesTold() throws {
         if try round()?.phase == .done { try release(problem: nil) }
     }
 
     package var queue: OutboundQueue { OutboundQueue(database: database, account: step.account.id) }
 
-    /// Messages that waited for the archive leave, unless the archive has shown that they arrived.
+    /// Releases messages that waited for the archive, unless the archive has shown that they arrived.
     private func release(problem: String?) throws {
         if try queue.holding() == .bound {
-            // The archive was not asked over this connection: the messages wait for the next connection's reading.
+            // The query never left over this connection: the messages wait for the reading of the next connection.
             if step.isForUnsent { return }
             if problem != nil {
                 try UnknownOutcomes(step: step).reportAll()
@@ -388,7 +391,7 @@ package struct ArchiveSync {
         }
         guard try queue.release() else { return }
         step.flush()
-        // The messages get their places after the messages that came while they waited.
+        // The messages get their places after those received while they were held.
         step.tryArchiveAgain()
     }
 }

@@ -3,8 +3,7 @@ import KalijStore
 import KalijText
 import KalijXML
 
-/// The stored state of catch-up. A round reads from a few messages before the newest range's end to the end of the
-/// archive.
+/// The stored state of catch-up. A round reads from a few messages before the newest range's end to the end of the archive.
 package struct ArchiveSyncState {
     package enum Phase: String {
         case beforePresence = "before-presence"
@@ -16,7 +15,7 @@ package struct ArchiveSyncState {
     package let phase: Phase
     /// The range to extend; nil: a new range.
     package var range: Int64?
-    /// Whether the archive has nothing between the new range and the one before.
+    /// Whether the archive has no messages between the new range and the preceding one.
     package var isBottom: Bool
     let queryID: String?
     package let request: String?
@@ -25,11 +24,11 @@ package struct ArchiveSyncState {
     package let start: Int64?
     /// The last message of the previous page.
     package let reached: String?
-    /// The order number of the last message shown by the round.
+    /// The order number of the last message returned in the round.
     package var placed: Int64
     /// The order number after which the round has found a new message.
     var changedBehind: Int64?
-    /// How many messages the round has shown, and how many the open page.
+    /// How many messages the round has returned, and how many the open page.
     package var seen: Int64
     package var shown: Int64
     /// The first message of the round.
@@ -38,7 +37,7 @@ package struct ArchiveSyncState {
     var lastID: String?
     package var lastAt: Int64?
     var previousID: String?
-    /// The mean bytes of the archive's results; nil if none has come.
+    /// The mean size of the archive's results in bytes; nil before the first.
     var resultBytes: Int64?
     /// Where the next round begins.
     var again: SyncCursor
@@ -79,7 +78,7 @@ package struct ArchiveSyncState {
         again = SyncCursor(row)
     }
 
-    /// The archive has shown `archived`, which now has this order number; nil if the message is not kept.
+    /// Records a result and the order number of its message; nil if the message is not kept.
     mutating func show(_ archived: ArchivedMessage, position: Int64?, isMoved: Bool) {
         again.complete(end, before: archived)
         shown &+= 1
@@ -94,7 +93,7 @@ package struct ArchiveSyncState {
         again.show(archived.id, end)
     }
 
-    /// How far the round has come.
+    /// The progress of the round.
     var end: SyncCursor.End { SyncCursor.End(id: lastID, at: lastAt, position: placed, seen: seen) }
 
     func save(_ archive: Archive, of account: Int64, in database: Database) throws {
@@ -116,8 +115,8 @@ package struct ArchiveSyncState {
             ])
     }
 
-    /// Where the page after a page that ended with `last` begins: at the message before `last`, because some servers
-    /// give several messages the same id, and page over all of them (measured: ejabberd 23.01).
+    /// Where the page after a page that ended with `last` begins: at the message before `last`, because some servers assign the same
+    /// id to several messages, and page over all of them (measured: ejabberd 23.01).
     package func next(behind last: String) -> String {
         shown >= 4 && lastID?.exact == last.exact ? previousID ?? last : last
     }

@@ -4,11 +4,10 @@ import KalijStream
 import KalijText
 import KalijXML
 
-/// Backfill: reads requested older history, backwards. Gaps between ranges come first, the newest first, then messages
-/// before the first range. Backfill begins after the end of the archive was read, and goes on after an interruption, in
-/// any process.
+/// Backfill: reads requested older history, backwards. Gaps between ranges are filled first, the newest first, then messages before the
+/// first range. Backfill begins after the end of the archive was read, and resumes after an interruption, in any process.
 struct Backfill {
-    /// How many messages of a room are fetched from before the first reading.
+    /// How many messages from before the first reading are fetched for a room.
     static let firstPage = 50
 
     package let step: Step
@@ -19,7 +18,7 @@ struct Backfill {
         ArchiveRanges(database: database, account: step.account.id, archive: archive)
     }
 
-    /// The most results of a page. A server that sends more results than requested is not trusted.
+    /// The maximum number of results in a page. A server that sends more results than requested is not trusted.
     private static let largestPage: Int64 = 1000
 
     private func row() throws -> BackfillRow? {
@@ -28,8 +27,8 @@ struct Backfill {
 
     // MARK: When
 
-    /// Requests `older` messages before the first range, and the messages missing between ranges. Earlier requests
-    /// stay.
+    /// Requests `older` messages before the first range, and with `gaps` the messages missing between ranges. Earlier requests remain
+    /// in effect.
     package func want(older: Int, gaps: Bool) throws {
         try database.run(
             """
@@ -42,7 +41,7 @@ struct Backfill {
         try goOn()
     }
 
-    /// Goes on with the backfill of all archives that were read to their ends.
+    /// Continues the backfill of all archives that were read to their ends.
     static func goOn(_ step: Step) throws {
         let archives = try step.database.statement("SELECT archive FROM filling WHERE account = ? AND outcome IS NULL")
             .all([.integer(step.account.id)]) { Archive(key: $0.text()) }
@@ -69,13 +68,13 @@ struct Backfill {
 
     // MARK: Pages
 
-    /// Asks for the page before `range`, or for the archive's last page. The page ends after the range `older`.
+    /// Queries for the page before `range`, or for the archive's last page. The page ends after the range `older`.
     private func ask(
         _ row: BackfillRow, _ range: ArchiveRange?, behind older: ArchiveRange? = nil, from cursor: String? = nil,
         until stop: Int64? = nil
     ) throws {
         let cursor = stop == nil ? cursor ?? range?.beforeID : nil
-        // Messages older than the range before the gap must not come between the two ranges.
+        // Messages older than the range before the gap must not get order numbers between the two ranges.
         let start = older?.lastAt.map { max($0 - 5 * 60 * 1000, older?.firstAt ?? $0) }
         let bytes = try ArchiveSyncState.load(archive, of: step.account.id, from: database)?.resultBytes
         let question = ArchiveQuery(
@@ -96,7 +95,7 @@ struct Backfill {
             ])
     }
 
-    /// Results of the open page. Messages in a range stay in their places, all others come before the range.
+    /// Stores results of the open page. Messages in a range keep their places, all others are placed before the range.
     /// - Returns: false if the results belong to another page.
     package func take(_ results: [ArchivedMessage], query: String) throws -> Bool {
         guard var row = try row(), row.queryID == query else { return false }
@@ -123,13 +122,13 @@ struct Backfill {
         row.show(archived)
     }
 
-    /// The answer to the question `queryID` for a page; moves the beginning of the range.
+    /// Handles the response to the query `queryID`; moves the beginning of the range.
     package func page(_ iq: Element, of queryID: String) throws {
         guard let row = try row(), row.queryID == queryID else { return }
         let range = try row.range.flatMap { try ranges.range($0) }
         guard let page = ArchivePage(iq)?.filled(by: row) else { return try failed(iq, row, range) }
         guard row.shown < Self.largestPage else {
-            // Not all results were stored, so no result extends the range.
+            // Not all results were stored, so none extends the range.
             return try finish(row, problem: "the server's archive shows more than it was asked for")
         }
         let isOldest = try ranges.all().last?.id == range?.id
@@ -153,7 +152,8 @@ struct Backfill {
         try goOn()
     }
 
-    /// The server's page is so small that the page did not reach messages before the range.
+    /// The page is so small that it contained no messages from before the range: repeats the query closer to the range's first
+    /// message.
     private func retryCloser(_ row: BackfillRow, _ range: ArchiveRange?) throws {
         guard let range, row.cursor?.exact == range.beforeID.exact, range.beforeID.exact != range.firstID.exact else {
             return try finish(row, problem: "the server's archive shows the same page again and again")
@@ -161,7 +161,7 @@ struct Backfill {
         try ask(row, range, from: range.firstID)
     }
 
-    /// Moves the beginning of the range to the first message of the page; makes a range if there is none.
+    /// Moves the beginning of the range to the first message of the page; adds a range if there is none.
     private func extend(_ row: BackfillRow, _ range: ArchiveRange?, _ page: ArchivePage) throws -> Int64? {
         guard row.placed > 0, let first = row.first, let last = row.last else {
             return range?.id
@@ -187,7 +187,7 @@ struct Backfill {
         try finish(row, problem: ArchivePage.refusal(iq))
     }
 
-    /// No answer came: the application has to ask again.
+    /// The query has timed out: the backfill ends, and the application has to request it again.
     package func unanswered(_ problem: String = "the server does not answer") throws {
         if let row = try row() { try finish(row, problem: problem) }
     }

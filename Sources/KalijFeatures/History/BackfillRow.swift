@@ -2,11 +2,11 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// The stored state of a backfill; there is no row if nothing is wanted any more.
+/// The stored state of a backfill in progress; there is none once the backfill has ended.
 struct BackfillRow {
     /// Whether gaps between ranges are to be filled.
     let fillsGaps: Bool
-    /// How many messages are wanted from before the first range.
+    /// How many messages from before the first range are still requested.
     package let wanted: Int64
     /// How many messages the backfill has stored.
     package var stored: Int64
@@ -18,13 +18,13 @@ struct BackfillRow {
     let cursor: String?
     /// The order number of the page's first message.
     package let base: Int64
-    /// How many messages the page has shown, and how many of them were in no range before.
+    /// How many messages the page has returned, and how many of them were in no range before.
     package var shown: Int64
     package var placed: Int64
     package var first: (id: String, at: Int64?)?
     var secondID: String?
     package var last: (id: String, at: Int64?)?
-    /// The older range met by the page.
+    /// The older range that the page has reached.
     var met: Int64?
 
     package static func load(_ archive: Archive, of account: Int64, from database: Database) throws -> BackfillRow? {
@@ -54,7 +54,7 @@ struct BackfillRow {
         met = row.optionalInteger("met")
     }
 
-    /// The archive has shown a message.
+    /// Records a result.
     package mutating func show(_ archived: ArchivedMessage) {
         shown &+= 1
         if let first {

@@ -10,11 +10,11 @@ extension Step {
 
 /// The reading of archives.
 package enum ArchiveReading {
-    /// Its requests, by their handlers: no user waits for the answers, and the next process continues the reading.
+    /// The names of its request handlers: no user waits for the responses, and the next process continues the reading.
     package static let requests = [ArchivePageResponse.name, ArchiveStartResponse.name, RoomArchiveInfoResponse.name]
 }
 
-/// The end of a page of catch-up has come.
+/// The response to a catch-up query: the end of a page.
 struct ArchivePageResponse: Handler {
     package static let name = "catch-up.page"
     let query: String
@@ -27,7 +27,7 @@ struct ArchivePageResponse: Handler {
     }
 }
 
-/// The end of a page of backfill has come.
+/// The response to a backfill query: the end of a page.
 struct BackfillPageResponse: Handler {
     package static let name = "catch-up.filled"
     let query: String
@@ -40,7 +40,7 @@ struct BackfillPageResponse: Handler {
     }
 }
 
-/// An archive has told whether it has messages from before the first reading.
+/// The response to the query for messages from before the first reading.
 struct ArchiveStartResponse: Handler {
     package static let name = "catch-up.begin"
     /// The room with the archive; nil for the account's own.
@@ -52,7 +52,7 @@ struct ArchiveStartResponse: Handler {
     }
 }
 
-/// A room has told its features.
+/// The response to the query for a room's features.
 struct RoomArchiveInfoResponse: Handler {
     package static let name = "catch-up.room"
     package let room: String

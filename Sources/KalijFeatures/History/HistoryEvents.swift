@@ -52,7 +52,7 @@ public struct HistoryFilled: EventContent {
     public let room: JID?
     /// How many messages are new.
     public let messages: Int
-    /// Why messages are missing; nil if all have come.
+    /// Why messages are missing; nil if the backfill was completed.
     public let problem: String?
     public var fields: [EventField] {
         .present(

@@ -126,7 +126,7 @@ enum HistoryFeature: Feature, SessionObserver, RoomProvider {
         ]
     }
 
-    /// A handler was lost: the work that waits for the handler goes on without an answer.
+    /// A handler was lost: the work that waits for it continues without a response.
     package static func handlerDeadLettered(_ letter: DeadLetter, in step: Step) throws {
         let problem = "what should have gone on with it was lost: \(letter.reason)"
         let archive = archive(of: letter)

@@ -2,14 +2,14 @@ import KalijSteps
 import KalijStore
 
 extension OutboundQueue {
-    /// Holds all messages back if some of them have left before, and if there is, or may be, an archive that can tell
+    /// Holds all messages back if some of them have been sent before, and if there is, or may be, an archive that can determine
     /// whether they arrived.
     ///
-    /// Called at the beginning of a connection: no entry in the queue is in the server's count then.
+    /// Called at the beginning of a connection: the server's count then includes no entry of the queue.
     package func hold(_ hold: HoldReason) throws {
-        // Messages shown by the archive before the connection ended have arrived, whatever the server's count says.
+        // Messages that the archive returned before the connection ended have arrived, whatever the server's count.
         try removeSettled()
-        // Without a round the server has not said yet whether it keeps an archive.
+        // Without a round, whether the server has an archive was not discovered yet.
         let mayTell =
             try SessionRow.load(account, from: database).archive
             || ArchiveSyncState.load(.own, of: account, from: database) == nil

@@ -8,8 +8,8 @@ struct RoomArchive {
     package let step: Step
     package let room: Archive
 
-    /// Asks the room for its features, then reads its archive from the point of the last complete reading. Call this
-    /// after the room is joined: some rooms show the archive to occupants only.
+    /// Queries the room for its features, then reads its archive from the point of the last complete reading. Call this after the room
+    /// is joined: some rooms disclose the archive to occupants only.
     package func read() throws {
         try step.send(
             .request(.get, Element("query", xmlns: "http://jabber.org/protocol/disco#info"), to: room.recipient),
@@ -42,8 +42,8 @@ extension Step {
         try RoomArchive(step: self, room: Archive(room: room)).read()
     }
 
-    /// Backfills older history from an archive, in the background; `HistoryFilled` reports the end. The backfill goes
-    /// on over sessions and processes.
+    /// Backfills older history from an archive, in the background; `HistoryFilled` reports the end. The backfill continues across
+    /// sessions and processes.
     /// - Parameters:
     ///   - older: how many messages from before the first stored message.
     ///   - gaps: whether to fetch messages missing between stored messages.

@@ -6,12 +6,12 @@ import KalijXML
 
 import FoundationEssentials
 
-/// The time of the account's server. The server stamps archived messages, so times for comparison with stamps are in
-/// the server's time: this machine's clock may be wrong.
+/// The time of the account's server. The server stamps archived messages, so times for comparison with stamps are in the server's
+/// time: this machine's clock may be wrong.
 ///
-/// The server is asked once in each session (XEP-0202). The account's first reading of the archive waits for the
-/// answer. The computed time is never later than the server's time: of two errors, a notification of a message from
-/// just before the account was added is the smaller.
+/// The server is queried once in each session (XEP-0202). The account's first reading of the archive waits for the response. The
+/// computed time is never later than the server's time: of the two possible errors, a notification of a message from just before the
+/// account was added is the smaller.
 struct ServerTime {
     package let step: Step
     private var account: Value { .integer(step.account.id) }
@@ -19,13 +19,13 @@ struct ServerTime {
     package static let namespace = "urn:xmpp:time"
     /// The longest delay of the first reading of the archive.
     private static let patience = Duration.seconds(20)
-    /// In milliseconds: an answer with a longer round trip is less accurate than an earlier answer.
+    /// In milliseconds: a response with a longer round trip is less accurate than an earlier response.
     private static let longestRoundTrip: Int64 = 10_000
-    /// In milliseconds: the assumed error of this machine's clock if the server does not tell its time; the clock may
-    /// be this much fast.
+    /// In milliseconds: the assumed error of this machine's clock if the server does not support XEP-0202; the clock may be fast by
+    /// this much.
     private static let error: Int64 = 3_600_000
 
-    /// A session began.
+    /// Requests the time in a new session.
     package func ask() throws {
         try Requests(step: step).forget(ServerTimeResponse.name, unqueueing: true)
         guard let server = try? JID(step.account.jid.domain) else { return }
@@ -34,7 +34,7 @@ struct ServerTime {
             within: Self.patience)
     }
 
-    /// The session is resumed: the known time is void if the machine was restarted meanwhile.
+    /// The session is resumed: requests the time again if the machine was restarted in the meantime, which voids the stored time.
     func askAgain() throws {
         let isVoid = try step.database.statement(
             "SELECT 1 FROM server_time WHERE account = ? AND ahead IS NOT NULL AND base <> ?"
@@ -43,10 +43,10 @@ struct ServerTime {
         if isVoid ?? false, try !isAwaited { try ask() }
     }
 
-    /// Whether the answer is still missing.
+    /// Whether the response is outstanding.
     var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([ServerTimeResponse.name]) } }
 
-    /// The server has told its time (XEP-0202 section 3).
+    /// Stores the server's time (XEP-0202 section 3).
     package func answered(_ iq: Element) throws {
         let utc: Date? = iq.findFirst("{urn:xmpp:time}time/utc#|datetime")
         guard let time = utc.flatMap({ Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded(.down)) }) else {
@@ -73,7 +73,7 @@ struct ServerTime {
     /// The server's time, or somewhat earlier.
     package var now: Int64 { get throws { try known ?? SteadyTime.sum(step.steady.now, -Self.error) } }
 
-    /// The same, as far as the server has told it; nil if it has not, since the machine was started.
+    /// The server's time as determined from its response, or somewhat earlier; nil without a response since the machine was started.
     var known: Int64? {
         get throws {
             let ahead =
@@ -83,8 +83,7 @@ struct ServerTime {
         }
     }
 
-    /// The time when the account was added, in the server's time, or somewhat earlier, because stamps may be in whole
-    /// seconds.
+    /// The time when the account was added, in the server's time, or somewhat earlier, because stamps may be in whole seconds.
     package var since: Int64 {
         get throws {
             if let found = step.since { return found }
@@ -99,7 +98,7 @@ struct ServerTime {
     }
 }
 
-/// The server has told its time, or does not.
+/// The response to the request for the time.
 struct ServerTimeResponse: InvalidatableHandler {
     package static let name = "server-time.told"
 
@@ -108,6 +107,6 @@ struct ServerTimeResponse: InvalidatableHandler {
         try step.catchUp.serverTimeSettled()
     }
 
-    /// The next session asks again.
+    /// The next session sends the request again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }

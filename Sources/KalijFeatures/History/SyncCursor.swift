@@ -1,37 +1,37 @@
 import KalijStore
 import KalijText
 
-/// Where the next round begins: before the end of this round, because archives write late, but after what is complete.
+/// Where the next round begins: before the end of this round, because servers archive with a delay, but after messages that are
+/// complete.
 struct SyncCursor {
-    /// The last message that a round has shown, and how far the round has come.
+    /// The last message that a round has returned, and the progress of the round.
     struct End {
         let id: String?
         let at: Int64?
         /// The order number of the last message that is kept.
         let position: Int64
-        /// How many messages the round has shown that are kept.
+        /// The number of kept messages that the round has returned.
         let seen: Int64
     }
 
     /// Messages at a distance from the last message; the next round begins after the first of the two.
     private(set) var id: String?
     private(set) var next: String?
-    /// The archive's stamp of ``next``; nil if unknown. And how many messages the round had shown by then. A negative number n
-    /// means that the two messages are pinned since the round had shown -n - 1 messages.
+    /// The archive's stamp of ``next``, nil if unknown; and how many messages the round had returned at that time. A negative number n
+    /// means that the two messages are pinned since the round had returned -n - 1 messages.
     private(set) var at: Int64?
     private(set) var seen: Int64
-    /// The order number of ``id``, if it is known: a message that is not kept has no row to look it up.
+    /// The order number of ``id``, if it is available: a message that is not kept has no row to look it up.
     private(set) var position: Int64?
-    /// Messages with stamps up to this are complete, nothing comes between them any more (``ArchiveHorizon``); nil if nobody knows, or once
-    /// the round has shown a later message.
+    /// The stamp up to which messages are complete: the archive inserts none between them any more (``ArchiveHorizon``). nil if it was
+    /// not determined, or once the round has returned a later message.
     private(set) var quietUntil: Int64?
 
-    /// How far a round begins before the end of the last round, at least: so many milliseconds by the archive's own stamps, or so
-    /// many messages, in a busy archive. (Measured: ejabberd 23.01 on a busy machine archived messages up to 1.1 s and 91 messages
-    /// too late.)
+    /// How far a round begins before the end of the last round, at least: so many milliseconds by the archive's own stamps, or so many
+    /// messages, in a busy archive. (Measured: ejabberd 23.01 on a busy machine archived messages up to 1.1 s and 91 messages late.)
     static let lateness: Int64 = 2000
     private static let messages: Int64 = 140
-    /// A round forgets its interruption after so many more messages.
+    /// The number of further messages after which a pin of an interrupted round is released.
     private static let longestPin: Int64 = 300
 
     init(_ row: Row) {
@@ -43,10 +43,10 @@ struct SyncCursor {
         quietUntil = row.optionalInteger("quiet_until")
     }
 
-    /// The round goes on in another range.
+    /// Resets the cursor: the round continues in another range.
     mutating func forget() { (id, next, at, position) = (nil, nil, nil, nil) }
 
-    /// A message that is kept was shown; `end` is the end with it.
+    /// Records a returned message that is kept; `end` is the end with it.
     mutating func show(_ message: String, _ end: End) {
         guard next == nil || isFar(from: end) else { return }
         (id, next) = ((isPinned ? id : next) ?? message, message)
@@ -64,17 +64,18 @@ struct SyncCursor {
 
     private var isPinned: Bool { seen < 0 }
 
-    /// The round was interrupted. The round goes on at its cursor. Messages archived late, before the cursor, are found by the next
-    /// round, because that round begins as if this round had ended here.
+    /// Pins the two messages when a round is interrupted and resumes at its cursor. The next round then finds messages that were
+    /// archived late, before the cursor, because it begins as if this round had ended here.
     mutating func pin(_ end: End) {
         if !isPinned, next != nil { seen = -1 &- end.seen }
     }
 
-    /// A message is about to be shown after `end`. If it has another id than the last, all twins of the last were shown.
+    /// Called before `message` is recorded after `end`. If its id differs from the last id, all messages with the last id were
+    /// returned.
     mutating func complete(_ end: End, before message: ArchivedMessage) {
         guard let quietUntil, message.id.exact != end.id?.exact else { return }
         guard let at = message.at, at >= end.at ?? .min else {
-            // Stamps that go back say that the clock was set, or that a message was archived late.
+            // A stamp earlier than the last indicates that the clock was set, or that a message was archived late.
             self.quietUntil = nil
             return
         }
@@ -82,7 +83,8 @@ struct SyncCursor {
         if at > quietUntil { self.quietUntil = nil }
     }
 
-    /// The last message was shown with its twins: the next round begins after it, if nothing comes before it any more.
+    /// The last message was returned, with all messages of the same id: the next round begins after it, if the archive inserts no
+    /// message before it any more.
     mutating func complete(_ end: End) {
         guard let quietUntil, let last = end.id, let stamp = end.at, stamp <= quietUntil else { return }
         (id, next, at, seen, position) = (last, last, stamp, end.seen, end.position)

@@ -2,29 +2,30 @@ import KalijSteps
 import KalijText
 import KalijXML
 
-/// The message that is answered (XEP-0461), as far as the answer tells.
+/// The message that a reply refers to (XEP-0461), as far as the reply carries it.
 package struct AnsweredMessage: Codable, Sendable, Equatable {
-    /// The id by which the answer names the message.
+    /// The id by which the reply refers to the message.
     package let id: String
     /// The bare address of the author; in a room the occupant's address; nil for the user's own message in a room.
     let author: String?
-    /// The beginning of the text, quoted for clients that do not know replies.
+    /// The beginning of the text, quoted for clients without support for replies.
     let quote: String
 
-    /// The longest quote, in bytes.
+    /// The maximum length of a quote, in bytes.
     private static let longestQuote = 600
 
-    /// - Throws: `AcceptError.unanswerable` if nothing can name the message.
+    /// - Throws: `AcceptError.unanswerable` if the message has no id to refer to.
     package init(_ message: Message) throws(AcceptError) {
         guard let id = message.reference else { throw .unanswerable }
         self.id = id
-        // Nobody else in the room may learn an address.
+        // The account's own address must not be disclosed in a room.
         author = message.isInRoom ? message.direction == .incoming ? message.from : nil : message.author
         let lines = (message.body ?? "").cut(to: Self.longestQuote).parts(at: "\n")
         quote = message.body == nil ? "" : lines.map { "> \($0)\n" }.joined()
     }
 
-    /// The elements of an answer with the text `body`: the text after the quote, and the elements that say so (XEP-0428).
+    /// The elements of a reply with the text `body`: the quote and the text, the reference, and the indication of the quote
+    /// (XEP-0428).
     func elements(_ body: String) -> [Element] {
         let reply = Element("reply", xmlns: Reply.namespace, attributes: ["id": id])
         if let author { reply["to"] = author }

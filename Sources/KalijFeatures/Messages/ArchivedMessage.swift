@@ -5,7 +5,7 @@ import KalijSteps
 import KalijText
 import KalijXML
 
-/// A message in an archive's result (XEP-0313 section 4.2).
+/// A message in an archive result (XEP-0313 section 4.2).
 struct ArchivedMessage {
     package let archive: Archive
     /// The archive's id of the message.
@@ -14,15 +14,15 @@ struct ArchivedMessage {
     package let at: Int64?
     package let message: Element
 
-    /// Whether the archive may speak of the message at all. The account's own server speaks for the account. A room
-    /// speaks only for messages said in the room: the operator of the room writes its archive.
+    /// Whether the archive is authoritative for the message. The account's own server is for every message of the account. A room is
+    /// only for messages sent in the room, because the operator of the room controls its archive.
     var isOfItsArchive: Bool {
         archive.isOwn
             || message["type"] == "groupchat"
                 && message["from"].map { JID.received($0).bare.description.exact } == archive.key.exact
     }
 
-    /// Reads a `<result/>`; nil if it holds no message.
+    /// Parses a `<result/>`; nil if it contains no message.
     package init?(_ result: Element, of archive: Archive) {
         guard let id = result["id"], Archive.isID(id), let forwarded = result.child("forwarded", "urn:xmpp:forward:0"),
             let message = forwarded.child("message", "jabber:client")
@@ -33,7 +33,7 @@ struct ArchivedMessage {
         self.message = message
     }
 
-    /// The features are about to have their turns with the message.
+    /// Sets the crash marker, before features process the message.
     func mark(_ step: Step) {
         guard let mark = step.mark, let name = archive.name(of: id) else { return }
         mark.set(CrashMarker.Row(account: step.account.id, origin: .result, id: name))
@@ -48,7 +48,7 @@ extension Archive {
 }
 
 extension IncomingMessage {
-    /// A message shown by an archive.
+    /// A message returned by an archive.
     init(_ archived: ArchivedMessage, account: JID, now: Int64) {
         self.init(
             archived.message, .archive, account: account, archive: archived.archive, stanzaID: archived.id,

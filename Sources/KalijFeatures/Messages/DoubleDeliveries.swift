@@ -1,12 +1,13 @@
 import KalijSteps
 import KalijStore
 
-/// Messages that a server delivers and archives twice, under two ids (XEP-0313): what another client of the account sends to the account
-/// itself comes as sent and as received (XEP-0280), and a private message of a room comes to each client in the room under the same nickname.
+/// Messages that a server delivers and archives twice, under two ids (XEP-0313): a message of another client of the account to the
+/// account itself arrives as sent and as received (XEP-0280), and a private message of a room arrives at each client in the room under
+/// the same nickname.
 struct DoubleDeliveries {
     let step: Step
 
-    /// Whether the server may deliver the message once more.
+    /// Whether the server may deliver the message twice.
     func mayComeTwice(_ received: IncomingMessage) -> Bool {
         guard received.type != "groupchat" else { return false }
         return received.direction == .outgoing
@@ -14,11 +15,11 @@ struct DoubleDeliveries {
             : received.originID != nil && received.conversation.utf8.contains(UInt8(ascii: "/"))
     }
 
-    /// The place of the same message, if it came before.
+    /// The place of the other copy of the message, if it is stored.
     func place(of received: IncomingMessage) throws -> MessageWriter.Place? {
         guard mayComeTwice(received), !received.messageID.isEmpty else { return nil }
         return try step.database.statement(
-            // Some clients use an id twice, but hardly for the same text.
+            // Some clients reuse an id, but hardly for the same text.
             """
             SELECT id, position, catchup > 0 AS confirmed FROM message
             WHERE message_id = ?2 AND account = ?1 AND conversation = ?3 AND sender = ?4 AND direction = ?7
@@ -35,8 +36,8 @@ struct DoubleDeliveries {
         }
     }
 
-    /// Whether the archive shows the other copy of a message that it has shown before: the first gives the place.
-    /// - Parameter last: the order number of the last message that the reading has shown.
+    /// Whether the archive returns the second copy of a message: the first determines the place.
+    /// - Parameter last: the order number of the last message that the reading has returned.
     func isShownAgain(_ received: IncomingMessage, _ place: MessageWriter.Place?, after last: Int64) -> Bool {
         mayComeTwice(received) && place.map { $0.isConfirmed && $0.position <= last } ?? false
     }

@@ -4,15 +4,15 @@ import KalijXML
 
 /// The path of every incoming message into the database, for all sources.
 ///
-/// 1. A wrapper is opened and checked: only the account's own server sends copies, and only the archive asked shows results
-///    (`Dispatcher`).
-/// 2. An error settles the refused message.
-/// 3. The message is taken apart (``IncomingMessage``), and every processor has its turn (``MessageProcessor/process(_:in:)``).
-/// 4. A message to keep is stored, once; observers see the new row (``StoredMessageObserver/didStore(_:from:in:)``).
+/// 1. A wrapper is checked and unwrapped: only the account's own server may send copies, and only the queried archive results
+/// (`Dispatcher`).
+/// 2. An error settles the message that it refuses.
+/// 3. The message is parsed (``IncomingMessage``), and every processor is called (``MessageProcessor/process(_:in:)``).
+/// 4. A message to keep is stored, once; observers are notified of the new row (``StoredMessageObserver/didStore(_:from:in:)``).
 struct IncomingPipeline {
     package let step: Step
 
-    /// A delivered message, without its wrapper; `position` is the order number reserved for the message, if any.
+    /// Processes a delivered message without its wrapper; `position` is the order number reserved for the message, if any.
     func deliver(_ message: Element, _ source: IncomingMessage.Source, at position: Int64? = nil) throws {
         let messages = MessageWriter(step: step)
         if message["type"] == "error" {
@@ -26,9 +26,9 @@ struct IncomingPipeline {
         try messages.deliver(incoming, at: position)
     }
 
-    /// A message shown by an archive, after the turns of all features; nil if there is no message to keep. An error in
-    /// the account's own archive counts as a delivered error.
-    /// - Parameter isOlder: whether older history was asked for.
+    /// Processes a message returned by an archive; nil if there is no message to keep. An error in the account's own archive counts as
+    /// a delivered error.
+    /// - Parameter isOlder: whether the result belongs to a backfill of older history.
     package func archived(_ archived: ArchivedMessage, isOlder: Bool = false) throws -> IncomingMessage? {
         guard archived.isOfItsArchive else { return nil }
         if archived.archive.isOwn, archived.message["type"] == "error" {
@@ -41,8 +41,8 @@ struct IncomingPipeline {
         return incoming.isKept ? incoming : nil
     }
 
-    /// The address whose stanza-id in a delivered message counts (XEP-0359 section 5): the address of the archive, if
-    /// disco has shown that the archive stamps messages. Then the archive also removes forged ids.
+    /// The address whose stanza-id in a delivered message is trusted (XEP-0359 section 5): the address of the archive, if disco has
+    /// shown that the archive stamps messages. Then the archive also removes forged ids.
     private func trusted(_ message: Element) throws -> JID? {
         guard message["type"] == "groupchat", let room = message["from"].map({ JID.received($0).bare }) else {
             return step.trustsArchive ? step.account.jid : nil

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// How many messages of an account are not settled well.
+/// The number of an account's shown messages in each state without a confirmed delivery.
 package struct MessageCounts {
     package private(set) var (queued, sent, unsettled, failed) = (0, 0, 0, 0)
 

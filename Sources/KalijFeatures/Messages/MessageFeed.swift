@@ -11,32 +11,32 @@ package struct MessageFeed {
         self.account = account
     }
 
-    /// How many ids are skipped after a power failure, which may have undone messages that were told or read: more ids than fit
+    /// How many ids are skipped after a power failure, which may have undone messages that were already reported: more ids than fit
     /// into a write-ahead log between two syncs.
     package static let leftOut: Int64 = 10_000
 
-    /// The highest id that was given; 0 if none was.
+    /// The highest id assigned so far; 0 if there is none.
     package static func last(in database: Database) throws -> Int64 {
         try database.statement(
             "SELECT max(g.id, coalesce((SELECT max(id) FROM message), 0)) AS id FROM message_gone g"
         ).first { $0.integer("id") } ?? 0
     }
 
-    /// The last commits were perhaps lost with the machine. The ids of their messages must not be given to other messages. Call
-    /// this in a transaction that syncs.
+    /// Skips ids after the last commits may have been lost with the machine: the ids of their messages must not be assigned to other
+    /// messages. Call this in a transaction that syncs.
     package static func leaveOut(in database: Database) throws {
         try database.run(
             "UPDATE message_gone SET id = max(id, coalesce((SELECT max(id) FROM message), 0)) + ?", [.integer(leftOut)])
     }
 
-    /// So many rows are walked without counting the messages wanted first.
+    /// Up to this many rows are scanned without counting the matching messages first.
     static let few: Int64 = 10_000
 
     /// The oldest `limit` messages with an id above `id`.
     ///
-    /// An index in this order would cost another page for each message. So either the rows after `id` are looked at, whosever they
-    /// are, until enough are found: where few rows follow, and where the messages wanted are many, so that the next is not far. Or,
-    /// where the messages wanted are few, all of these in the index of their conversations.
+    /// An index in this order would cost another page for each message. So the rows after `id` are scanned, of all accounts and
+    /// conversations, until enough match: if few rows follow, or if many messages match, so that the next one is near. If few messages
+    /// match, all of them are read from the index of their conversations instead.
     /// - Parameter conversation: the bare address of a conversation; nil for all conversations.
     package func page(_ limit: Int, with conversation: String?, after id: Int64) throws -> [Message] {
         let following = try Self.last(in: database).subtractingReportingOverflow(id)

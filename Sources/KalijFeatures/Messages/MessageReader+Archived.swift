@@ -1,10 +1,10 @@
 import KalijSteps
 import KalijStore
 
-/// Facts about archives in the rows of messages.
+/// Queries for the archive columns of messages.
 extension MessageReader {
-    /// The place of the message with the archive's id `id`, its time in the archive, and the round that has shown the message
-    /// last.
+    /// The order number of the message with the archive's id `id`, its time in the archive, and the last round that has returned the
+    /// message.
     func place(of id: String, in archive: Archive) throws -> (position: Int64, at: Int64, catchup: Int64)? {
         try database.statement(
             """
@@ -16,8 +16,8 @@ extension MessageReader {
         }
     }
 
-    /// The message before the message with the archive's id `id`, among messages stored at about the same time; nil if there is
-    /// none from the order number `first` on.
+    /// The message before the message with the archive's id `id`, among messages stored at about the same time; nil if there is none
+    /// from the order number `first` on.
     func place(
         before id: String, in archive: Archive, from first: Int64
     ) throws -> (id: String, position: Int64)? {
@@ -36,14 +36,14 @@ extension MessageReader {
         }
     }
 
-    /// The rows of the messages with the archive's id `id`: some servers give several the same.
+    /// The rows of the messages with the archive's id `id`: some servers assign one id to several messages.
     func rows(of id: String, in archive: Archive) throws -> [Int64] {
         try database.statement("SELECT id FROM message WHERE account = ? AND archive = ? AND stanza_id = ?")
             .all([.integer(account), .text(archive.key), .text(id)]) { $0.integer() }
     }
 
-    /// Whether an archive has shown the newest message to `conversation` that the server took, and that is not retracted: a server may
-    /// have erased that. Nil without such a message lately.
+    /// Whether an archive has returned the newest message to `conversation` that the server has acknowledged and that is not
+    /// retracted: the server may have erased a retracted message. nil without such a message among the last 500.
     func isNewestTakenArchived(in conversation: String) throws -> Bool? {
         try database.statement(
             """
@@ -57,8 +57,8 @@ extension MessageReader {
         ]) { $0.bool() }
     }
 
-    /// The rows of an archive's messages after the order number `position` that the round `round` has not shown, in their order; but
-    /// those that are retracted: a server may have erased them (XEP-0424; measured: ejabberd 24.12).
+    /// The rows of an archive's messages after the order number `position` that the round `round` has not returned, in their order;
+    /// without retracted messages, which a server may have erased (XEP-0424; measured: ejabberd 24.12).
     /// - Returns: at most one more than ``mostUnshown``.
     func unshown(by round: Int64, of archive: Archive, after position: Int64) throws -> [Int64] {
         try database.statement(
@@ -89,6 +89,7 @@ extension MessageReader {
         ) { $0.integer() }
     }
 
-    /// An archive that hides more messages than this, and shows an older one in a new place, would have a step write as many rows.
+    /// The maximum number of messages that one step moves: an archive that omits more messages, and returns an older one in a new
+    /// place, would otherwise cause as many writes in the step.
     static let mostUnshown: Int64 = 5000
 }

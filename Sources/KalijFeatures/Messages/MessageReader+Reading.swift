@@ -2,9 +2,9 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// Questions about what the user has read.
+/// Queries about what the user has read.
 extension MessageReader {
-    /// A message with its place in the order of messages.
+    /// A message and its place in the order of messages.
     package struct Place: Equatable {
         package let row: Int64
         package let position: Int64
@@ -15,10 +15,11 @@ extension MessageReader {
         try position(of: row).map { Place(row: row, position: $0) }
     }
 
-    /// The newest shown message of somebody else's in `conversation`, up to the order number `last`.
+    /// The newest shown incoming message in `conversation`, up to the order number `last`.
     /// - Parameters:
-    ///   - first: the order number after which messages are looked at.
-    ///   - reading: the number of a reading that may have shown messages: of the others, the newest that is not retracted.
+    ///   - first: the order number after which the search begins.
+    ///   - reading: the number of a reading of the archive: then the newest message that this reading has not returned, and that is
+    ///     not retracted.
     package func newestIncoming(
         in conversation: String, after first: Int64 = .min, through last: Int64 = .max, notShownBy reading: Int64? = nil
     ) throws -> Place? {
@@ -47,18 +48,18 @@ extension MessageReader {
         }
     }
 
-    /// The number of the reading of the archive that has shown the message in `row` last, 0 if none has; and the archive's key.
+    /// The number of the archive reading that has last returned the message in `row`, 0 if none has; and the archive's key.
     func reading(of row: Int64) throws -> (round: Int64, archive: String)? {
         try database.statement("SELECT catchup, archive FROM message WHERE id = ?")
             .first([.integer(row)]) { ($0.integer("catchup"), $0.text("archive")) }
     }
 
-    /// The conversation of the message in `row`; nil without the message.
+    /// The conversation of the message in `row`; nil if there is no such message.
     package func conversation(of row: Int64) throws -> String? {
         try database.statement("SELECT conversation FROM message WHERE id = ?").first([.integer(row)]) { $0.text() }
     }
 
-    /// Whether the message in `row` has no text any more, and its archive may have erased it.
+    /// Whether the text of the message in `row` was erased, so that its archive may have erased it, too.
     func isErased(_ row: Int64) throws -> Bool {
         try database.statement("SELECT erased IS NOT NULL FROM message WHERE id = ?").first([.integer(row)]) {
             $0.bool()
@@ -73,25 +74,25 @@ extension MessageReader {
 
     // MARK: Unread messages
 
-    /// The largest number of unread messages that is counted.
+    /// The maximum number of unread messages that is counted.
     package static let mostUnread = 1000
 
-    /// The messages of others that are unread, of those that are shown and not erased.
+    /// The unread messages: incoming, shown and not erased messages in a part of the order.
     struct UnreadRange {
         /// The order number after which messages are unread.
         var position: Int64
         /// The full addresses of senders whose messages do not count.
         var clients: [String] = []
-        /// The number of a reading that gives messages new places, and whose messages come before the displayed message: they do not
+        /// The number of a reading that assigns new order numbers, and whose messages precede the displayed message: they do not
         /// count.
         var reading: Int64?
 
         init(after position: Int64) { self.position = position }
     }
 
-    /// How many messages in `range` there are; at most ``mostUnread``.
+    /// The number of messages in `range`; at most ``mostUnread``.
     func unread(in conversation: String, _ range: UnreadRange) throws -> Int {
-        // Looking into the messages takes longer than counting them in the index.
+        // Reading the rows takes longer than counting them in the index.
         guard range.clients.isEmpty, range.reading == nil else { return try unreadRows(in: conversation, range).count }
         let count = try database.statement(
             """
@@ -104,7 +105,7 @@ extension MessageReader {
         return Int(count ?? 0)
     }
 
-    /// The rows of the messages in `range`, oldest first; of the oldest ``mostUnread`` after the place.
+    /// The rows of the messages in `range`, oldest first; of the oldest ``mostUnread`` after the position.
     func unreadRows(in conversation: String, _ range: UnreadRange) throws -> [Int64] {
         try database.statement(
             """
@@ -119,8 +120,8 @@ extension MessageReader {
         }.filter { row in !range.clients.contains { $0.exact == row.sender.exact } }.map(\.row)
     }
 
-    /// The newest message of somebody else's that asks for a marker (XEP-0333), after the order number `first` and up to `last`,
-    /// among the newest thousand messages there.
+    /// The newest incoming message that requests a marker (XEP-0333), after the order number `first` and up to `last`, among the
+    /// newest thousand messages there.
     package func newestMarkable(
         in conversation: String, after first: Int64, through last: Int64
     ) throws -> (row: Int64, id: String)? {

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// The texts of messages, for the index of their words. The numbers of rows are the order in which messages were stored.
+/// The texts of messages, for the full-text index. Row numbers give the order in which messages were stored.
 extension MessageReader {
     /// The next rows after `row`, of all accounts, with their texts.
     static func texts(after row: Int64, limit: Int64, in database: Database) throws -> [(row: Int64, text: String?)] {
@@ -16,7 +16,7 @@ extension MessageReader {
 
     /// The newest `limit` texts shown of the rows after `row`, newest first.
     func newestTexts(after row: Int64, limit: Int) throws -> [(row: Int64, text: String)] {
-        // An index of the account's messages would have to be sorted.
+        // The unary + excludes the account's index, whose rows would have to be sorted.
         try database.statement(
             """
             SELECT id, body FROM message WHERE id > ? AND +account = ? AND +shown = 1 AND body IS NOT NULL
@@ -25,7 +25,7 @@ extension MessageReader {
         ).all([.integer(row), .integer(account), .integer(Int64(limit))]) { ($0.integer("id"), $0.text("body")) }
     }
 
-    /// The place of the message in `row`; nil if the message is not shown, or is not the account's.
+    /// The place of the message in `row`; nil if the message is not shown, or belongs to another account.
     func shownPlace(of row: Int64) throws -> ShownPlace? {
         try database.statement(
             "SELECT position, conversation, sent_at FROM message WHERE id = ? AND account = ? AND shown = 1"

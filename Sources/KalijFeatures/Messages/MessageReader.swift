@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// The stored messages of an account, for other parts of the engine. Reads only, in a step or in none.
+/// The stored messages of an account, for other parts of the engine. Reads only, inside or outside a step.
 package struct MessageReader {
     package let database: Database
     package let account: Int64
@@ -23,7 +23,7 @@ package struct MessageReader {
 
     // MARK: All conversations
 
-    /// The newest message of a conversation that was not taken yet.
+    /// The newest message of a conversation that was not returned yet.
     private struct Head {
         let conversation: String
         let order: (position: Int64, id: Int64)
@@ -44,8 +44,8 @@ package struct MessageReader {
         ).all([.integer(account)]) { ($0.text("name"), $0.integer("sent_at")) }
     }
 
-    /// The newest messages of all conversations: takes the newest of the conversations' next messages, again and again.
-    /// An index of the common order would cost another write per message.
+    /// The newest messages of all conversations: merges the conversations by repeatedly taking the newest of their next messages. An
+    /// index of the common order would cost another write per message.
     private func newest(_ limit: Int) throws -> [Placed] {
         var heads = try activity().compactMap { try head(of: $0.conversation, before: (.max, .max)) }
         var found: [Placed] = []
@@ -85,10 +85,10 @@ package struct MessageReader {
         try database.statement("SELECT position FROM message WHERE id = ?").first([.integer(row)]) { $0.integer() }
     }
 
-    /// Whether the account has sent a message to `conversation`, from whatever device.
+    /// Whether the account has sent a message to `conversation`, from any device.
     func hasWritten(to conversation: String) throws -> Bool {
         try database.statement(
-            // Without the name SQLite takes the index of all messages, and reads each that has come.
+            // Without `INDEXED BY` SQLite uses the index of all messages, and reads each incoming message.
             """
             SELECT 1 FROM message INDEXED BY message_written
             WHERE account = ? AND conversation = ? AND direction = 'out' AND shown = 1 LIMIT 1
@@ -96,7 +96,8 @@ package struct MessageReader {
         ).first([.integer(account), .text(conversation)]) { _ in true } ?? false
     }
 
-    /// The row of the last message to `conversation` with this message id, from whatever device of the account: a line, or else an operation.
+    /// The row of the last message to `conversation` with this message id, from any device of the account; a shown message takes
+    /// precedence over a hidden one.
     func sent(_ id: String, to conversation: String) throws -> Int64? {
         try database.statement(
             """
@@ -106,7 +107,7 @@ package struct MessageReader {
         ).first([.text(id), .integer(account), .text(conversation)]) { $0.integer() }
     }
 
-    /// The message in `row`; nil if there is none of the account.
+    /// The message in `row`; nil if the account has no such message.
     package func message(_ row: Int64) throws -> Message? {
         try database.statement(
             """
@@ -117,15 +118,15 @@ package struct MessageReader {
         ).first([.integer(row), .integer(account)]) { Message($0) }
     }
 
-    /// Whether the message in `row` is the user's, accepted in this directory.
+    /// Whether the message in `row` is an outgoing message accepted in this directory.
     func isAccepted(_ row: Int64) throws -> Bool {
         try database.statement("SELECT 1 FROM message WHERE id = ? AND direction = 'out' AND received_at IS NULL")
             .first([.integer(row)]) { _ in true } ?? false
     }
 
-    // MARK: Names
+    // MARK: References
 
-    /// The newest shown message with this stanza's id, or else with this origin-id.
+    /// The newest shown message with this stanza id, or else with this origin-id.
     func named(_ id: String) throws -> Message? {
         let row = try database.statement(
             """
@@ -143,14 +144,14 @@ package struct MessageReader {
         return try named.flatMap { try message($0) }
     }
 
-    /// A message that another message names.
+    /// A message that another message refers to.
     package struct Named {
         package let row: Int64
         /// Whether no other message has the id.
         package let isOnly: Bool
     }
 
-    /// Whose message an id may name.
+    /// The possible authors of a message that an id refers to.
     package enum Writer {
         case anybody
         case user
@@ -171,12 +172,12 @@ package struct MessageReader {
         }
     }
 
-    /// The message of `conversation` with this id: the only one, or of several the newest before the naming message. A message
-    /// with this id in the archive comes first: in a room anybody may give a message the id that the archive has given another.
+    /// The message of `conversation` with this id: the only one, or of several the newest before the referring message. A match by the
+    /// archive's id takes precedence: in a room any occupant may choose an id that the archive has assigned to another message.
     /// - Parameters:
     ///   - id: the id of the stanza, the origin-id, or the id in the conversation's archive.
-    ///   - writer: whose message.
-    ///   - naming: the row of the message that names the other; nil if that message has no row, and is the newest.
+    ///   - writer: the author of the message.
+    ///   - naming: the row of the referring message; nil if it has no row, and is the newest.
     package func named(_ id: String, in conversation: String, by writer: Writer, from naming: Int64?) throws -> Named? {
         let values: [Value] = [
             .text(id), .integer(account), .text(conversation), .optional(writer.direction?.rawValue), .optional(naming),
@@ -217,7 +218,7 @@ package struct MessageReader {
         ).first(values) { Named(row: $0.integer(), isOnly: false) }
     }
 
-    /// The ids by which other messages name the message in `row`, and its conversation.
+    /// The ids by which other messages refer to the message in `row`, and its conversation.
     package func names(of row: Int64) throws -> (ids: [String?], conversation: String)? {
         try database.statement("SELECT message_id, origin_id, stanza_id, conversation FROM message WHERE id = ?")
             .first([.integer(row)]) {
@@ -228,7 +229,7 @@ package struct MessageReader {
             }
     }
 
-    /// Who has said the message in `row` in a room (``IncomingMessage/author``); nil if that is not proven, or in no room.
+    /// The author of the message in `row` in a room (``IncomingMessage/author``); nil if the author is not proven, or outside rooms.
     package func author(of row: Int64) throws -> String? {
         try database.statement("SELECT author FROM message WHERE id = ?").first([.integer(row)]) { $0.optionalText() }
             ?? nil

@@ -1,14 +1,14 @@
 import KalijSteps
 import KalijStore
 
-/// Names a stored message: in JSON a number or a string.
+/// A reference to a stored message: in JSON a number or a string.
 public enum MessageReference: Codable, Sendable, Equatable {
     /// The row of the message (`Message.id`).
     case row(Int64)
-    /// The sender's id of the message: its origin-id, or the id of the stanza. Of several messages the newest is meant.
+    /// The sender's id of the message: its origin-id, or the id of the stanza. If several messages match, the newest is used.
     case id(String)
 
-    /// Reads a word of a command line: a number is a row.
+    /// Parses a word of a command line: a number is a row.
     public init(_ word: String) { self = Int64(word).map { .row($0) } ?? .id(word) }
 
     public init(from decoder: any Decoder) throws {
@@ -25,7 +25,7 @@ public enum MessageReference: Codable, Sendable, Equatable {
         }
     }
 
-    /// The message.
+    /// The referenced message.
     /// - Throws: `IntentFailure` if there is no such message.
     package func found(in step: Step) throws -> Message {
         guard let message = try found(by: step.account, in: step.database) else {
@@ -34,7 +34,7 @@ public enum MessageReference: Codable, Sendable, Equatable {
         return message
     }
 
-    /// The message; nil if there is none.
+    /// The referenced message; nil if there is none.
     package func found(by account: Account, in database: Database) throws -> Message? {
         let messages = MessageReader(database: database, account: account.id)
         switch self {
@@ -43,7 +43,7 @@ public enum MessageReference: Codable, Sendable, Equatable {
         }
     }
 
-    /// The message as the message answered by another.
+    /// The referenced message, as the subject of a reply.
     /// - Throws: `AcceptError.unanswerable`, `StoreError`
     package func answered(by account: Account, in database: Database) throws -> AnsweredMessage {
         guard let message = try found(by: account, in: database) else { throw AcceptError.unanswerable }

@@ -2,20 +2,19 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Messages shown by an archive.
+/// Messages returned by an archive.
 extension MessageWriter {
     /// The stored place of a message.
     struct Place {
         package let row: Int64
         package let position: Int64
-        /// Whether a page has shown the message.
+        /// Whether a page of the archive has returned the message.
         let isConfirmed: Bool
         /// The state of a message accepted here; nil for others.
         package var state: MessageState?
     }
 
-    /// Stores an archived message if the message is certainly new, as most are: a row with the same archive's id would
-    /// be in the way.
+    /// Stores an archived message if it is certainly new, as most are: a row with the same archive's id would conflict.
     /// - Parameter unstamped: whether there are messages without an archive's id; the message may be one of them.
     /// - Returns: false if nothing was stored, and the message has to be looked up (``place(of:)``).
     func storeNew(_ received: IncomingMessage, at position: Int64, catchup: Int64, unstamped: Bool) throws -> Bool {
@@ -25,7 +24,7 @@ extension MessageWriter {
         return try insert(received, position: position, catchup: catchup)
     }
 
-    /// Whether incoming messages were delivered before the archive's ids were trusted.
+    /// Whether there are incoming messages that were delivered before the archive's ids were trusted.
     func areUnstamped() throws -> Bool {
         try database.statement(
             """
@@ -35,7 +34,7 @@ extension MessageWriter {
         ).first([account]) { _ in true } ?? false
     }
 
-    /// The place of the message, if the message came before, from any source.
+    /// The place of the message, if it is stored already, from any source.
     func place(of received: IncomingMessage) throws -> Place? {
         if let own = try ownPlace(of: received) { return own }
         let known = try database.statement(
@@ -61,8 +60,8 @@ extension MessageWriter {
         }
     }
 
-    /// The place of a message that was delivered before the archive's ids were trusted: an incoming message, or a
-    /// carbon copy of a sent message. The row gets the archive's id.
+    /// The place of a message that was delivered before the archive's ids were trusted: an incoming message, or a carbon copy of a
+    /// sent message. The row gets the archive's id.
     private func unstamped(_ received: IncomingMessage) throws -> Place? {
         guard let origin = received.originID else { return nil }
         let known = try database.statement(Self.unstamped(received.direction)).first([

@@ -1,9 +1,10 @@
 import KalijSteps
 import KalijStore
 
-/// Changes to what is shown of stored messages.
+/// Changes to the shown content of stored messages.
 extension MessageWriter {
-    /// Sets what is shown of the message in `row`.
+    /// Sets the text, the time of the correction and the erasure of the message in `row`. A message whose erasure is `forgotten` is
+    /// hidden.
     func rewrite(_ row: Int64, body: String?, editedAt: Int64?, erasure: Erasure?) throws {
         if erasure != nil { try noteUnread(row) }
         try changingText(of: row, to: body, isErased: erasure != nil) {
@@ -16,8 +17,8 @@ extension MessageWriter {
         }
     }
 
-    /// The message in `row` is a line of its conversation from now on, with the text `body`; or is not, without a text.
-    /// - Parameter corrects: the id of the unknown message that the message corrects.
+    /// Shows the message in `row` in its conversation with the text `body`; hides it if `body` is nil.
+    /// - Parameter corrects: the id of the message that this one corrects, if that message is not stored.
     func show(_ row: Int64, body: String?, corrects: String?) throws {
         try noteUnread(row)
         try changingText(of: row, to: body) {
@@ -27,7 +28,7 @@ extension MessageWriter {
         }
     }
 
-    /// The message in `row` could be read after all.
+    /// Sets the text of the message in `row`, which was decrypted after it was stored.
     func mend(_ row: Int64, body: String?, _ encryption: MessageEncryption) throws {
         try changingText(of: row, to: body) {
             try database.run(
@@ -36,7 +37,7 @@ extension MessageWriter {
         }
     }
 
-    /// How the message in `row` is encrypted.
+    /// Sets the encryption of the message in `row`.
     func set(_ encryption: MessageEncryption, of row: Int64) throws {
         try database.run(
             "UPDATE message SET encryption = ? WHERE id = ?", [.text(encryption.stored), .integer(row)])
@@ -48,7 +49,7 @@ extension MessageWriter {
         step.unreadMayDiffer(in: conversation)
     }
 
-    /// Removes the message in `row`, if the message is not shown and does not wait to be sent.
+    /// Removes the message in `row`, if it is hidden and was not accepted here.
     func removeHidden(_ row: Int64) throws {
         let old = try text(of: row)
         try database.run(
@@ -56,7 +57,9 @@ extension MessageWriter {
         if database.changes > 0 { try tell(row, old, nil) }
     }
 
-    /// - Parameter isErased: whether more than a text is gone: a message may have no text, but a file, or a notification.
+    /// Runs `body`, and notifies observers if it has changed the text.
+    /// - Parameter isErased: whether the message was erased: observers are notified even if it had no text, because it may have a file
+    ///   or a notification.
     private func changingText(
         of row: Int64, to text: String?, isErased: Bool = false, _ body: () throws -> Void
     ) throws {

@@ -2,8 +2,8 @@ import KalijSteps
 import KalijStore
 
 extension MessageWriter {
-    /// The messages are about to leave. A message that leaves for the first time notes the newest message of the archive at that
-    /// time.
+    /// Marks messages as sent, before they are transmitted. A message that is sent for the first time records as its anchor the newest
+    /// message of the archive at that time.
     /// - Parameter end: the end of the part of the archive read so far; nil if nothing was read.
     package func transmit(_ messages: [Int64], after end: (id: String, position: Int64)?) throws {
         let newest = try newest(after: end?.position) ?? end?.id
@@ -15,7 +15,7 @@ extension MessageWriter {
         }
     }
 
-    /// Messages to rooms are about to leave. The anchor is the newest known message of the room's archive.
+    /// Marks messages to rooms as sent, before they are transmitted. The anchor is the newest stored message of the room's archive.
     package func transmit(groupchats messages: [Int64]) throws {
         for id in messages {
             try database.run(
@@ -30,8 +30,8 @@ extension MessageWriter {
         }
     }
 
-    /// The id of the last stored message of the archive at or after the order number `position`. The search of the tail
-    /// is bounded. Messages that were filled in lately are older than the tail.
+    /// The id of the last stored message of the archive at or after the order number `position`. The search covers the last 200 rows.
+    /// Messages stored recently by backfill are older than the tail.
     private func newest(after position: Int64?) throws -> String? {
         try database.statement(
             """

@@ -5,7 +5,7 @@ import KalijStream
 import KalijText
 import KalijXML
 
-/// Messages: each message is stored exactly once, from any source and however often the message comes.
+/// Stores messages: each exactly once, from any source and however often it is delivered.
 package struct MessageWriter {
     package let step: Step
 
@@ -22,7 +22,7 @@ package struct MessageWriter {
         if try insert(received, position: try position ?? step.nextPosition(), catchup: 0) { step.tailGrew() }
     }
 
-    /// The server has the messages.
+    /// The server has acknowledged the messages.
     package func acknowledged(_ messages: [Int64]) throws {
         for id in messages {
             for observer in step.hooks.storedMessageObservers { try observer.didAcknowledge(id, in: step) }
@@ -37,7 +37,7 @@ package struct MessageWriter {
         }
     }
 
-    /// The same content has come before, perhaps from a source without an id.
+    /// Adds the archive's id to the row of the same content, which may have been received from a source without an id.
     func lend(_ received: IncomingMessage, to twin: Int64) throws {
         try database.run(
             "UPDATE OR IGNORE message SET stanza_id = ? WHERE id = ? AND stanza_id IS NULL AND archive = ?",
@@ -46,7 +46,7 @@ package struct MessageWriter {
 
     /// Stores a message in a new row; false if the message has a row already.
     package func insert(_ received: IncomingMessage, position: Int64, catchup: Int64) throws -> Bool {
-        // A room shows what has arrived.
+        // The room's reflection proves the delivery.
         let state: MessageState? =
             received.direction == .outgoing ? received.type == "groupchat" ? .delivered : .acked : nil
         try database.run(
@@ -79,7 +79,7 @@ package struct MessageWriter {
             encryption: received.encryption, roomAuthor: received.author.flatMap { RoomAuthor($0) },
             sentAt: received.sentAt, state: state)
         for observer in step.hooks.storedMessageObservers { try observer.didInsert(&message, from: received, in: step) }
-        // A message that was retracted before it came is told to nobody.
+        // No event is emitted for a message that was retracted before it was received.
         let isTold = message.isShown && message.erasure == nil
         if isTold { try EventPublisher(step: step).tell(MessageStored(message)) }
         for observer in step.hooks.storedMessageObservers { try observer.didStore(message, from: received, in: step) }
@@ -91,20 +91,20 @@ package struct MessageWriter {
         return true
     }
 
-    /// A stored message is a line of its conversation from now on.
+    /// Emits the event and notifies observers: a stored message is shown in its conversation from now on.
     package func tellShown(_ message: Message, from received: IncomingMessage) throws {
         try EventPublisher(step: step).tell(MessageStored(message))
         for observer in step.hooks.storedMessageObservers { try observer.didShow(message, from: received, in: step) }
     }
 
-    /// Settles an own message if the received message is a copy; the copy proves that the own message arrived.
+    /// Settles an own message if the received message is a copy of it: the copy proves that the own message arrived.
     private func meetsOwn(_ received: IncomingMessage, at place: (position: Int64, catchup: Int64)?) throws -> Bool {
         guard let own = try ownPlace(of: received) else { return false }
         try settleOwn(received, own, at: place)
         return true
     }
 
-    /// The row of an own message accepted in this directory, if the received message is a copy.
+    /// The row of an own message accepted in this directory, if the received message is a copy of it.
     func ownPlace(of received: IncomingMessage) throws -> Place? {
         guard received.mayBeOwn, let origin = received.ownID else { return nil }
         return try database.statement(
@@ -121,8 +121,8 @@ package struct MessageWriter {
         }
     }
 
-    /// What the recipient's side shows, a room or the account itself, has arrived whatever an error says. The account's archive says nothing
-    /// about another server.
+    /// Settles an own message by its copy. A copy reflected by a room, or received by the account itself, proves the delivery even
+    /// against an error. The account's archive proves nothing about another server.
     func settleOwn(_ received: IncomingMessage, _ own: Place, at place: (position: Int64, catchup: Int64)?) throws {
         let itself = Value.text(step.account.jid.description)
         try database.run(
@@ -143,15 +143,15 @@ package struct MessageWriter {
                 .integer(own.row),
             ])
         let isMoved = place.map { $0.position != own.position } ?? false
-        // Others name the message in a room by the id that the room has given.
+        // Others refer to a message in a room by the id that the room has assigned.
         if isMoved || received.type == "groupchat" && received.stanzaID != nil { try moved(own.row) }
         if try Message.load(own.row, from: database)?.state != own.state { try emitState(of: own.row) }
     }
 
-    /// An error in answer to one of our messages (RFC 6120 8.3). The error counts only from the recipient, from a
-    /// server in the recipient's name, or from our own server, which may refuse to pass the message on. What is proven to
-    /// have arrived stays so: a server also sends back what it does not know to have arrived when a connection between
-    /// servers ends (measured: Prosody).
+    /// Handles an error in response to an own message (RFC 6120 8.3). The error counts only from the recipient, from a server on
+    /// behalf of the recipient, or from the account's own server, which may refuse to route the message. A message whose delivery is
+    /// proven keeps its state: a server also returns messages whose delivery it cannot confirm when a connection between servers ends
+    /// (measured: Prosody).
     package func refused(_ message: Element) throws {
         guard let id = message["id"] else { return }
         let sender = message["from"].map(JID.received)
@@ -178,8 +178,8 @@ package struct MessageWriter {
         if let row { try fail(row, reason) }
     }
 
-    /// A client of the recipient's has the message in `row`: an unknown outcome is known now, and an error is not true (XEP-0184). States
-    /// only go forward.
+    /// A client of the recipient has received the message in `row` (XEP-0184): this settles an unknown outcome, and overrides an
+    /// error. States only advance.
     package func delivered(_ row: Int64) throws {
         try database.run(
             "UPDATE message SET settled = 1, error = NULL, state = ? WHERE id = ? AND state IN (?, ?, ?, ?)",
@@ -190,7 +190,7 @@ package struct MessageWriter {
         if database.changes > 0 { try emitState(of: row) }
     }
 
-    /// The recipient has seen the message in `row`: an unknown outcome is known now, and an error is not true.
+    /// The recipient has displayed the message in `row`: this settles an unknown outcome, and overrides an error.
     package func displayed(_ row: Int64) throws {
         try database.run(
             "UPDATE message SET settled = 1, error = NULL, state = ? WHERE id = ? AND state IN (?, ?, ?, ?, ?)",
@@ -201,7 +201,7 @@ package struct MessageWriter {
         if database.changes > 0 { try emitState(of: row) }
     }
 
-    /// The message in `row` will not arrive.
+    /// The message in `row` has failed permanently.
     package func fail(_ row: Int64, _ reason: Reason) throws {
         try database.run(
             "UPDATE message SET state = ?, error = ?, settled = 1 WHERE id = ?",
@@ -209,14 +209,14 @@ package struct MessageWriter {
         try emitState(of: row)
     }
 
-    /// A message that has failed is tried again under the same id, as another message: the row goes.
+    /// Removes the row of a failed message, which is retried under the same id as another message.
     package func withdraw(_ row: Int64) throws {
         try database.run(
             "DELETE FROM message WHERE id = ? AND state = ?", [.integer(row), .state(MessageState.failed)])
         if database.changes > 0 { try step.messageStored(-1) }
     }
 
-    /// Tells everybody that the message in `row` has another place, or another name.
+    /// Notifies observers that the message in `row` has another place, or another id.
     func moved(_ row: Int64) throws {
         for observer in step.hooks.storedMessageObservers { try observer.didReorder(row, in: step) }
     }

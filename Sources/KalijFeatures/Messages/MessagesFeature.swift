@@ -2,7 +2,7 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Messages: each message is stored exactly once, from any source and however often the message comes.
+/// Messages: each message is stored exactly once, from any source and however often it is delivered.
 enum MessagesFeature: Feature {
     package static let name = "messages"
 

@@ -3,20 +3,20 @@ import KalijStore
 
 /// The user's messages in the queue. Such a message has a row in both tables.
 extension OutboundQueue {
-    /// A message that has left, without evidence of its arrival.
+    /// A message that was sent, without evidence of its arrival.
     package struct Sent {
         package let message: Int64
         package let conversation: String
-        /// The newest message of the account's archive known when the message left.
+        /// The newest message of the account's archive when the message was sent.
         package let anchor: String?
         /// Whether the message is sent again if its outcome is unknown.
         package let isRepeatable: Bool
     }
 
-    /// Messages without evidence, in the order of leaving.
-    /// - Parameter limit: at most so many; nil for all.
+    /// Messages without evidence, in the order of sending.
+    /// - Parameter limit: the maximum number; nil for all.
     package func sent(limit: Int64? = nil) throws -> [Sent] {
-        // A negative limit is none.
+        // SQLite treats a negative limit as none.
         try database.statement(
             """
             SELECT m.id, m.conversation, m.anchor, q.lasting FROM queue q JOIN message m ON m.id = q.message
@@ -32,8 +32,8 @@ extension OutboundQueue {
     /// The first message of ``sent(limit:)``; nil if there is none.
     package func firstSent() throws -> Sent? { try sent(limit: 1).first }
 
-    /// Whether a message that has never left is among the first `number` entries that the server can have counted: then the server
-    /// has counted something else, which this database does not know.
+    /// Whether a message that was never sent is among the first `number` entries that the server can have counted: then the server has
+    /// counted stanzas that this database does not contain.
     package func hasNeverLeft(among number: Int) throws -> Bool {
         guard number > 0 else { return false }
         return try database.statement(
@@ -58,7 +58,7 @@ extension OutboundQueue {
             """, [.integer(account), .state(MessageState.queued), .state(MessageState.sent)])
     }
 
-    /// Removes all messages except messages that have never left, and messages that are sent again.
+    /// Removes all messages except those that were never sent, and those that are sent again.
     func removeSent() throws {
         // The index `message_unfinished` is used only if the statement names the states of the index.
         try database.run(
@@ -75,8 +75,8 @@ extension OutboundQueue {
             "DELETE FROM queue WHERE account = ? AND message = ?", [.integer(account), .integer(message)])
     }
 
-    /// Lets messages leave again, except messages shown by the archive meanwhile. The messages go after all stanzas that have
-    /// left since, so the queue keeps the order of the server's count.
+    /// Releases held messages, except those that the archive has returned in the meantime. They are enqueued again after all stanzas
+    /// sent since, so that the queue keeps the order of the server's count.
     /// - Returns: whether messages were held.
     package func release() throws -> Bool {
         guard try set(.none) else { return false }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// The id of a stanza or an intent of the user's: a new id, or a checked id from outside.
+/// The id of a stanza or an intent of the user: a new id, or a validated id from outside.
 package struct OutgoingID {
     package let text: String
 
-    /// The longest id accepted from outside, in bytes.
+    /// The maximum length of an id from outside, in bytes.
     private static let longest = 256
 
     /// - Parameter given: nil for a new id.
@@ -16,14 +16,14 @@ package struct OutgoingID {
         }
     }
 
-    /// Servers and clients could change white space and controls on the way, so an id has none.
+    /// Whether an id may contain the character. Servers and clients could change white space and control characters in transit.
     private static func mayBeInID(_ scalar: Unicode.Scalar) -> Bool {
         scalar.isXML && scalar.value > 0x20 && !(0x7F...0xA0).contains(scalar.value)
     }
 }
 
 extension Unicode.Scalar {
-    /// Whether XML 1.0 (section 2.2) allows the character; any other character would end the stream.
+    /// Whether XML 1.0 (section 2.2) allows the character; any other character would terminate the stream.
     var isXML: Bool {
         switch value {
         case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true

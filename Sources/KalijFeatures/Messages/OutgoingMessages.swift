@@ -2,19 +2,20 @@ import KalijSteps
 import KalijAddress
 import KalijStore
 
-/// Accepts messages from the user. Once ``accept(_:to:of:in:clock:id:)`` returns, a message is sent exactly once, whatever
-/// happens to the process. If a session is lost and no archive can tell, the message is reported as of unknown outcome.
+/// Accepts messages from the user. Once ``accept(_:to:of:in:clock:id:)`` returns, a message is sent exactly once, whatever happens to
+/// the process. If a session is lost and no archive can determine whether the message arrived, its outcome is reported as unknown.
 public enum OutgoingMessages {
-    /// The largest accepted stanza, in bytes. Leaves room for the additions of features (``OutgoingMessageDecorator/decorate(_:in:)``).
+    /// The maximum size of an accepted stanza, in bytes. Leaves space for the additions of features
+    /// (``OutgoingMessageDecorator/decorate(_:in:)``).
     package static let largestStanza = OutboundQueue.usuallyTaken - 1_000
 
-    /// Stores a chat message and queues the message.
+    /// Stores and enqueues a chat message.
     /// - Parameters:
     ///   - database: a connection that syncs (`Database.Durability.machine`).
     ///   - clock: the source of time.
     ///   - account: the sender.
     ///   - body: the text.
-    ///   - recipient: the receiver.
+    ///   - recipient: the recipient.
     ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under the same id is
     ///     returned unchanged, and not sent again.
     /// - Returns: the message in the state `queued`, or the message accepted before under the id.
@@ -32,13 +33,13 @@ public enum OutgoingMessages {
 public enum AcceptError: Error, CustomStringConvertible, Sendable, Equatable {
     /// The message is empty.
     case empty
-    /// The message holds the character with the given code, and XML cannot carry the character.
+    /// The message contains the character with this code, which XML does not allow.
     case notXML(UInt32)
-    /// The message's stanza would have so many bytes.
+    /// The message's stanza would have this many bytes.
     case tooLong(Int)
-    /// The given id is not allowed.
+    /// The specified id is not allowed.
     case badID
-    /// The message to be answered is not here, or has no id.
+    /// The message to reply to is not stored, or has no id.
     case unanswerable
 
     public var description: String {

@@ -4,29 +4,29 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// A stanza of the user's that has to arrive exactly once: a text, or a stanza that is not shown, such as a correction or a
-/// receipt. The stanza takes the path of messages: a row, the queue, the archive's evidence after a lost session.
+/// A stanza of the user that is delivered exactly once: a text, or a hidden stanza, such as a correction or a receipt. It is handled
+/// like any message: a row, the queue, the archive's evidence after a lost session.
 package struct OutgoingStanza {
     /// A canonical address.
     package let recipient: JID
     package let id: String
-    /// The shown text; nil if the stanza is not a line of the conversation.
+    /// The shown text; nil if the stanza is hidden.
     package let body: String?
-    /// The id of the answered message (XEP-0461).
+    /// The id of the message replied to (XEP-0461).
     package var repliesTo: String?
     /// The children besides the origin-id.
     package let content: [Element]
-    /// Whether the stanza is sent again if nobody knows whether the stanza has arrived: a repetition says the same.
+    /// Whether the stanza is sent again if its outcome is unknown, because it is idempotent.
     package let isRepeatable: Bool
     /// Whether the text is encrypted.
     package var privacy = EncryptionPreference.asConversation
 
-    /// A line of the conversation.
+    /// A message that is shown in the conversation.
     package init(text: String, to recipient: JID, id: String, repliesTo: String? = nil, content: [Element]) {
         self.init(recipient, id, text, repliesTo, content, isRepeatable: false)
     }
 
-    /// A stanza that is not shown. ejabberd archives nothing without a text, but for the hint (XEP-0334 section 4.4).
+    /// A stanza that is not shown. ejabberd archives a message without a text only with this hint (XEP-0334 section 4.4).
     package init(hidden content: [Element], to recipient: JID, id: String, isRepeatable: Bool) {
         self.init(
             recipient, id, nil, nil, content + [Element("store", xmlns: "urn:xmpp:hints")], isRepeatable: isRepeatable)
@@ -51,15 +51,15 @@ package struct OutgoingStanza {
         try step.hooks.roomProviders.contains { try $0.isRoom(recipient, in: step) }
     }
 
-    /// Whether the stanza is for all occupants of a room, or for an occupant alone: then the conversation is with the
-    /// occupant.
+    /// The type of the message and its conversation. A message to a room is for all occupants; a message to an occupant of a room
+    /// belongs to the conversation with that occupant.
     private func way(in step: Step) throws -> (kind: MessageKind, conversation: String) {
         let isRoom = try isRoom(in: step)
         let name = isRoom ? recipient.description : recipient.bare.description
         return (isRoom && recipient.isBare ? .groupchat : .chat, name)
     }
 
-    /// Stores and queues the stanza.
+    /// Stores and enqueues the stanza.
     package func store(in step: Step, sentAt: Int64) throws -> Message {
         let (kind, conversation) = try way(in: step)
         let row = try insert(kind, conversation, in: step, sentAt: sentAt)
@@ -68,8 +68,8 @@ package struct OutgoingStanza {
             ?? message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
     }
 
-    /// Stores, queues and reports a stanza that was accepted before. The stanza fails if the server no longer takes stanzas of
-    /// its size.
+    /// Stores and enqueues a stanza that was accepted before, and emits its event. The stanza fails if the server no longer accepts
+    /// stanzas of its size.
     @discardableResult
     package func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
         let (kind, conversation) = try way(in: step)
@@ -87,7 +87,7 @@ package struct OutgoingStanza {
         return message
     }
 
-    /// Stores and reports a message that cannot be sent: no program misses a stored message.
+    /// Stores a message that cannot be sent, and emits its event: every stored message has one.
     package func storeFailed(_ reason: Reason, in step: Step, sentAt: Int64) throws {
         let (kind, conversation) = try way(in: step)
         try MessageWriter(step: step).fail(insert(kind, conversation, in: step, sentAt: sentAt), reason)
@@ -114,7 +114,7 @@ package struct OutgoingStanza {
         }
         let accepted = AcceptedStanza(stanza, of: row, to: recipient, privacy, isRepeatable: isRepeatable)
         var isKept = false
-        // What comes first on the way in comes last on the way out.
+        // The interceptors are called in the reverse order of the processors of incoming messages.
         for interceptor in step.hooks.outgoingMessageInterceptors.reversed()
         where try interceptor.intercepts(accepted, in: step) { isKept = true }
         guard !isKept else { return }

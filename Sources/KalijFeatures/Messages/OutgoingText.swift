@@ -2,20 +2,20 @@ import KalijAddress
 import KalijSteps
 import KalijXML
 
-/// A chat message that can be sent, with its final id.
+/// A validated chat message with its final id.
 package struct OutgoingText {
     package private(set) var stanza: OutgoingStanza
-    /// Whether the message may have been accepted before: its id comes from outside.
+    /// Whether the message may have been accepted before: its id was specified by the caller.
     private let isRepeatable: Bool
-    /// Whether the text was the conversation's draft, which ends in the same transaction.
+    /// Whether the text was the conversation's draft, which is cleared in the same transaction.
     package var endsDraft = false
 
-    /// The message that the text answers.
+    /// The message that the text replies to.
     package let answered: AnsweredMessage?
 
     /// - Parameters:
     ///   - given: nil for a new id.
-    ///   - answered: the message that the text answers.
+    ///   - answered: the message that the text replies to.
     ///   - privacy: whether the text is encrypted.
     /// - Throws: `AcceptError` for a text or an id that cannot be sent.
     package init(
@@ -38,7 +38,7 @@ package struct OutgoingText {
     package var recipient: JID { stanza.recipient }
     package var body: String { stanza.body ?? "" }
 
-    /// The `<body/>` with a text of the user's.
+    /// The `<body/>` with a text of the user.
     /// - Throws: `AcceptError` for a text that cannot be sent.
     static func element(_ body: String) throws(AcceptError) -> Element {
         guard !body.isEmpty else { throw .empty }
@@ -52,9 +52,9 @@ package struct OutgoingText {
         guard bytes <= OutgoingMessages.largestStanza else { throw .tooLong(bytes) }
     }
 
-    /// Stores and queues the message, unless a message was accepted under the same id before.
+    /// Stores and enqueues the message, unless a message was accepted under the same id before.
     package func accept(in step: Step) throws -> Message {
-        // What was begun since the message was accepted is another draft.
+        // A draft begun after the message was accepted is another one, and stays.
         if let known = try known(in: step) { return known }
         try endDraft(in: step)
         return try stanza.store(in: step, sentAt: step.now)
@@ -69,7 +69,7 @@ package struct OutgoingText {
         isRepeatable ? try Message.accepted(id, by: step.account, in: step.database) : nil
     }
 
-    /// Stores, queues and reports a message that was accepted before.
+    /// Stores and enqueues a message that was accepted before, and emits its event.
     @discardableResult
     func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
         try endDraft(in: step)

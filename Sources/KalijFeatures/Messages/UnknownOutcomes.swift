@@ -1,8 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// Messages sent in a lost session, of unknown outcome. Such messages stay `sent`, are reported, and are never silently
-/// sent again.
+/// Messages of unknown outcome, sent in a lost session. They stay `sent`, are reported, and are never silently sent again.
 package struct UnknownOutcomes {
     package let step: Step
 
@@ -12,8 +11,7 @@ package struct UnknownOutcomes {
 
     // The index `message_unfinished` is used only if the statement names the states of the index.
 
-    /// Reports all messages to people that were sent and not acknowledged; the messages leave the queue. Messages whose
-    /// repetition says the same are sent again instead.
+    /// Reports all unacknowledged one-to-one messages, and removes sent messages from the queue. Idempotent messages are sent again instead.
     package func reportAll() throws {
         try report(
             try step.database.statement(
@@ -26,8 +24,7 @@ package struct UnknownOutcomes {
         try queue.removeSent()
     }
 
-    /// Reports messages that are not in the queue: without stream management no message stays in the queue after
-    /// sending.
+    /// Reports messages that are not in the queue: without stream management no message remains in the queue after it was sent.
     package func reportUnqueued() throws {
         try report(
             try step.database.statement(
@@ -42,7 +39,7 @@ package struct UnknownOutcomes {
         try report(try statement.all([account, .state(MessageState.sent)]) { $0.integer() })
     }
 
-    /// Reports the messages in `rows`; the messages leave the queue.
+    /// Reports the messages in `rows`, and removes them from the queue.
     package func report(_ rows: [Int64]) throws {
         for id in rows {
             try step.database.run("UPDATE message SET settled = 0 WHERE id = ?", [.integer(id)])

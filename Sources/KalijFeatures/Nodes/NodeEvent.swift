@@ -1,14 +1,14 @@
 import KalijSteps
 import KalijXML
 
-/// An event of a node of somebody's (XEP-0163 section 4.3).
+/// An event of a PEP node of any entity (XEP-0163 section 4.3).
 package struct NodeEvent {
     package enum Change {
         /// The newest item has this content.
         case content(Element)
-        /// The item with this id is gone; newer items may be there.
+        /// The item with this id was retracted; newer items may remain.
         case retracted(String)
-        /// All items are gone, or the node.
+        /// All items were removed, or the node was deleted.
         case emptied
     }
 
@@ -18,7 +18,7 @@ package struct NodeEvent {
     package let node: String
     package let change: Change
 
-    /// Nil for any other message. Only a bare address has nodes.
+    /// Parses an event message; nil for any other message. Only a bare address has nodes.
     package init?(_ message: IncomingMessage) {
         guard message.source == .live, let event = message.element.child("event", Self.namespace),
             message.sender.isBare, let part = event.children.first, let node = part["node"]

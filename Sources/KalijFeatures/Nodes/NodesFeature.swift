@@ -2,7 +2,7 @@ import KalijHandlers
 import KalijSteps
 import KalijStore
 
-/// The account's own nodes (XEP-0163), for features that keep items there.
+/// The account's own PEP nodes (XEP-0163), for features that store items there.
 enum NodesFeature: Feature, SessionObserver {
     static let name = "nodes"
     static let migrations = [

@@ -5,12 +5,12 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// A node of the account's (XEP-0163) that keeps all of its items.
+/// A PEP node of the account (XEP-0163) that keeps all of its items.
 ///
-/// The node is created and configured before the first item is published (``prepare(then:)``). ejabberd 23.01 knows only two of
-/// the options of publishing, and a node that ejabberd makes by itself keeps a single item.
+/// The node is created and configured before the first item is published (``prepare(then:)``). ejabberd 23.01 supports only two of the
+/// publish options, and a node that ejabberd creates on the first publish keeps a single item.
 package struct OwnNode {
-    /// Who may read the items (XEP-0060 section 4.5).
+    /// The access model of the items (XEP-0060 section 4.5).
     package enum Access: String, Codable, Sendable {
         /// The account's own clients.
         case whitelist
@@ -18,7 +18,7 @@ package struct OwnNode {
         case open
     }
 
-    /// How far the node is prepared.
+    /// The progress of the preparation.
     enum State: String { case asked, ready }
 
     package let step: Step
@@ -43,10 +43,10 @@ package struct OwnNode {
     /// Whether the node is configured: items may be published.
     package var isReady: Bool { get throws { try state == .ready } }
 
-    /// Whether the node is being created: the handler of ``prepare(then:)`` will be called.
+    /// Whether the node is being prepared: the handler of ``prepare(then:)`` is still to be called.
     package var isAwaited: Bool { get throws { try state == .asked } }
 
-    /// Creates the node, or configures the existing node.
+    /// Creates and configures the node, or configures the existing node.
     /// - Parameter handler: gets the outcome, once.
     package func prepare<H: Handler>(then handler: H) throws where H.Context == Step, H.Input == NodeOutcome {
         try set(.asked)
@@ -58,7 +58,7 @@ package struct OwnNode {
             within: EngineLimits.serverPatience)
     }
 
-    /// The node is there already, in whatever configuration.
+    /// Configures the node, which exists already in an unknown configuration.
     func configure(then handler: Callback<Step, NodeOutcome>) throws {
         let owner = Self.pubsub + "#owner"
         let configure = Element("configure", xmlns: owner, attributes: ["node": name], children: [configuration])
@@ -72,7 +72,7 @@ package struct OwnNode {
         try step.call(handler, outcome)
     }
 
-    /// The configuration is in doubt: the node is to be prepared again.
+    /// Discards the state, because the configuration is uncertain: the node has to be prepared again.
     package func forget() throws {
         try step.database.run(
             "DELETE FROM node WHERE account = ? AND name = ?", [.integer(step.account.id), .text(name)])
@@ -98,8 +98,8 @@ package struct OwnNode {
 
     // MARK: Items
 
-    /// Publishes an item (XEP-0060 section 7.1), unless the node has another configuration by now: that is an error, and the node
-    /// is to be prepared again.
+    /// Publishes an item (XEP-0060 section 7.1). If the node's configuration no longer matches, the response is an error, and the node
+    /// has to be prepared again.
     /// - Returns: the id of the request.
     @discardableResult
     package func publish<H: Handler>(
@@ -123,7 +123,7 @@ package struct OwnNode {
             then: handler, within: EngineLimits.serverPatience)
     }
 
-    /// Asks for all items.
+    /// Requests all items.
     package func ask<H: Handler>(then handler: H) throws where H.Context == Step, H.Input == IQReply {
         let items = Element("items", xmlns: Self.pubsub, attributes: ["node": name])
         try step.send(
@@ -131,14 +131,14 @@ package struct OwnNode {
             within: EngineLimits.serverPatience)
     }
 
-    /// The items in the answer to ``ask(then:)``.
+    /// The items in the response to ``ask(then:)``.
     package static func items(of node: String, in answer: Element) -> Element? {
         guard let items = answer.child("pubsub", pubsub)?.child("items"), items["node"] == node else { return nil }
         return items
     }
 
-    /// The items of an event of the account's node `node`; nil for any other message and for forged events: only the account
-    /// itself publishes there (XEP-0163 section 4.3).
+    /// The items of an event of the account's node `node`; nil for any other message and for forged events: only the account itself
+    /// publishes there (XEP-0163 section 4.3).
     package static func event(of node: String, in message: Element, account: JID) -> Element? {
         guard let items = message.child("event", pubsub + "#event")?.child("items"), items["node"] == node,
             message["from"].map({ JID.received($0) == account }) ?? true
@@ -147,15 +147,15 @@ package struct OwnNode {
     }
 }
 
-/// The outcome of preparing a node.
+/// The outcome of the preparation of a node.
 package enum NodeOutcome {
     /// Items may be published.
     case ready
-    /// The server has no such nodes, or does not answer now.
+    /// The server does not support such nodes, or has not responded.
     case refused
 }
 
-/// The node was created, or not.
+/// The response to the request to create a node.
 struct NodeCreateResponse: InvalidatableHandler {
     static let name = "nodes.created"
     let node: String
@@ -176,7 +176,7 @@ struct NodeCreateResponse: InvalidatableHandler {
     }
 }
 
-/// The existing node was configured, or not.
+/// The response to the request to configure an existing node.
 struct NodeConfigureResponse: InvalidatableHandler {
     static let name = "nodes.configured"
     let node: String

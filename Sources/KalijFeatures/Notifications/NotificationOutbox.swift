@@ -5,36 +5,36 @@ import KalijStore
 public struct Notification: Sendable, Equatable {
     /// The action.
     public enum Kind: String, Sendable {
-        /// A message came: show the notification.
+        /// Show the notification of a received message.
         case show
-        /// The message was read on another device: remove the notification.
+        /// Remove the notification: the message was read on another device.
         case withdraw
     }
 
     /// Whether to show or to remove the notification.
     public let kind: Kind
-    /// The same for all notifications of a message: a new notification replaces the shown notification.
+    /// The identifier of all notifications of a message: a new notification replaces the shown one.
     public let identifier: String
     /// The account's bare address.
     public let account: String
-    /// The bare address of the other side; empty if the user wants neither sender nor text in notifications.
+    /// The bare address of the other side; empty if the user has disabled sender and text in notifications.
     public let conversation: String
-    /// The full address of the sender; or empty.
+    /// The full address of the sender; empty if the user has disabled it.
     public let sender: String
-    /// The text of the message; empty if there is none that can be read, or if the user wants none in notifications.
+    /// The text of the message; empty if there is no readable text, or if the user has disabled it in notifications.
     public let body: String
     /// When the message was sent, in milliseconds since 1970.
     public let at: Int64
 }
 
-/// The notifications owed to the user: rows of the message's own transaction, done after they were shown. A
+/// The outbox of notifications to the user: rows written in the message's own transaction, and marked as done after they were shown. A
 /// notification that is being shown when the process dies is shown again.
 package struct NotificationOutbox {
     package let database: Database
 
     package init(database: Database) { self.database = database }
 
-    /// How many shown notifications are remembered, to be withdrawn.
+    /// How many shown notifications are kept, so that they can be withdrawn.
     private static let remembered: Int64 = 1000
 
     package struct Entry: Sendable {
@@ -44,11 +44,10 @@ package struct NotificationOutbox {
         package let notification: Notification
     }
 
-    /// The most bytes of text in one reading, except for the last entry.
+    /// The maximum number of text bytes in one read, except for the last entry.
     private static let portion = 256 * 1024
 
-    /// The oldest notifications that are not done: at most `limit`, fewer if they are long, at least one if there is
-    /// any.
+    /// The oldest pending notifications: at most `limit`, fewer if they are long, at least one if there is any.
     package func pending(limit: Int) throws -> [Entry] {
         let addresses = try AccountTable(database).addresses()
         var (entries, bytes): ([Entry], Int) = ([], 0)
@@ -74,7 +73,7 @@ package struct NotificationOutbox {
         return entries
     }
 
-    /// How many of an account are not done.
+    /// The number of pending notifications of an account.
     package func pendingCount(of account: Int64) throws -> Int {
         let count = try database.prepare(
             "SELECT count(*) FROM notification INDEXED BY notification_pending WHERE account = ? AND done = 0"
@@ -82,19 +81,19 @@ package struct NotificationOutbox {
         return Int(count ?? 0)
     }
 
-    /// Notes that `entries`, the oldest, are going to be shown. Call this in a transaction, and show the notifications
-    /// after its commit. From then on the user may have seen them, even if this process dies before the entries are
-    /// marked as done: messages read on another device are withdrawn.
+    /// Records that `entries`, the oldest, are about to be shown. Call this in a transaction, and show the notifications after its
+    /// commit. From then on the user may have seen them, even if this process dies before the entries are marked as done: if their
+    /// messages are read on another device, they are withdrawn.
     package func begin(_ entries: [Entry]) throws {
         guard let last = entries.last else { return }
         try database.run(
             "UPDATE notification SET begun = 1 WHERE done = 0 AND begun = 0 AND id <= ?", [.integer(last.id)])
     }
 
-    /// `entries` were shown; to be called in a transaction.
+    /// Marks `entries` as shown; to be called in a transaction.
     package func done(_ entries: [Entry]) throws {
         for entry in entries {
-            // An entry of a changed kind still has to be shown as the new kind.
+            // An entry whose kind has changed in the meantime remains pending with the new kind.
             let values: [Value] = [.integer(entry.id), .state(entry.notification.kind)]
             switch entry.notification.kind {
             case .withdraw: try database.run("DELETE FROM notification WHERE id = ? AND kind = ?", values)
@@ -108,9 +107,10 @@ package struct NotificationOutbox {
             [.integer(Self.remembered)])
     }
 
-    /// The message was read on another device while the notification was being shown here, and the row was deleted.
+    /// Enqueues the withdrawal of a notification whose row was deleted while it was being shown: the message was read on another
+    /// device.
     private func withdraw(_ entry: Entry) throws {
-        // Meanwhile the account may have been removed, and the message with it.
+        // The account may have been removed in the meantime, and the message with it.
         guard try Message.load(entry.message, from: database) != nil else { return }
         try database.run(
             """
@@ -124,13 +124,14 @@ package struct NotificationOutbox {
     }
 }
 
-/// A step's work on notifications.
+/// Writes notifications in a step.
 struct NotificationWriter {
     package let step: Step
     private var account: Value { .integer(step.account.id) }
     private var messages: MessageReader { MessageReader(database: step.database, account: step.account.id) }
 
-    /// The message in `row` is shown from now on. Archived messages from before the account was added cause no notification.
+    /// Enqueues a notification for the message in `row`, which is shown from now on. Archived messages from before the account was
+    /// added cause none.
     package func shown(_ received: IncomingMessage, row: Int64) throws {
         guard step.notifies, received.direction == .incoming,
             received.encryption?.problem != .beforeDevice,
@@ -146,7 +147,7 @@ struct NotificationWriter {
         step.notified()
     }
 
-    /// Whether somebody talks to the account, in person or in a room of the account.
+    /// Whether the message is addressed to the account, in person or in a room of the account.
     private func isConversation(_ received: IncomingMessage) throws -> Bool {
         switch received.type {
         case "chat", "normal": return true
@@ -159,8 +160,8 @@ struct NotificationWriter {
         try RoomRows(database: step.database, account: step.account.id).room(received.sender)
     }
 
-    /// In a group every message is for everybody. In a channel, without a choice of the user's, a message is for the
-    /// user if it mentions the user.
+    /// Whether a message in a room is relevant to the user. In a group every message is. In a channel, without a setting of the user,
+    /// a message is if it mentions the user.
     private func isWanted(_ received: IncomingMessage) throws -> Bool {
         guard let room = try room(of: received), !room.info.isGroup else { return true }
         let choice = try StoredSettings(database: step.database, account: step.account.id)
@@ -168,19 +169,19 @@ struct NotificationWriter {
         return try choice || isMeant(received)
     }
 
-    /// Whether a message is for the user: in a room, if the message names the user's nickname there.
+    /// Whether a message is addressed to the user: in a room, if it contains the user's nickname there.
     private func isMeant(_ received: IncomingMessage) throws -> Bool {
         guard received.type == "groupchat", let room = try room(of: received) else { return true }
         return Mention.names(room.held ?? room.nick, in: received.body ?? "")
     }
 
-    /// The conversations of notifications that are shown, or to be shown.
+    /// The conversations with notifications that are shown, or pending.
     func conversations() throws -> [String] {
         try step.database.statement("SELECT DISTINCT conversation FROM notification WHERE account = ? AND kind = ?")
             .all([account, .state(Notification.Kind.show)]) { $0.text("conversation") }
     }
 
-    /// The user has seen the messages of `conversation` up to `last`, on whatever device.
+    /// Withdraws the notifications of `conversation` up to `last`: the user has displayed the messages, on any device.
     func withdraw(through last: MessageReader.Place, in conversation: String) throws {
         let shown = try step.database.statement(
             """
@@ -200,7 +201,7 @@ struct NotificationWriter {
         step.notified()
     }
 
-    /// The message in `row` has no text any more.
+    /// Withdraws the notification of the message in `row`, whose text was removed.
     func withdraw(_ row: Int64) throws {
         let shown = try step.database.statement(
             "SELECT id, begun OR done AS seen FROM notification WHERE message = ? AND kind = ?"

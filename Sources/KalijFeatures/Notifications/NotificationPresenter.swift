@@ -3,8 +3,8 @@ import KalijRoles
 import KalijStore
 import Synchronization
 
-/// Connects the tasks that show notifications with the engine's thread. The thread reads notifications, and marks the
-/// shown ones.
+/// Connects the tasks that show notifications with the engine's thread, which reads notifications from the outbox, and marks the shown
+/// ones.
 package final class NotificationPresenter: Sendable {
 
     package init() {
@@ -13,12 +13,12 @@ package final class NotificationPresenter: Sendable {
 
     private struct State {
         package var last = 0
-        /// The entry held by each loop: a notification that is being shown.
+        /// The entry held by each consumer: a notification that is being shown.
         package var held: [Int: Entry] = [:]
         package var waiting: [Int: CheckedContinuation<Notification?, Never>] = [:]
         /// Shown entries that are not marked yet.
         package var shown: [Entry] = []
-        /// Rows of notifications that could not be shown and wait for the next try.
+        /// Rows of notifications that could not be shown and wait for a retry.
         package var failed: Set<Int64> = []
         package var isEnded = false
         package var ring: @Sendable () -> Void = {}
@@ -26,7 +26,7 @@ package final class NotificationPresenter: Sendable {
 
     private let state = Mutex(State())
 
-    /// The end of the connection in a loop.
+    /// The consumer's end of the connection, one for each loop.
     final class Consumer: Sendable {
         private let presenter: NotificationPresenter
         private let number: Int
@@ -39,7 +39,7 @@ package final class NotificationPresenter: Sendable {
             }
         }
 
-        // The loop has ended: its notification was perhaps not shown.
+        // The loop has ended, and may not have shown its notification.
         deinit { presenter.putBack(number) }
 
         package func next() async -> Notification? {
@@ -51,7 +51,7 @@ package final class NotificationPresenter: Sendable {
         }
     }
 
-    // MARK: The tasks' side
+    // MARK: Consumers
 
     private func ask(_ consumer: Int, _ continuation: CheckedContinuation<Notification?, Never>) {
         let (over, ring) = state.withLock { state in
@@ -77,7 +77,7 @@ package final class NotificationPresenter: Sendable {
         ring()
     }
 
-    /// The loop could not show `notification`.
+    /// Records that a consumer could not show `notification`.
     package func fail(_ notification: Notification) {
         let ring = state.withLock { state in
             guard let (consumer, entry) = state.held.first(where: { $0.value.notification == notification }) else {
@@ -90,15 +90,15 @@ package final class NotificationPresenter: Sendable {
         ring()
     }
 
-    // MARK: The engine's side
+    // MARK: Engine
 
     /// Opens the connection: `ring` calls the engine after a notification was shown or requested.
     package func open(ring: @escaping @Sendable () -> Void) { state.withLock { $0.ring = ring } }
 
-    /// No engine drives for a while: waiting loops go on waiting.
+    /// Detaches an engine that is to be replaced: consumers continue to wait.
     package func pause() { state.withLock { $0.ring = {} } }
 
-    /// No engine will drive again.
+    /// Ends all loops: no further engine will drive.
     package func end() {
         let waiting = state.withLock { state in
             state.isEnded = true
@@ -109,20 +109,20 @@ package final class NotificationPresenter: Sendable {
         waiting.forEach { $0.resume(returning: nil) }
     }
 
-    /// Whether a notification is being shown, or was shown and is not marked.
+    /// Whether a notification is being shown, or was shown and is not marked yet.
     package var isBusy: Bool { state.withLock { !$0.held.isEmpty || !$0.shown.isEmpty } }
 
-    /// Whether a notification could not be shown and waits for the next try.
+    /// Whether a notification could not be shown and waits for a retry.
     package var hasFailed: Bool { state.withLock { !$0.failed.isEmpty } }
 
-    /// Lets notifications be tried again that could not be shown.
+    /// Makes notifications eligible again that could not be shown.
     package func retry() { state.withLock { $0.failed = [] } }
 
-    /// Whether a loop waits for a notification.
+    /// Whether a consumer waits for a notification.
     var isAwaited: Bool { state.withLock { !$0.waiting.isEmpty } }
 
     /// Marks the shown notifications.
-    /// - Throws: `FenceError.stale`, `StoreError`; the notifications are marked the next time.
+    /// - Throws: `FenceError.stale`, `StoreError`; the notifications are marked at the next call.
     package func settle(_ outbox: NotificationOutbox, _ fence: Fence) throws {
         let shown = state.withLock { $0.shown }
         guard !shown.isEmpty else { return }
@@ -133,7 +133,7 @@ package final class NotificationPresenter: Sendable {
         state.withLock { $0.shown.removeFirst(shown.count) }
     }
 
-    /// Marks the shown notifications, and gives owed notifications to waiting loops.
+    /// Marks the shown notifications, and delivers pending notifications to waiting consumers.
     package func serve(_ outbox: NotificationOutbox, _ fence: Fence) throws {
         try settle(outbox, fence)
         let (wanted, held) = state.withLock { ($0.waiting.count, $0.failed.union($0.held.values.map(\.id))) }
@@ -150,7 +150,7 @@ package final class NotificationPresenter: Sendable {
 
     private func give(_ entry: Entry) {
         let waiting = state.withLock { state -> CheckedContinuation<Notification?, Never>? in
-            // The loop that has waited longest; if no loop waits any more, the entry stays owed.
+            // The consumer that was created first; if none waits any more, the entry remains pending.
             guard let consumer = state.waiting.keys.min() else { return nil }
             state.held[consumer] = entry
             return state.waiting.removeValue(forKey: consumer)

@@ -29,7 +29,7 @@ enum NotificationsFeature: Feature, StoredMessageObserver {
         try NotificationWriter(step: step).shown(incoming, row: message.id)
     }
 
-    /// A message that was retracted, or a correction that found its original, is no longer announced.
+    /// Withdraws the notification of a message that was retracted, or of a correction whose original was found.
     static func didChangeBody(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
         if text == nil { try NotificationWriter(step: step).withdraw(row) }
     }

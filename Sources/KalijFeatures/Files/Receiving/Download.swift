@@ -1,6 +1,6 @@
 import KalijSteps
 
-/// Fetches the file of a message. The file is in ``MessageFile/path`` then.
+/// Downloads the file of a message. ``MessageFile/path`` is then its location.
 public struct Download: Intent {
     public static let name = "download"
     /// The message with the file.

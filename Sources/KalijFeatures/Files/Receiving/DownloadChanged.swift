@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijText
 
-/// A received file has another state, or more of it has come.
+/// The state of a received file has changed, or more of it was received.
 public struct DownloadChanged: EventContent {
     public static let name = "download"
     public static let meaning =
@@ -11,9 +11,9 @@ public struct DownloadChanged: EventContent {
     public let message: Int64
     /// The file.
     public let file: MessageFile
-    /// As `transfer` in JSON: `Documentation/Events.md`.
+    /// The value of `transfer` in JSON: `Documentation/Events.md`.
     public let state: String
-    /// How many bytes have come; nil if none come.
+    /// How many bytes were received; nil if no transfer is in progress.
     public let bytes: Int64?
 
     public var fields: [EventField] {

@@ -5,9 +5,9 @@ import KalijStore
 package struct ReceivedFileRow {
     /// The row of the message.
     package let message: Int64
-    /// A URL of https; empty if the sender has named none.
+    /// An HTTPS URL; empty if the sender has specified none.
     package let url: String
-    /// The nonce, of 12 or 16 bytes, and the key after it (``FileAddress/key``); nil if the file is not encrypted.
+    /// The nonce, of 12 or 16 bytes, followed by the key (``FileAddress/key``); nil if the file is not encrypted.
     package let key: [UInt8]?
     package let description: FileDescription
     package var state: MessageFile.State
@@ -19,9 +19,9 @@ package struct ReceivedFileRow {
     /// In milliseconds of the steady time.
     package var notBefore: Int64
     package var failures: Int64
-    /// Whether nobody has asked for the file: then only a small file is fetched.
+    /// Whether the download is automatic, without a request of the user: then only a small file is fetched.
     package var isAutomatic: Bool
-    /// The validator of the first answer (RFC 9110 section 8.8): a part of the file belongs to this version alone.
+    /// The validator of the first response (RFC 9110 section 8.8): a partial file belongs to this version alone.
     package var validator: String?
     /// The intent that waits for the file.
     package var intent: String?
@@ -45,16 +45,16 @@ package struct ReceivedFileRow {
         intent = row.optionalText("intent")
     }
 
-    /// Why nothing is fetched without an address.
+    /// The problem of a file without an address.
     static let withoutAddress = "the sender has named no address of https"
     var isFetchable: Bool { !url.isEmpty }
 
-    /// A name for people, and for the stored file before it is cleaned.
+    /// A name for human readers, and the basis of the name of the stored file.
     package var suggestedName: String {
         description.name ?? FileAddress(url: url, key: nil).lastPart
     }
 
-    /// For applications.
+    /// The form for applications.
     package var file: MessageFile {
         MessageFile(
             name: suggestedName.isEmpty ? nil : suggestedName, type: description.type, size: description.size,
@@ -114,7 +114,7 @@ package struct ReceivedFileRows {
         try database.run("DELETE FROM attachment WHERE message = ?", [.integer(message)])
     }
 
-    /// The wanted files of `account`, as many as are due at `now`, oldest first.
+    /// The wanted files of `account` that are due at `now`, oldest first; at most `limit`.
     /// - Parameter automatic: whether to return automatic downloads, or those that the user has requested.
     package func due(
         of account: Int64, at now: Int64, automatic: Bool, limit: Int64
@@ -137,7 +137,7 @@ package struct ReceivedFileRows {
             .first([.integer(account)]) { $0.optionalInteger() } ?? nil
     }
 
-    /// Whether a process that ends by itself has to fetch a file.
+    /// Whether a process that ends by itself has to fetch a file before: a requested download that is due at once.
     func isOwed(by account: Int64) throws -> Bool {
         try database.statement(
             "SELECT 1 FROM attachment WHERE account = ? AND state = 'wanted' AND not_before = 0 AND automatic = 0 LIMIT 1"
@@ -150,7 +150,7 @@ package struct ReceivedFileRows {
             ?? false
     }
 
-    /// How many received files are here, and their bytes; of at most 10,000 files.
+    /// The number of stored received files, and their bytes; of at most 10,000 files.
     func stored(of account: Int64) throws -> (count: Int64, bytes: Int64) {
         try database.statement(
             """

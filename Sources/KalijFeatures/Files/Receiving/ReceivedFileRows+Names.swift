@@ -2,7 +2,7 @@ import FoundationEssentials
 import KalijStore
 
 extension ReceivedFileRows {
-    /// The names of the files that the messages in `rows` share, empty without a name: one question.
+    /// The names of the files that the messages in `rows` share, empty without a name: a single query.
     package func names(of rows: [Int64]) throws -> [Int64: String] {
         let list = String(decoding: try JSONEncoder().encode(rows), as: UTF8.self)
         let names = try database.statement(

@@ -8,11 +8,11 @@ package struct ReceivedFiles {
     package init(step: Step) { self.step = step }
     package var rows: ReceivedFileRows { ReceivedFileRows(database: step.database) }
 
-    /// The largest file that is fetched without being asked for, in bytes.
+    /// The maximum size of an automatic download, in bytes.
     package static let largestAutomatic: Int64 = 1 << 20
-    /// Nothing is fetched unasked once the stored files have so many bytes.
+    /// Automatic downloads stop once the stored files have this many bytes.
     private static let mostAutomatic: Int64 = 1 << 30
-    /// How often a file is tried before the user has to ask again.
+    /// The maximum number of attempts before the user has to request the file again.
     private static let mostFailures: Int64 = 10
 
     func insert(_ file: SharedFile, of message: Int64, state: MessageFile.State, automatic: Bool = false) throws {
@@ -20,7 +20,7 @@ package struct ReceivedFiles {
         if state == .wanted { step.filesChanged() }
     }
 
-    /// A message has come and was stored.
+    /// Records the file of a message that was received and stored.
     /// - Returns: the file of the message.
     func arrived(_ message: Message, _ incoming: IncomingMessage) throws -> MessageFile? {
         guard incoming.isShown, incoming.encryption?.problem == nil, let file = MessageContent(of: incoming).file
@@ -35,18 +35,18 @@ package struct ReceivedFiles {
         return try rows.row(of: message.id)?.file
     }
 
-    /// The message in the row `message` was read late: its file is fetched if the user asks.
+    /// Records the file of a message that was decrypted after it was stored: it is fetched if the user requests it.
     func offer(_ file: SharedFile, of message: Int64) throws {
         try insert(file, of: message, state: file.address.isKnown ? .offered : .failed)
     }
 
-    /// Files are fetched unasked only from people whom the user has written to. Who may choose an address that is fetched learns when
-    /// and from where the user reads.
+    /// Whether a file is fetched automatically: only from contacts to whom the user has written. A fetch discloses to whoever chose
+    /// the address when and from where the user reads.
     private func isFetched(_ file: SharedFile, _ message: Message, _ incoming: IncomingMessage) throws -> Bool {
         guard message.direction == .incoming, message.type != "groupchat", try !step.isHistory(incoming),
             file.description.size.map({ $0 <= Self.largestAutomatic }) ?? (file.address.key != nil),
             try step.settings(for: message.conversation).downloads,
-            // Nobody else fills the user's disk without end.
+            // Bounds the disk space that senders can fill.
             try rows.stored(of: step.account.id).bytes < Self.mostAutomatic
         else { return false }
         return try MessageReader(database: step.database, account: step.account.id)
@@ -55,7 +55,7 @@ package struct ReceivedFiles {
 
     // MARK: Fetching
 
-    /// The user wants the file of `message`.
+    /// Handles the user's request for the file of `message`.
     /// - Throws: `IntentFailure`
     func want(_ message: Int64, for intent: String) throws -> IntentOutcome {
         guard var row = try rows.row(of: message) else { throw IntentFailure("the message shares no file") }
@@ -72,14 +72,14 @@ package struct ReceivedFiles {
         }
     }
 
-    /// The first answer for the file has come; a part is of this version.
+    /// Records the validator of the first response: a partial file is of this version.
     package func began(_ message: Int64, validator: String?) throws {
         guard var row = try rows.row(of: message), row.validator != validator else { return }
         row.validator = validator
         try rows.set(row)
     }
 
-    /// The file is here, and is as was promised.
+    /// Records that the file was received completely and verified.
     /// - Parameter name: the path below `files`.
     package func stored(_ message: Int64, at name: String) throws {
         guard var row = try rows.row(of: message) else { return try FileDeletionQueue.add(name, in: step) }
@@ -87,14 +87,14 @@ package struct ReceivedFiles {
         try set(row, .done)
     }
 
-    /// The file cannot be fetched.
+    /// Records a permanent failure.
     package func failed(_ message: Int64, _ reason: String) throws {
         guard var row = try rows.row(of: message), row.state == .wanted else { return }
         (row.state, row.problem, row.validator) = (row.isAutomatic ? .offered : .failed, reason, nil)
         try set(row, .failed(reason))
     }
 
-    /// The file could not be fetched now.
+    /// Records a temporary failure, and schedules the next attempt.
     package func later(_ message: Int64, _ reason: String) throws {
         guard var row = try rows.row(of: message), row.state == .wanted else { return }
         row.failures += 1
@@ -104,7 +104,7 @@ package struct ReceivedFiles {
         try set(row)
     }
 
-    /// There is another network: what could not be fetched is tried at once.
+    /// The network has changed: failed downloads are retried at once.
     package func networkChanged() throws {
         try step.database.run(
             "UPDATE attachment SET not_before = 0 WHERE account = ? AND state = 'wanted' AND not_before > 0",
@@ -124,10 +124,9 @@ package struct ReceivedFiles {
 
     // MARK: Ends
 
-    /// The message has lost its text (retracted, removed by a room, forgotten), or has got another text; or an encrypted message could
-    /// be read after all.
+    /// The text of a message was removed (retracted, moderated, forgotten) or replaced, or an encrypted message was decrypted later.
     func textChanged(of message: Int64, from old: String?, to text: String?) throws {
-        // A correction of the text beside a file leaves the file; one of the address does not.
+        // A correction of the text beside a file keeps the file; a correction of the address removes it.
         if text == nil || old.map(FileAddress.isAddress) ?? false { try erased(message) }
         guard let text, let address = FileAddress(encrypted: text) else { return }
         try insert(SharedFile(address, FileDescription()), of: message, state: .offered)
@@ -141,7 +140,7 @@ package struct ReceivedFiles {
         step.filesChanged()
     }
 
-    /// The account is logged out: the files can be had from the server again, for a while.
+    /// The account is logged out: stored files are discarded, and can be fetched from the server again while it keeps them.
     func loggedOut() throws {
         let values: [Value] = [.integer(step.account.id), .state(MessageFile.State.offered)]
         try step.database.run(

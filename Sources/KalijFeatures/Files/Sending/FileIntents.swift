@@ -1,11 +1,11 @@
 import KalijAddress
 import KalijSteps
 
-/// Shares a file that was accepted already: the file lies in `files/out` of the directory. Applications call
-/// `AccountDirectory.share(file:)`, which accepts the file and leaves this intent.
+/// Shares a file that was accepted already, and is stored in `files/out` of the directory. Applications call
+/// `AccountDirectory.share(file:)`, which accepts the file and creates this intent.
 package struct SendFile: Intent {
     package static let name = "send_file"
-    /// The receiver.
+    /// The recipient.
     package let to: String
     /// The name in `files/out`.
     package let file: String
@@ -53,7 +53,7 @@ package struct SendFile: Intent {
     }
 }
 
-/// Gives up sending a file whose message is not queued yet, or a file that has failed.
+/// Cancels the upload of a file whose message is not queued yet, or of a file that has failed.
 public struct CancelUpload: Intent {
     public static let name = "cancel_upload"
     /// The id of the message (`origin_id`).
@@ -68,7 +68,7 @@ public struct CancelUpload: Intent {
     }
 }
 
-/// Sends a file that has failed, or that waits, now. The message that has failed is gone: a new one takes its place.
+/// Retries a failed or waiting upload at once. A message that has failed is removed: a new one replaces it.
 public struct RetryUpload: Intent {
     public static let name = "retry_upload"
     /// The id of the message (`origin_id`).

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijText
 
-/// A file on its way to the server has another state, or more of it has left.
+/// The state of an upload has changed, or more of the file was sent.
 public struct UploadChanged: EventContent {
     public static let name = "upload"
     public static let meaning =
@@ -9,13 +9,13 @@ public struct UploadChanged: EventContent {
     public static let keys: [EventKey] = [.originID, .to, .fileName, .transfer, .bytes, .size, .reason]
     /// The id of the message that will share the file.
     public let id: String
-    /// The receiver.
+    /// The recipient.
     public let to: String
     /// The name of the file.
     public let file: String
-    /// As `transfer` in JSON: `Documentation/Events.md`.
+    /// The value of `transfer` in JSON: `Documentation/Events.md`.
     public let state: String
-    /// How many bytes have left; nil if none leave.
+    /// How many bytes were sent; nil if no transfer is in progress.
     public let bytes: Int64?
     /// The size of the file in bytes.
     public let size: Int64

@@ -4,7 +4,7 @@ import KalijStore
 
 import FoundationEssentials
 
-/// A file on its way to the server, as stored.
+/// An upload, as stored.
 package struct UploadRow {
     package let id: Int64
     /// The id of the message that will share the file, and of the intent.
@@ -22,7 +22,7 @@ package struct UploadRow {
     package let acceptedAt: Int64
     package var plan: UploadPlan
 
-    /// The bytes of a PUT: of an encrypted file with its tag.
+    /// The size of the PUT in bytes; for an encrypted file with its tag.
     package var putSize: Int64 {
         let size = description.size ?? 0
         return key == nil ? size : size &+ 16
@@ -55,7 +55,7 @@ package struct UploadRow {
     }
 }
 
-/// The stored files of an account on their way.
+/// The stored uploads of an account.
 package struct UploadRows {
     package let database: Database
     package let account: Int64
@@ -77,7 +77,7 @@ package struct UploadRows {
             .first([.integer(account), .text(messageID)]) { $0.integer() }.flatMap { try row($0) }
     }
 
-    /// In the order of their acceptance.
+    /// All uploads, in the order of acceptance.
     package func all() throws -> [UploadRow] {
         try database.statement(
             """
@@ -125,7 +125,7 @@ package struct UploadRows {
 
     func removeAll() throws { try database.run("DELETE FROM upload WHERE account = ?", [.integer(account)]) }
 
-    /// The transfers that are under way: a few at a time.
+    /// The transfers in progress: a few at a time.
     package func active() throws -> [UploadRow] {
         try database.statement(
             """
@@ -136,7 +136,7 @@ package struct UploadRows {
         ).all([.integer(account)]) { UploadRow($0) }
     }
 
-    /// The waiting files that are due at `now`, in the order of their acceptance; at most `limit`.
+    /// The waiting files that are due at `now`, in the order of acceptance; at most `limit`.
     package func due(at now: Int64, limit: Int64) throws -> [UploadRow] {
         try database.statement(
             """
@@ -154,7 +154,7 @@ package struct UploadRows {
         ).first([.integer(account)]) { $0.optionalInteger() } ?? nil
     }
 
-    /// The failed uploads that were kept long enough at the time `now`; at most 100.
+    /// The failed uploads whose retention has ended at the time `now`; at most 100.
     package func forgettable(at now: Int64) throws -> [UploadRow] {
         let ids = try database.statement(
             "SELECT id FROM upload WHERE account = ? AND state = 'failed' AND not_before <= ? LIMIT 100"
@@ -162,7 +162,8 @@ package struct UploadRows {
         return try ids.compactMap { try row($0) }
     }
 
-    /// Whether a process that ends by itself has to go on: transfers under way, or ready to begin. What waits for a time does not count.
+    /// Whether a process that ends by itself has to continue: for transfers in progress, or ready to begin. Uploads that wait for a
+    /// time do not count.
     func isOwed() throws -> Bool {
         try database.statement(
             """
@@ -172,13 +173,13 @@ package struct UploadRows {
         ).first([.integer(account)]) { _ in true } ?? false
     }
 
-    /// Whether the file `name` in `files/out` belongs to an upload of whatever account.
+    /// Whether the file `name` in `files/out` belongs to an upload of any account.
     package static func isKnown(_ name: String, in database: Database) throws -> Bool {
         try database.statement("SELECT 1 FROM upload WHERE file = ? LIMIT 1").first([.text(name)]) { _ in true }
             ?? false
     }
 
-    /// How many files wait, and their bytes; of at most 1,000 files.
+    /// The number of stored uploads, and their bytes; of at most 1,000 files.
     package func stored() throws -> (count: Int64, bytes: Int64) {
         try database.statement(
             "SELECT count(*) AS count, coalesce(sum(size), 0) AS bytes FROM (SELECT size FROM upload WHERE account = ? LIMIT 1000)"

@@ -5,8 +5,8 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// The service of the account's server that takes files (XEP-0363 section 4): looked for when there is a file to send, and kept in a
-/// row for a day. Sessions in which no file is sent ask nobody.
+/// The upload service of the account's server (XEP-0363 section 4): discovered when there is a file to send, and kept in a row for a
+/// day. In sessions without a file to send no query is sent.
 package struct UploadServices {
     let step: Step
     private var database: Database { step.database }
@@ -14,26 +14,26 @@ package struct UploadServices {
 
     init(step: Step) { self.step = step }
 
-    /// A service with its limit.
+    /// A service and its limit.
     package struct Service: Equatable {
         package let jid: JID
-        /// The largest file that the service takes, in bytes; nil if the service does not say.
+        /// The maximum file size of the service, in bytes; nil if the service specifies none.
         package let limit: Int64?
     }
 
-    /// What is known of the service.
+    /// The state of the discovery.
     package enum Knowledge: Equatable {
         case unknown
-        /// The answers have not come yet.
+        /// Responses are outstanding.
         case asked
         case none
         case known(Service)
     }
 
-    /// The most items of a server that are asked.
+    /// The maximum number of server items that are queried.
     private static let mostItems = 20
 
-    /// The service as known last, however long ago.
+    /// The service as last discovered, however long ago.
     package static func last(of account: Int64, in database: Database) throws -> Service? {
         try database.statement("SELECT jid, max_size FROM upload_service WHERE account = ? AND jid IS NOT NULL")
             .first([.integer(account)]) {
@@ -41,7 +41,8 @@ package struct UploadServices {
             }
     }
 
-    /// What is known well enough for sending a file. A server may get a service, or another limit.
+    /// The state of the discovery, as required for sending a file. A result expires, because a server may get a service, or another
+    /// limit.
     func knowledge() throws -> Knowledge {
         let row = try database.statement("SELECT jid, asking, asked_at FROM upload_service WHERE account = ?")
             .first([account]) { ($0.optionalText("jid"), $0.integer("asking") > 0, $0.integer("asked_at")) }
@@ -69,15 +70,15 @@ package struct UploadServices {
         return Set([account.jid.domain, row?.0, row?.1].compactMap { $0?.lowercased() })
     }
 
-    /// A slot has an address of this host.
+    /// Records the host of a slot's address.
     func note(host: String) throws {
         try database.run(
             "UPDATE upload_service SET host = ?1 WHERE account = ?2 AND host IS NOT ?1", [.text(host), account])
     }
 
-    // MARK: Looking
+    // MARK: Discovery
 
-    /// Looks for a service.
+    /// Starts the discovery of a service.
     func look() throws {
         guard let server = try? JID(step.account.jid.domain) else { return }
         try expect(1)
@@ -114,8 +115,8 @@ package struct UploadServices {
         try Uploads(step: step).serviceKnown()
     }
 
-    /// An answer has come, or will not come.
-    /// - Parameter nothing: whether the answer says that there is no service.
+    /// Handles a response without a service, or a timeout.
+    /// - Parameter nothing: whether a response was received, which shows that there is no service.
     fileprivate func told(nothing: Bool) throws {
         try database.run(
             "UPDATE upload_service SET asking = max(0, asking - 1) WHERE account = ?", [account])
@@ -124,7 +125,7 @@ package struct UploadServices {
         ).first([account]) { _ in true }
         guard isOver ?? false else { return }
         guard nothing else {
-            // Silence says nothing of the service: the next file asks.
+            // A timeout does not show whether there is a service: the next file starts another discovery.
             try database.run("UPDATE upload_service SET asked_at = 0 WHERE account = ?", [account])
             return try Uploads(step: step).serviceSilent()
         }
@@ -134,14 +135,14 @@ package struct UploadServices {
 }
 
 extension UploadServices {
-    /// The service does not answer as before, or the session of the question is lost: the next file looks again.
+    /// Discards the result: the service returns errors, or the session of the query was lost. The next file starts another discovery.
     func forget() throws {
         try database.run("UPDATE upload_service SET asking = 0, asked_at = 0 WHERE account = ?", [account])
         step.filesChanged()
     }
 }
 
-/// The items of the server are known.
+/// The response to the query for the server's items.
 struct UploadServiceItemsResponse: InvalidatableHandler {
     static let name = "files.items"
 
@@ -156,7 +157,7 @@ struct UploadServiceItemsResponse: InvalidatableHandler {
     func invalidate(_ reason: Invalidation, in step: Step) throws { try UploadServices(step: step).forget() }
 }
 
-/// The features of an item are known.
+/// The response to the query for an item's features.
 struct UploadServiceInfoResponse: InvalidatableHandler {
     static let name = "files.service"
     let jid: JID

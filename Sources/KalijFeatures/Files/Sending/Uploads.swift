@@ -8,18 +8,18 @@ import KalijXML
 
 import FoundationEssentials
 
-/// The files that are on their way to the server, in a step.
+/// The uploads of an account, in a step.
 package struct Uploads {
     package let step: Step
     package init(step: Step) { self.step = step }
     package var rows: UploadRows { UploadRows(database: step.database, account: step.account.id) }
 
-    /// How long a file waits for a server with a service, and how long a failed upload can be tried again; in milliseconds.
+    /// How long a file waits for a server with a service, and how long a failed upload can be retried; in milliseconds.
     static let patience: Int64 = 7 * 86_400_000
 
     // MARK: Events
 
-    /// Takes over an accepted file.
+    /// Records the upload of an accepted file.
     func accept(_ file: SendFile, id: String) throws {
         guard try rows.row(for: id) == nil,
             try Message.accepted(id, by: step.account, in: step.database) == nil
@@ -29,7 +29,7 @@ package struct Uploads {
         step.filesChanged()
     }
 
-    /// There is room for the transfer of the upload `id`.
+    /// Begins the upload `id`: a transfer slot of this process is free.
     package func begin(_ id: Int64) throws {
         guard let row = try rows.row(id), row.plan.stage == .waiting else { return }
         let services = UploadServices(step: step)
@@ -68,14 +68,14 @@ package struct Uploads {
         }
     }
 
-    /// Spreads the attempts of many clients: the same for an upload, different for each.
+    /// A value that spreads the attempts of many clients: constant for an upload, different between uploads.
     private static func random(_ row: UploadRow) -> Double {
         let begin = UInt64(clamping: row.plan.failures)
         let sum = row.messageID.utf8.reduce(begin) { ($0 &* 31) &+ UInt64(clamping: $1) }
         return Double(sum % 1000) / 1000
     }
 
-    /// The service is known: whatever has waited for a service goes on.
+    /// A service was discovered: uploads that have waited for one continue.
     func serviceKnown() throws {
         try step.database.run(
             """
@@ -85,8 +85,8 @@ package struct Uploads {
         step.filesChanged()
     }
 
-    /// Nobody says whether there is a service: what waits now asks again after a minute, twice as long each time, and at most an hour. A
-    /// process that was stopped for longer than the patience with an answer has perhaps not even sent the question.
+    /// The discovery has timed out: uploads that are due retry after a minute, with a backoff of up to an hour. After a suspension of
+    /// the process longer than the timeout, the query may not even have been sent.
     func serviceSilent() throws {
         try step.database.run(
             """
@@ -100,7 +100,7 @@ package struct Uploads {
         step.filesChanged()
     }
 
-    /// There is another network: what has failed for now is tried at once.
+    /// The network has changed: uploads that have failed temporarily are retried at once.
     package func networkChanged() throws {
         try step.database.run(
             "UPDATE upload SET not_before = 0, failures = 0 WHERE account = ? AND state = 'waiting' AND failures > 0",
@@ -108,9 +108,9 @@ package struct Uploads {
         step.filesChanged()
     }
 
-    /// A process begins: no bytes leave, whatever the rows say.
+    /// Corrects the rows when a process begins, because no transfer is in progress then.
     package func processBegan() throws {
-        // A request of a lost session was invalidated; without a request there is nothing to wait for.
+        // A request of a lost session was invalidated; without a request no response is outstanding.
         let isAsking = try Requests(step: step).isWaiting([UploadSlotResponse.name])
         for row in try rows.active() {
             if row.plan.stage == .putting { try handle(.put(.stopped), row) }
@@ -124,7 +124,7 @@ package struct Uploads {
         guard let service = try UploadServices.last(of: step.account.id, in: step.database) else {
             return try handle(.slotLost, row.id)
         }
-        // The name and the type of an encrypted file are secret, but for the extension.
+        // The name and the type of an encrypted file are not disclosed, except for the extension.
         let isSecret = row.key != nil
         let name = isSecret ? secretName(row) : row.description.name ?? "file"
         let type = isSecret ? "application/octet-stream" : row.description.type ?? "application/octet-stream"
@@ -133,7 +133,7 @@ package struct Uploads {
             then: UploadSlotResponse(upload: row.id, asked: row.plan.askedAt), within: EngineLimits.archivePatience)
     }
 
-    /// A random name. The extension stays: other clients go by it to show a picture as a picture.
+    /// A random name. The extension is kept: other clients recognize pictures by it.
     private func secretName(_ row: UploadRow) -> String {
         let parts = (row.description.name ?? "").words(at: ".")
         let end = parts.count > 1 ? parts.last?.lowercased() ?? "" : ""
@@ -141,8 +141,8 @@ package struct Uploads {
         return UUID().uuidString.lowercased() + (isUsual ? "." + end : "")
     }
 
-    /// What is written in an encrypted conversation is encrypted.
-    /// - Returns: whether the file has got a key just now.
+    /// Generates a key if the conversation is encrypted and the upload has none.
+    /// - Returns: whether a key was generated.
     @discardableResult
     private func encryptIfNeeded(_ row: UploadRow) throws -> Bool {
         guard row.key == nil else { return false }
@@ -153,10 +153,10 @@ package struct Uploads {
         return true
     }
 
-    /// The server has the whole file. The message takes its place in the order of messages only now: texts accepted after the file
-    /// have not waited.
+    /// Stores the message of a completely uploaded file. The message gets its place in the order of messages only now: texts accepted
+    /// after the file were not delayed.
     private func finish(_ row: UploadRow) throws {
-        // The conversation has been encrypted meanwhile: the file is sent once more, encrypted.
+        // The conversation has become encrypted in the meantime: the file is uploaded once more, encrypted.
         if try encryptIfNeeded(row) {
             try rows.set(UploadPlan(), of: row.id)
             return
@@ -190,7 +190,7 @@ package struct Uploads {
         try failed(row, reason)
     }
 
-    /// The failure is a message that has failed, so that no program misses it. The file stays for a week.
+    /// Stores a failed message for the failed upload, so that every program sees the failure. The file is kept for a week.
     private func failed(_ row: UploadRow, _ reason: Reason) throws {
         var plan = row.plan
         plan.notBefore = step.steady.now &+ Self.patience
@@ -202,7 +202,7 @@ package struct Uploads {
         try Intents(step: step).end(row.messageID, .failed(reason.description))
     }
 
-    // MARK: The user
+    // MARK: Actions of the user
 
     /// - Throws: `IntentFailure`
     func cancel(_ id: String) throws {
@@ -228,7 +228,7 @@ package struct Uploads {
         }
     }
 
-    /// The message of an upload has another state.
+    /// Ends an upload whose message has reached a final state.
     func stateChanged(_ message: Message) throws {
         let outcome = message.outcome(of: "message")
         guard outcome != .pending, let id = message.originID else { return }
@@ -237,7 +237,7 @@ package struct Uploads {
         try Intents(step: step).end(id, outcome)
     }
 
-    /// Failed uploads that nobody has tried again for a week are gone.
+    /// Removes failed uploads that were not retried for a week.
     package func forgetFailed() throws {
         for row in try rows.forgettable(at: step.steady.now) { try remove(row) }
     }
@@ -252,11 +252,11 @@ package struct Uploads {
     }
 }
 
-/// The service has given a slot, or has refused.
+/// The response to the request for a slot.
 struct UploadSlotResponse: InvalidatableHandler {
     static let name = "files.slot"
     let upload: Int64
-    /// When the slot was asked for: a late answer to an earlier request changes nothing.
+    /// When the slot was requested: a late response to an earlier request is ignored.
     let asked: Int64
 
     func call(_ reply: IQReply, in step: Step) throws {

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// Files that the rows do not need any more: the names below `files`. The driver removes the files after the commit.
+/// A queue of files that no row refers to any more, by their names below `files`. The driver removes the files after the commit.
 package struct FileDeletionQueue: Equatable {
     let id: Int64
     /// `out/UUID`, `in/ACCOUNT/NAME`, or a folder `in/ACCOUNT`.

@@ -6,7 +6,7 @@ extension EventKey {
         "transfer",
         "the state of an upload: `waiting`, `asking` (for a slot), `putting`, `sealed` (the last block may have left), `done`, "
             + "`failed` or `cancelled`; or of a download: `offered`, `wanted`, `loading`, `stored` or `failed`")
-    /// How far a transfer is.
+    /// The progress of a transfer.
     public static let bytes = EventKey("bytes", "how many bytes of a file have been transferred")
     /// The size of a file.
     public static let size = EventKey("size", "the size of a file in bytes")

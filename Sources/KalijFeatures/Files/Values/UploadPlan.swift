@@ -1,38 +1,39 @@
 import KalijSteps
 
-/// What becomes of a file that is to be uploaded: a value that takes events and returns actions.
+/// The state machine of an upload: a value that takes events and returns actions.
 ///
-/// The server's word is not enough: servers answer 201 to half a file, and 200 to a torso (measured). A PUT cannot complete before its
-/// last block has left. So before the last block leaves, the file is *sealed* on the disk: an unsealed PUT never has to be looked for,
-/// and a sealed PUT is looked for by HEAD before the file is sent again.
+/// A success response of the server is no proof: servers respond with 201 to half a file, and with 200 to a truncated one (measured).
+/// A PUT cannot complete before its last block was sent. So before the last block is sent, the upload is recorded as *sealed* on the
+/// disk: after an unsealed PUT the server cannot have the file, and after a sealed PUT a HEAD determines whether it has, before the
+/// file is sent again.
 package struct UploadPlan: Equatable, Sendable {
     /// The state of an upload.
     package enum Stage: String, Sendable {
-        /// For a time, or for the upload service.
+        /// Waits for a time, or for the upload service.
         case waiting
-        /// A slot was asked for (XEP-0363 section 5).
+        /// A slot was requested (XEP-0363 section 5).
         case asking
-        /// Bytes leave, or will leave at once; the last block has not left.
+        /// The PUT is in progress or about to begin; the last block was not sent.
         case putting
-        /// The last block has left, or may have left.
+        /// The last block was sent, or may have been sent.
         case sealed
         /// The message is queued.
         case done
-        /// For a reason that waiting does not change.
+        /// Failed for a permanent reason.
         case failed
     }
 
     package var stage = Stage.waiting
-    /// Why the file waits or has failed, in words.
+    /// Why the file waits or has failed, for human readers.
     package var reason: String?
-    /// Not before this time, in milliseconds of the steady time; 0: now.
+    /// The earliest time of the next attempt, in milliseconds of the steady time; 0: now.
     package var notBefore: Int64 = 0
     package var slot: UploadSlot?
-    /// When the slot was asked for.
+    /// When the slot was requested.
     package var askedAt: Int64 = 0
-    /// How often something went wrong since the last success.
+    /// The number of failures since the last success.
     package var failures: Int64 = 0
-    /// How often the whole file was looked for in vain since the seal.
+    /// How many checks since the seal have found no complete file.
     package var looks: Int64 = 0
     /// How often the server has refused the file's size.
     package var refusals: Int64 = 0
@@ -43,34 +44,34 @@ package struct UploadPlan: Equatable, Sendable {
     package init() {}
 
     package enum Event: Equatable, Sendable {
-        /// There is a session, a service for uploads, and room for another transfer.
+        /// There is a session, an upload service, and capacity for another transfer.
         case begin
-        /// The account's server has no service for uploads; until the given time one may come.
+        /// The account's server has no upload service; the upload waits for one until this time.
         case noService(until: Int64)
         case slot(UploadSlot)
         case slotRefused(SlotRefusal)
         /// The request for a slot was lost with its session.
         case slotLost
-        /// The last block is about to leave.
+        /// The last block is about to be sent.
         case seal
         case put(UploadResult)
         case look(UploadCheckResult)
-        /// The process that could send the file ends too early.
+        /// The remaining time of the process does not suffice for the file.
         case needsForeground
         case retry
     }
 
     package enum Action: Equatable, Sendable {
-        /// Ask the service for a slot.
+        /// Request a slot from the service.
         case ask
         /// Begin a PUT.
         case put
-        /// The server has the whole file: the message is queued.
+        /// The server has the whole file: enqueue the message.
         case finish
         case fail(Reason)
     }
 
-    /// Handles an event. An event that does not fit the stage is late, and changes nothing.
+    /// Handles an event. An event that does not fit the stage is late, and is ignored.
     /// - Parameters:
     ///   - now: milliseconds of the steady time.
     ///   - random: from 0 up to but not including 1.
@@ -113,7 +114,7 @@ package struct UploadPlan: Equatable, Sendable {
         return nil
     }
 
-    /// Another slot is needed, because the server has refused this one's PUT. Servers count slots.
+    /// Waits for another slot, because the server has refused the PUT of this one. Servers limit the number of slots.
     private mutating func anotherSlot(_ reason: String, _ now: Int64) -> Action? {
         if now - slotsSince >= Self.hour { (slots, slotsSince) = (0, now) }
         slots += 1
@@ -123,7 +124,7 @@ package struct UploadPlan: Equatable, Sendable {
 
     // MARK: The end of a PUT
 
-    /// The last block has not left: the server cannot have the file, whatever the server says.
+    /// The last block was not sent: the server cannot have the file, whatever its response.
     private mutating func unsealed(_ end: UploadResult, _ now: Int64, _ random: Double) -> Action? {
         switch end {
         case .stopped: wait(until: 0, nil)
@@ -152,11 +153,11 @@ package struct UploadPlan: Equatable, Sendable {
         }
     }
 
-    /// The last block may have left: only 201 says that the file is there. Else the file is looked for.
+    /// The last block may have been sent: only a 201 proves that the server has the file. After anything else a check by HEAD follows.
     private mutating func sealed(_ end: UploadResult, _ now: Int64) -> Action? {
         if case .status(201, _) = end { return finish() }
         (looks, notBefore) = (0, 0)
-        // Only of a slow PUT: servers also answer 410 to a slot that is used again.
+        // Only after a slow PUT: servers also respond with 410 to a slot that is used twice.
         if case .status(410, _) = end, now - askedAt >= Self.slotLife { reason = Self.tooSlow }
         if case .status(let status, _) = end, reason == nil {
             reason = "the server answered HTTP \(status) to the upload"
@@ -164,7 +165,7 @@ package struct UploadPlan: Equatable, Sendable {
         return nil
     }
 
-    // MARK: Looking
+    // MARK: Checks
 
     private mutating func looked(_ end: UploadCheckResult, _ now: Int64, _ random: Double) -> Action? {
         switch end {
@@ -208,48 +209,48 @@ package struct UploadPlan: Equatable, Sendable {
         wait(until: now + max(delay(random), min(shortest, Self.day)), reason)
     }
 
-    /// From a second to an hour, twice as long each time, and up to a half less.
+    /// The delay before the next attempt: an exponential backoff from a second to an hour, less a random part of up to half of it.
     private func delay(_ random: Double) -> Int64 {
         let longest = min(Self.hour, 1000 << min(max(0, failures - 1), 12))
         return max(500, longest - Int64(Double(longest) * random / 2))  // fits: at most an hour
     }
 
-    /// The ``notBefore`` of files that wait for a process without an end.
+    /// The ``notBefore`` of files that wait for a process without a time limit.
     package static let foreground: Int64 = 1
     private static let hour: Int64 = 3_600_000
     private static let day: Int64 = 86_400_000
     private static let mostSlots: Int64 = 3
-    /// After this time in milliseconds a slot is too old for the end of a PUT (Prosody 0.12: 300 s).
+    /// The age in milliseconds at which a slot is too old to complete a PUT (Prosody 0.12: 300 s).
     package static let slotLife: Int64 = 240_000
-    /// Before the file is looked for again: a server may need time to close it.
+    /// The pauses before repeated checks: a server may require time to close the file.
     private static let pauses: [Int64] = [2_000, 8_000, 30_000]
-    /// The beginning of the reason if the link was too slow for the life of a slot.
+    /// The beginning of the reason if the link was too slow for the lifetime of a slot.
     package static let tooSlow = "too-slow"
 }
 
-/// The answer of a PUT, or its end without an answer.
+/// The response to a PUT, or its end without a response.
 package enum UploadResult: Equatable, Sendable {
-    /// An HTTP status, and the wait that the server asks for, in milliseconds.
+    /// An HTTP status, and the delay that the server requests, in milliseconds.
     case status(Int, retryAfter: Int64?)
-    /// The connection has ended, or could not be made.
+    /// The connection was lost, or could not be established.
     case cut(String)
-    /// The process of the PUT has ended, or has ended the PUT.
+    /// The process of the PUT has ended, or has cancelled it.
     case stopped
-    /// The file cannot be read any more.
+    /// The file is no longer readable.
     case broken(String)
 }
 
-/// The answer to the question whether the server has the whole file.
+/// The result of a check whether the server has the whole file.
 package enum UploadCheckResult: Equatable, Sendable {
     /// 200, with exactly the length of the file.
     case whole
-    /// Another answer.
+    /// Another response.
     case missing
-    /// No answer.
+    /// No response.
     case unknown(String)
 }
 
-/// Why a service gives no slot (XEP-0363 section 5).
+/// Why a service provides no slot (XEP-0363 section 5).
 package enum SlotRefusal: Equatable, Sendable {
     case forGood(Reason)
     /// Until a time in milliseconds of the steady time.

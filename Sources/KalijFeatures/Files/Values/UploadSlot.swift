@@ -4,7 +4,7 @@ import KalijXML
 
 import FoundationEssentials
 
-/// Where a file may be put, and where the file is then (XEP-0363 section 5).
+/// The URL for the PUT of a file, and the URL from which it can be fetched afterwards (XEP-0363 section 5).
 package struct UploadSlot: Equatable, Sendable, Codable {
     package static let namespace = "urn:xmpp:http:upload:0"
 
@@ -24,13 +24,13 @@ package struct UploadSlot: Equatable, Sendable, Codable {
         (self.put, self.get, self.headers) = (put, get, headers)
     }
 
-    /// No header and no URL may be longer, in bytes: what a service sends is kept in a row.
+    /// The maximum length of a header and of a URL, in bytes: both are stored in a row.
     private static let longest = 4096
-    /// XEP-0363 section 5 allows these headers alone.
+    /// The only headers that XEP-0363 section 5 allows.
     private static let allowed = ["authorization", "cookie", "expires"]
 
-    /// Reads the answer to a request for a slot.
-    /// - Returns: nil if the answer has no two URLs of https.
+    /// Parses the response to a request for a slot.
+    /// - Returns: nil unless the response contains two HTTPS URLs.
     init?(_ iq: Element) {
         guard let slot = iq.child("slot", Self.namespace), let put = slot.child("put", Self.namespace),
             let get = slot.child("get", Self.namespace)?["url"], let url = put["url"], Self.isURL(url), Self.isURL(get)
@@ -46,7 +46,7 @@ package struct UploadSlot: Equatable, Sendable, Codable {
         self.init(put: url, get: get, headers: headers)
     }
 
-    /// A value with line feeds would be headers of its own: they are removed (section 5), and the blanks around.
+    /// Removes line feeds, which would begin further headers (section 5), and enclosing spaces.
     private static func withoutBreaks(_ text: String) -> String {
         let scalars = text.unicodeScalars.filter { $0 != "\n" && $0 != "\r" }
         guard let first = scalars.firstIndex(where: { $0 != " " }), let last = scalars.lastIndex(where: { $0 != " " })
@@ -68,7 +68,7 @@ package struct UploadSlot: Equatable, Sendable, Codable {
 
 extension SlotRefusal {
     /// - Parameters:
-    ///   - iq: the whole answer.
+    ///   - iq: the whole response.
     ///   - clock: the difference from the time of day to the steady time, in milliseconds.
     init(_ error: StanzaError, _ iq: Element, steadyAhead clock: Int64, now: Int64) {
         let details = iq.child("error", "jabber:client")
@@ -78,7 +78,7 @@ extension SlotRefusal {
                 .child("max-file-size", UploadSlot.namespace)?.text
             self = .forGood(
                 limit.flatMap { Int64($0) }.map { Reason(.fileTooLarge, "\($0)") } ?? Reason(error))
-        // The same request is refused again (RFC 6120 section 8.3.2).
+        // The same request would be refused again (RFC 6120 section 8.3.2).
         case .badRequest where error.kind == .modify || error.kind == .cancel:
             self = .forGood(Reason(.uploadRefused, "the server takes no such file: \(error)"))
         case .forbidden, .notAllowed:
@@ -88,7 +88,7 @@ extension SlotRefusal {
             let time = stamp.flatMap { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded()) }
             let (later, overflow) = (time ?? 0).addingReportingOverflow(clock)
             let wanted = time == nil || overflow ? now + 3_600_000 : later
-            // A server with a wrong clock must not stop the file for ever.
+            // A server with a wrong clock must not block the file forever.
             self = .until(min(max(wanted, now + 1_000), now + 7 * 86_400_000), "the server asks to wait: \(error)")
         default: self = .forNow("\(error)")
         }
