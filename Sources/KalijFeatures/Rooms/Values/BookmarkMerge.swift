@@ -15,7 +15,7 @@ struct BookmarkMerge {
         case none = 0
         /// The room is to be in the list, in the state that it has here.
         case set = 1
-        /// The room is to be in the list no more.
+        /// The room is to be removed from the list.
         case removal = 2
     }
 

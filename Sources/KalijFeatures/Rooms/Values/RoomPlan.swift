@@ -25,7 +25,7 @@ struct RoomPlan: Equatable {
         case begin
         /// The server has a service with rooms, or none.
         case found(service: String?)
-        /// There is such a room, which this account has made before, or not.
+        /// The room that this account has created before exists, or not.
         case looked(exists: Bool)
         /// The account is in the room.
         case entered
