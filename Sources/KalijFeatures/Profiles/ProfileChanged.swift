@@ -2,7 +2,7 @@ import KalijSteps
 import KalijText
 
 extension EventKey {
-    /// A nickname that somebody has chosen.
+    /// The nickname that a person has chosen.
     public static let nick = EventKey(
         "nick", "the nickname that the person has chosen (XEP-0172); in a room, the nickname there")
     /// The SHA-1 of a picture.

@@ -104,7 +104,7 @@ struct Invitations {
     }
 }
 
-/// Invites somebody to a room. In a room for members only, the invited person becomes a member first.
+/// Invites people to a room. In a members-only room, the invited people are made members first.
 public struct Invite: RoomIntent {
     public static let name = "invite"
     /// The bare address of the room.

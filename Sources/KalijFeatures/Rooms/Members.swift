@@ -5,7 +5,7 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Somebody who belongs to a room, present or not (XEP-0045 section 5.2).
+/// A member of a room, present or not (XEP-0045 section 5.2).
 public struct RoomMember: Sendable, Equatable {
     /// The bare address.
     public let jid: JID

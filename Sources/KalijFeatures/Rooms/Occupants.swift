@@ -3,7 +3,7 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// Somebody in a room.
+/// An occupant of a room.
 public struct Occupant: Sendable, Equatable {
     /// The nickname, unique in the room.
     public let nick: String

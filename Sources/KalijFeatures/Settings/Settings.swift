@@ -13,7 +13,7 @@ public enum OnlineDisclosure: String, Sendable, CaseIterable {
 
 /// The messages that cause notifications.
 public enum NotifyChoice: Sendable, Equatable {
-    /// All messages; ends a period of silence.
+    /// All messages.
     case all
     /// In rooms, only messages that mention the user.
     case mentions
