@@ -3,7 +3,7 @@ import KalijSteps
 import KalijStore
 
 extension Features {
-    /// All features of the engine: a new feature is a folder and a line here. Migrations run in this order.
+    /// All features of the engine: a new feature requires a folder and a line here. Migrations run in this order.
     package static let own: [any Feature.Type] = [
         WaitingFeature.self,
         EventsFeature.self,

@@ -2,8 +2,7 @@
 enum Namespace {
     static let stream = "http://etherx.jabber.org/streams"
     static let client = "jabber:client"
-    /// The namespaces of stanzas: between clients and servers, between servers (RFC 6120, 4.8.3), of components
-    /// (XEP-0114).
+    /// The namespaces of stanzas: client to server, server to server (RFC 6120, 4.8.3), and of components (XEP-0114).
     static let ofStanzas = [client, "jabber:server", "jabber:component:accept"]
     static let startTLS = "urn:ietf:params:xml:ns:xmpp-tls"
     static let sasl = "urn:ietf:params:xml:ns:xmpp-sasl"

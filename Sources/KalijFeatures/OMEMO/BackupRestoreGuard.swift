@@ -4,17 +4,18 @@ import KalijStore
 
 import Glibc
 
-/// The database is an old copy: keys of its sessions were used. No session sends any more, and all prekeys are new.
+/// Handles the use of an old copy of the database, which contains session keys that were already used. No session sends any more, and
+/// all prekeys are replaced.
 struct BackupRestoreGuard {
     let step: Step
     private static let day: Int64 = 86_400_000
 
-    /// A sign that the database is older than what was sent. All signs count as one, until something is encrypted again.
+    /// Handles evidence that the database is older than what was sent. Further evidence is ignored until the next message is encrypted.
     func found(_ reason: String) throws {
         guard let own = try OwnDevice.load(step.account.id, from: step.database) else { return }
         guard !own.isRestoring else { return }
         let now = step.steady.now
-        // A copy of the database lives: two devices with one key would destroy each other's sessions.
+        // Another process uses a copy of the database: two devices with one key would corrupt each other's sessions.
         let isCopy = own.restoredAt.map { $0 <= now && now - $0 < Self.day } ?? false
         try RatchetSessions(step: step).stopSendingAll()
         for dialect in OMEMOVersion.allCases { try OwnKeys(step: step, dialect: dialect).removeAll() }
@@ -33,7 +34,7 @@ struct BackupRestoreGuard {
         for dialect in OMEMOVersion.allCases { try KeyPublisher(step: step, dialect: dialect).handle(.changed) }
     }
 
-    /// A new device, with a new key.
+    /// Creates a new device with a new key.
     func renew() throws {
         let row = try KeyPublicationRow.load(step.account.id, .axolotl, from: step.database)
         try step.database.run("DELETE FROM omemo_device WHERE account = ?", [.integer(step.account.id)])
@@ -45,7 +46,7 @@ struct BackupRestoreGuard {
             [.integer(step.account.id)])
     }
 
-    /// Compares the database's file with the file of the last session: a copy that was put back is another file.
+    /// Compares the database's file with the file of the last session: a restored copy is another file.
     func lookAtFile() throws {
         guard let own = try OwnDevice.load(step.account.id, from: step.database),
             let file = Self.name(of: step.database.path)
@@ -55,7 +56,7 @@ struct BackupRestoreGuard {
             "UPDATE omemo_device SET file = ? WHERE account = ?", [.text(file), .integer(step.account.id)])
     }
 
-    /// The inode of a file. The device may change with each start of the machine.
+    /// The inode number of a file. The device number may change with each boot.
     private static func name(of path: String) -> String? {
         var status = stat()
         return stat(path, &status) == 0 ? "\(status.st_ino)" : nil
@@ -63,7 +64,7 @@ struct BackupRestoreGuard {
 }
 
 extension BackupRestoreGuard {
-    /// The user wants a new device with a new key.
+    /// Replaces this device by a new one with a new key, by the user's command.
     func reset() throws {
         for dialect in OMEMOVersion.allCases { try OwnKeys(step: step, dialect: dialect).removeAll() }
         let before = try OwnDevice.id(of: step.account.id, in: step.database)

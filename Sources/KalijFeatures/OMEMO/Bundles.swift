@@ -5,24 +5,24 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Asks for the keys of devices, and begins sessions.
+/// Requests the bundles of devices, and begins sessions.
 struct Bundles {
     let step: Step
 
-    /// Of a list, because a contact may name other devices again and again: twice as many as a list may name.
+    /// For each list, because a contact may list other devices again and again: twice the number of devices that a list may have.
     static let pace = RequestPace(128, atOnceThen: .seconds(30), upTo: .seconds(3600))
-    /// The longest time for an answer of somebody's server.
+    /// The timeout for a response of another account's server.
     private static let patience = Duration.seconds(60)
     private static let mostAttempts = 2
-    /// How long a device without usable keys is left out; and one whose keys cannot be had now.
+    /// How long a device without usable keys is excluded; and one whose keys are temporarily unavailable.
     private static let (long, short) = (Duration.seconds(24 * 3600), Duration.seconds(600))
 
-    /// Asks for the bundle of `device`, if not too many questions are open.
+    /// Requests the bundle of `device`, if not too many requests are pending.
     /// - Parameters:
-    ///   - heals: whether a session is begun though there is one.
-    ///   - attempt: the number of the question, if an answer has not come.
-    /// - Returns: false if too many questions are open, or one about this device, or too many have left for its list. In time all that
-    ///   waits looks again: a question over the pace would be about a device that the list has lost by then.
+    ///   - heals: whether a session is begun although there is one.
+    ///   - attempt: the number of the request, incremented after a timeout.
+    /// - Returns: false if too many requests are pending, or one for this device, or if the list has exceeded its pace. A timer then
+    ///   retries all waiting messages: the request itself is not queued, because the list may no longer have the device by then.
     @discardableResult
     func ask(_ device: PeerDevice, heals: Bool = false, attempt: Int = 1) throws -> Bool {
         guard !device.isAsked, try PeerDevices(step: step).mayAsk(device.list) else { return false }
@@ -50,7 +50,7 @@ struct Bundles {
         let devices = PeerDevices(step: step)
         try devices.set(isAsked: false, of: device)
         switch reply {
-        // Servers lose answers: a device is not left out because of one.
+        // Servers lose responses: a single timeout does not exclude a device.
         case .timeout where attempt < Self.mostAttempts:
             if let device = try devices.device(device.id), try ask(device, heals: heals, attempt: attempt + 1) {
                 return
@@ -73,31 +73,31 @@ struct Bundles {
         try EncryptionQueue(step: step).again()
     }
 
-    /// Begins a session.
+    /// Begins a session with a device.
     /// - Throws: `RatchetError` for a bundle that cannot be used.
     private func begin(_ element: BundleElement, _ device: PeerDevice, heals: Bool) throws {
         guard let own = try OwnDevice.load(step.account.id, from: step.database) else { return }
         let bundle = try element.chosen(device.dialect)
         let rows = RatchetSessions(step: step)
-        // All agreements of the bundle's keys have to hold, also if the bundle only proves a key.
+        // All checks of the bundle's keys have to pass, also if the bundle only proves a key.
         let identity = try own.identity
         let session = try Session.begin(identity, bundle, device.dialect)
         guard session.theirs.key != identity.publicIdentity.key else { throw RatchetError.badKey }
         try TrustStore(step: step).met(session.theirs.key, of: device)
-        // A session that still sends is one with this key.
+        // A session that still sends uses this key.
         if try !heals && rows.sending(device) != nil { return }
         try rows.add(session, of: device, place: step.now, sends: true)
         if heals { try EmptyMessages(step: step).owe(to: device) }
     }
 }
 
-/// A device's keys have come, or not.
+/// Handles the response to a request for a bundle.
 struct BundleResponse: InvalidatableHandler {
     static let name = "omemo.bundle"
     let peer: Int64
     /// The list that names the device; nil in a database of an earlier release.
     let list: Int64?
-    /// Whether a session is begun though there is one.
+    /// Whether a session is begun although there is one.
     let heals: Bool
     let attempt: Int?
 
@@ -106,11 +106,11 @@ struct BundleResponse: InvalidatableHandler {
         try Bundles(step: step).answered(reply, device, heals: heals, attempt: attempt ?? 1)
     }
 
-    /// The next session asks again.
+    /// The next session requests the bundle again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// Bundles may be asked for again.
+/// Bundles may be requested again.
 struct BundleLookupTimer: Handler {
     static let name = "omemo.keys-due"
 

@@ -3,18 +3,18 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Encrypted messages that are read later, in their places: once the archive was read, or after a time.
+/// Encrypted messages that are decrypted later, in their order: once the archive was read, or after a delay.
 struct DeferredMessages {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    /// How many are read in a step; and how many are kept at most.
+    /// The number of messages that are decrypted in a step; and the maximum number stored.
     private static let (portion, most): (Int64, Int64) = (20, 10_000)
-    /// How many messages of strangers are kept at most: they take no room from the others.
+    /// The maximum number of stored messages of strangers, separate from the limit of the others.
     private static let mostOfStrangers: Int64 = 1000
 
-    /// - Parameter time: in the steady time; nil: when the archive was read.
-    /// - Returns: false if too many wait: then the message is not kept for later.
+    /// - Parameter time: when to decrypt it, in the steady time; nil: after the archive was read.
+    /// - Returns: false if too many messages are deferred: then the message is not stored.
     func put(_ message: IncomingMessage, until time: Int64?) throws -> Bool {
         let most = time == nil ? Self.most : Self.mostOfStrangers
         let count = try step.database.statement(
@@ -33,14 +33,14 @@ struct DeferredMessages {
         return true
     }
 
-    /// Reads what is due.
+    /// Decrypts the messages that are due.
     func read() throws {
         let due = try step.database.statement(
             "SELECT id, stanza, source, position, due FROM omemo_aside WHERE account = ? AND due <= ? ORDER BY due, id LIMIT ?"
         ).all([account, .integer(step.steady.now), .integer(Self.portion)]) {
             (
                 id: $0.integer("id"), stanza: $0.blob("stanza"), isCopy: $0.text("source") == "carbon",
-                // What the archive has not shown comes after everything that it has shown.
+                // A message that the archive has not returned is ordered after all that it has returned.
                 position: $0.integer("due") == 0 ? nil : $0.integer("position")
             )
         }
@@ -52,14 +52,14 @@ struct DeferredMessages {
         if due.count == Int(Self.portion) { try step.schedule(DeferredMessageTimer(), after: .zero) }
     }
 
-    /// Whether messages wait for the end of the reading.
+    /// Whether messages wait for the archive to be read.
     static func isAny(of account: Account, in database: Database) throws -> Bool {
         try database.statement("SELECT 1 FROM omemo_aside WHERE account = ? AND due = 0 LIMIT 1")
             .first([.integer(account.id)]) { _ in true } ?? false
     }
 }
 
-/// The time to read messages that were put aside.
+/// Decrypts deferred messages.
 struct DeferredMessageTimer: Handler {
     static let name = "omemo.aside"
 

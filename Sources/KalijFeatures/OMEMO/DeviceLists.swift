@@ -6,18 +6,18 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// The lists of devices in a format.
+/// The lists of devices in one version of OMEMO.
 struct DeviceLists {
     let step: Step
     let dialect: OMEMOVersion
     private var database: Database { step.database }
 
-    /// In milliseconds: how long a list counts whose changes nobody tells; and how soon a list is asked for again that could not
-    /// be had.
+    /// In milliseconds: how long a list without notifications of changes remains valid; and how soon an unavailable list is requested
+    /// again.
     private static let (validity, pause): (Int64, Int64) = (600_000, 300_000)
-    /// The longest time for an answer of somebody's server.
+    /// The timeout for a response of another account's server.
     private static let patience = Duration.seconds(60)
-    /// The most addresses that tell their lists unasked and are no contacts.
+    /// The maximum number of addresses outside the roster whose lists are stored because of unsolicited notifications.
     private static let most: Int64 = 5000
 
     /// The number of the present session.
@@ -37,7 +37,7 @@ struct DeviceLists {
         }
     }
 
-    /// The list of `jid`, made if there is none.
+    /// The list of `jid`, created if there is none.
     func make(_ jid: JID) throws -> PeerList {
         try database.run(
             """
@@ -52,17 +52,17 @@ struct DeviceLists {
         return list
     }
 
-    /// Whether the account knows the address: a contact, somebody written to, or the account itself.
+    /// Whether the address belongs to a contact, to somebody whom the user has written to, or to the account itself.
     func isKnown(_ jid: JID) throws -> Bool {
         if jid.bare == step.account.jid { return true }
         if try RosterRows(database: database, account: step.account.id).contact(jid) != nil { return true }
         return try MessageReader(database: database, account: step.account.id).hasWritten(to: jid.bare.description)
     }
 
-    // MARK: Told
+    // MARK: Received
 
-    /// The address has told its list.
-    /// - Parameter isWatched: whether changes are told, too.
+    /// Stores a received list.
+    /// - Parameter isWatched: whether changes will be received, too.
     func told(_ jid: JID, _ told: DeviceList, isWatched: Bool) throws {
         let list = try make(jid)
         try database.run(
@@ -76,7 +76,7 @@ struct DeviceLists {
         try EncryptionQueue(step: step).again()
     }
 
-    /// Devices with sessions come first, if there are too many.
+    /// Devices with sessions have precedence if there are too many.
     private func set(_ devices: [UInt32], of list: PeerList) throws {
         let known = try PeerDevices(step: step).all(of: list)
         let inUse = Set(known.filter(\.hasSession).map(\.device))
@@ -97,7 +97,7 @@ struct DeviceLists {
         }
     }
 
-    /// An event of somebody's node has come. Lists of addresses that nobody knows are not kept, unless somebody asked for them.
+    /// Handles a notification of a node. Lists of strangers are not stored unless they were requested before.
     func event(_ change: NodeEvent.Change, by jid: JID) throws {
         guard try list(of: jid) != nil || isKnown(jid) else { return }
         switch change {
@@ -107,15 +107,15 @@ struct DeviceLists {
         }
     }
 
-    // MARK: Asked for
+    // MARK: Requested
 
-    /// Whether the list came a moment ago.
+    /// Whether the list was received within the period of validity.
     func isFresh(_ list: PeerList) throws -> Bool {
         let age = step.steady.now - list.toldAt
         return try list.session == session && age >= 0 && age < Self.validity
     }
 
-    /// Whether the list is of this session, and still holds.
+    /// Whether the list is of this session, and still valid.
     func isCurrent(_ list: PeerList) throws -> Bool {
         let session = try session
         guard list.session == session else { return false }
@@ -124,11 +124,11 @@ struct DeviceLists {
         return list.watched == session || age >= 0 && age < Self.validity
     }
 
-    /// Asks for the list, and to be told of changes, unless the presence of the address brings them (XEP-0163 section 4).
+    /// Requests the list, and subscribes to its changes unless the contact's presence implies that (XEP-0163 section 4).
     func ask(_ list: PeerList) throws {
         try database.run("UPDATE omemo_list SET asked = 1 WHERE id = ?", [.integer(list.id)])
         let contact = try RosterRows(database: database, account: step.account.id).contact(list.jid)
-        // Only the list of 0.3 is in the announced features: most accounts do not use 2, and its events would cost them bytes.
+        // Only the list of 0.3 is among the announced features: most accounts do not use 2, and its notifications would use bandwidth.
         let hasEvents = list.jid == step.account.jid || dialect == .axolotl && contact?.subscription.isTo ?? false
         if !hasEvents { try watch(list) }
         try step.send(
@@ -144,10 +144,10 @@ struct DeviceLists {
             then: DeviceListSubscribeResponse(list: list.id, session: session), within: Self.patience)
     }
 
-    /// Asks to be told of changes of the own list, unless they are told anyway.
+    /// Subscribes to changes of the account's own list, unless this session is subscribed already.
     func watchOwn() throws { try watch(make(step.account.jid)) }
 
-    /// The list cannot be had now. A list that does not exist is an empty list.
+    /// Records that the list is unavailable. A list that does not exist is an empty list.
     fileprivate func failed(_ jid: JID, _ reply: IQReply) throws {
         var problem = "the server of \(jid) does not answer"
         if case .error(let error, _) = reply {
@@ -168,7 +168,7 @@ struct DeviceLists {
         try EncryptionQueue(step: step).again()
     }
 
-    /// The session is lost: no question is answered any more.
+    /// The session is lost: pending requests will not be answered.
     static func sessionLost(in step: Step) throws {
         for name in [DeviceListResponse.name, DeviceListSubscribeResponse.name, BundleResponse.name] {
             try Requests(step: step).forget(name, unqueueing: true)
@@ -190,14 +190,14 @@ struct DeviceLists {
     }
 }
 
-/// Somebody has told the list of devices, or not.
+/// Handles the response to a request for a list of devices.
 struct DeviceListResponse: InvalidatableHandler, PacedHandler {
     static let name = "omemo.list"
     static let pace = RequestPace(60, atOnceThen: .seconds(30), upTo: .seconds(3600))
     var paceKey: String { "\(dialect) \(jid)" }
     let jid: String
     let dialect: Int
-    /// Whether changes are told, too.
+    /// Whether changes will be received, too.
     let watched: Bool
 
     func call(_ reply: IQReply, in step: Step) throws {
@@ -206,11 +206,11 @@ struct DeviceListResponse: InvalidatableHandler, PacedHandler {
             reply, of: .received(jid), isWatched: watched)
     }
 
-    /// The next session asks again.
+    /// The next session requests the list again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// Changes of a list are told, or not.
+/// Handles the response to a subscription to changes of a list.
 struct DeviceListSubscribeResponse: InvalidatableHandler {
     static let name = "omemo.watched"
     let list: Int64
@@ -222,6 +222,6 @@ struct DeviceListSubscribeResponse: InvalidatableHandler {
         try step.database.run("UPDATE omemo_list SET watched = ? WHERE id = ?", [.integer(session), .integer(list)])
     }
 
-    /// The next session asks again.
+    /// The next session subscribes again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }

@@ -3,12 +3,12 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// The account is logged out: nobody shall encrypt for this device any more.
+/// Removes this device when the account is logged out: no message is to be encrypted for it any more.
 struct DeviceRemoval {
     let step: Step
 
-    /// Takes this device off the list, and its keys from the server.
-    /// - Returns: the handlers whose answers are waited for.
+    /// Removes this device from the list, and its keys from the server.
+    /// - Returns: the handlers whose responses are pending.
     func leave() throws -> [String] {
         var isAny = false
         for dialect in OMEMOVersion.allCases {
@@ -35,7 +35,7 @@ struct DeviceRemoval {
         return true
     }
 
-    /// The next login is another device. What the user has decided about others' keys stays.
+    /// The next login creates another device. The user's decisions on other devices' keys are kept.
     func forget() throws {
         let account: [Value] = [.integer(step.account.id)]
         try step.database.run("DELETE FROM omemo_device WHERE account = ?", account)
@@ -47,7 +47,7 @@ struct DeviceRemoval {
     }
 }
 
-/// The server has taken the device off the list, or not.
+/// Handles the response to the removal of this device.
 struct DeviceRemovalResponse: InvalidatableHandler {
     static let name = "omemo.left"
 

@@ -4,37 +4,37 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Empty messages: signs of life that move the ratchets (XEP-0384 section 5.3 of 2). They are owed as rows, and sent when the archive was
+/// Empty messages, which advance the ratchets (XEP-0384 section 5.3 of 2). They are recorded as rows, and sent after the archive was
 /// read, to people whom the user has written to or subscribed to.
 struct EmptyMessages {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    /// After so many messages in a chain the other side gets a new ratchet key.
+    /// After this number of messages in a chain the other side receives a new ratchet key.
     private static let longestChain: UInt32 = 53
     private static let portion: Int64 = 20
 
-    /// Whether a device is owed an empty message after a message in `session` was read: the other side sends the key exchange until
-    /// it has an answer. An empty message gets no answer. One answer in a chain is enough.
+    /// Whether an empty message is due after a message in `session` was decrypted: the other side sends the key exchange until it
+    /// receives a response. An empty message requires no response, and one response in a chain is sufficient.
     static func areOwed(in session: Session, _ hasText: Bool) -> Bool {
         guard hasText, session.sent == 0 else { return false }
         return !session.isInitiator && !session.hasSent || session.received > longestChain
     }
 
-    /// Notes that `device` is owed a message, unless nothing automatic goes to its owner.
+    /// Records that an empty message to `device` is due, unless its owner may not receive automatic messages.
     func owe(to device: PeerDevice) throws {
         guard try mayWrite(to: device.jid) else { return }
         try step.database.run(
             "INSERT OR IGNORE INTO omemo_owed(peer, account, heals) VALUES (?, ?, 0)", [.integer(device.id), account])
     }
 
-    /// Whether empty messages can be sent.
+    /// Whether empty messages or repairs of sessions are outstanding.
     static func isAny(of account: Account, in database: Database) throws -> Bool {
         try database.statement("SELECT 1 FROM omemo_owed WHERE account = ? LIMIT 1")
             .first([.integer(account.id)]) { _ in true } ?? false
     }
 
-    /// Sends what is owed: a message for all devices of an address.
+    /// Sends the outstanding empty messages: one message for all devices of an address.
     func send(_ own: OwnDevice) throws {
         let ids = try step.database.statement(
             "SELECT peer FROM omemo_owed WHERE account = ? AND heals = 0 ORDER BY peer LIMIT ?"
@@ -71,7 +71,7 @@ struct EmptyMessages {
         ).storeOrFail(in: step, sentAt: step.now)
     }
 
-    /// Nothing automatic goes to strangers.
+    /// Automatic messages are not sent to strangers.
     private func mayWrite(to jid: JID) throws -> Bool {
         if jid == step.account.jid { return true }
         if try Blocklist(step: step).isBlocked(jid) { return false }

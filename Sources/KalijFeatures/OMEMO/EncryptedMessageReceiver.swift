@@ -4,18 +4,18 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// An encrypted message has come, from any source.
+/// Decrypts an encrypted message from any source.
 struct EncryptedMessageReceiver {
     let step: Step
     let own: OwnDevice
     let element: EncryptedElement
 
-    /// How many devices are tried if a room does not say who has written.
+    /// The number of devices that are tried if a room does not identify the sender.
     private static let mostSenders = 8
-    /// In milliseconds: stamps are anybody's, and one of the far future would keep later sessions from sending.
+    /// In milliseconds. Stamps are not trustworthy, and one in the far future would prevent later sessions from sending.
     private static let mostAhead: Int64 = 86_400_000
 
-    /// The message claims to be encrypted.
+    /// Handles a message with an `<encrypted/>` element.
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
         guard message.isKept else { return }
         let own = try OwnDevice.load(step.account.id, from: step.database)
@@ -33,7 +33,7 @@ struct EncryptedMessageReceiver {
 
     private func arrived(_ message: inout IncomingMessage) throws {
         let (senders, voucher) = try senders(of: message)
-        // What this device has encrypted meets its row; nobody can read it.
+        // A message that this device has encrypted is matched with its own row; no device can decrypt it again.
         if element.sender == own.id, senders == [step.account.jid] { return }
         let keys = element.keys(for: own.id, of: step.account.jid.description)
         guard !keys.isEmpty else {
@@ -74,7 +74,7 @@ struct EncryptedMessageReceiver {
 
     /// Whether older messages of the same archive are still being read.
     private func isWhileReading(_ message: IncomingMessage) throws -> Bool {
-        // Of all that is live only a group's history without an archive has no author: it is not waited for.
+        // Of all live messages only those of the history of a group without an archive have no author: there is no archive to wait for.
         guard message.source != .archive, message.type != "groupchat" || message.author != nil || message.isOurs == true
         else { return false }
         let archive = message.archive.isEmpty ? Archive.own : Archive(key: message.archive)
@@ -82,7 +82,7 @@ struct EncryptedMessageReceiver {
         return try archive.isOwn && SessionRow.load(step.account.id, from: step.database).archive
     }
 
-    /// Who may have written the message, and who says so.
+    /// The possible senders of the message, and the entity that identifies them.
     private func senders(of message: IncomingMessage) throws -> ([JID], MessageDecryptor.Voucher) {
         let isPrivate = !JID.received(message.conversation).isBare
         guard message.type == "groupchat" || isPrivate && message.direction == .incoming else {
@@ -92,7 +92,7 @@ struct EncryptedMessageReceiver {
         guard let room = try rooms.room(.received(message.conversation)) else { return ([], .nobody) }
         if message.isOurs ?? false { return ([step.account.jid], .room(room)) }
         if let author = message.author.flatMap(RoomAuthor.address(of:)) { return ([.received(author)], .room(room)) }
-        // Only in groups people encrypt, and a group's archive may hide who has written.
+        // Encryption is used only in groups, and a group's archive may omit the sender.
         guard message.type == "groupchat", room.info.isGroup else { return ([], .nobody) }
         let devices = try PeerDevices(step: step)
             .devices(called: element.sender, element.dialect, limit: Self.mostSenders)
@@ -101,7 +101,8 @@ struct EncryptedMessageReceiver {
 
     // MARK: Outcomes
 
-    /// The content has come before: the message only lends its id and its place. A message that could not be read is tried again.
+    /// If the content was received before, the message only supplies its id and its place. A message that could not be decrypted is
+    /// retried.
     private func isKnown(_ digest: [UInt8], _ message: inout IncomingMessage) throws -> Bool {
         guard case .before(let row) = try SeenCiphertexts(step: step).look(for: digest) else { return false }
         guard let row, let stored = try Message.load(row, from: step.database) else {
@@ -109,7 +110,8 @@ struct EncryptedMessageReceiver {
             message.isKept = false
             return true
         }
-        // A room may have shown what is for the account alone. What could not be read there is not shown there.
+        // A room may have reflected a content that is for the account alone. If it could not be decrypted there, it is not displayed
+        // there.
         if stored.encryption?.problem != nil, stored.conversation.exact != message.conversation.exact { return false }
         message.twin = row
         (message.encryption, message.isShown) = (stored.encryption, stored.isShown)
@@ -135,7 +137,7 @@ struct EncryptedMessageReceiver {
             }
         }
         message.body = content.text
-        // A part that says nothing to people is the business of other features, such as a marker.
+        // A content without a displayable part is handled by other features, such as a marker.
         (message.isKept, message.isShown) = (content.isLine || message.stanzaID != nil, content.isLine)
         guard content.isLine else { return message.digest = digest }
         if let twin = message.twin { return try mend(twin, digest, content, encryption) }
@@ -143,7 +145,7 @@ struct EncryptedMessageReceiver {
         if opened.trust != .distrusted { try ConversationEncryption(step: step).came(in: message.conversation) }
     }
 
-    /// The message in the row `twin` could not be read before.
+    /// The message in the row `twin`, which could not be decrypted before, is updated.
     private func mend(
         _ twin: Int64, _ digest: [UInt8], _ content: MessageContent, _ encryption: MessageEncryption
     ) throws {
@@ -164,7 +166,7 @@ struct EncryptedMessageReceiver {
             element.dialect.namespace, device: element.sender, trust: trust, problem: problem)
     }
 
-    /// An empty message is no line of the conversation.
+    /// An empty message is not displayed in the conversation.
     private func hide(_ message: inout IncomingMessage) {
         (message.encryption, message.body, message.isShown) = (nil, nil, false)
         message.isKept = message.stanzaID != nil

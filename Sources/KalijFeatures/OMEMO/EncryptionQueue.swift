@@ -5,18 +5,18 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// The user's messages that are not encrypted yet, and the conversations whose messages may leave.
+/// The user's messages that are not encrypted yet, and the conversations whose messages may be sent.
 ///
-/// A message waits outside the queue until the step in which it leaves: there it is encrypted, for the devices of that time. Later
-/// messages of its conversation wait behind it; other conversations go on.
+/// A message is encrypted in the step that enqueues it for sending, for the devices at that time. Until then it waits here. Later
+/// messages of its conversation wait behind it; other conversations are not affected.
 struct EncryptionQueue {
     let step: Step
     private var account: Value { .integer(step.account.id) }
     private var database: Database { step.database }
 
-    /// How many messages are encrypted in a step.
+    /// The number of messages that are encrypted in a step.
     private static let portion: Int64 = 10
-    /// How long keys are looked for, and how often.
+    /// How long missing keys are requested, and at what interval.
     private static let (longest, pause) = (Duration.seconds(24 * 3600), Duration.seconds(300))
 
     struct Waiting {
@@ -29,13 +29,13 @@ struct EncryptionQueue {
 
     // MARK: Accepting
 
-    /// A message of the user's was accepted, in any process.
+    /// Handles a message of the user's that was accepted, in any process.
     /// - Returns: whether the message waits here.
     func accept(_ stanza: AcceptedStanza) throws -> Bool {
         let isForRoom = stanza.element["type"] == "groupchat"
         let conversation = isForRoom ? stanza.recipient.bare.description : try conversation(with: stanza.recipient)
         let isText = stanza.element.child("body", "jabber:client") != nil
-        // Receipts and markers stay plain: the servers know the ids and the times.
+        // Receipts and markers are not encrypted: the servers see their ids and times in any case.
         guard isText || MessageOperation.isMeant(by: stanza.element) else { return false }
         let isEncrypted = try wantsEncryption(stanza.privacy, conversation)
         guard try isEncrypted || isAny(in: conversation) else { return false }
@@ -70,7 +70,7 @@ struct EncryptionQueue {
         }
     }
 
-    /// - Throws: `IntentFailure` for a room where not everybody can be named, and for what 0.3 cannot encrypt.
+    /// - Throws: `IntentFailure` for a room that is not a group, and for contents that 0.3 cannot encrypt.
     private func check(_ recipient: JID, _ isText: Bool) throws {
         guard try isText || EnabledVersions(step: step).usesOMEMO2 else {
             throw IntentFailure(
@@ -92,16 +92,16 @@ struct EncryptionQueue {
             .first([.integer(message)]) { _ in true } ?? false
     }
 
-    // MARK: Turns
+    // MARK: Scheduling
 
-    /// The messages of `conversation` may leave, perhaps.
+    /// Schedules an attempt to send the messages of `conversation`.
     func take(_ conversation: String) throws {
         try database.run(
             "INSERT OR IGNORE INTO omemo_turn(account, conversation) VALUES (?, ?)", [account, .text(conversation)])
         step.flush()
     }
 
-    /// Keys have come, or will not come: all conversations try again.
+    /// Keys were received, or are unavailable: schedules an attempt for all conversations.
     func again() throws {
         try database.run(
             """
@@ -111,7 +111,7 @@ struct EncryptionQueue {
         if database.changes > 0 { step.flush() }
     }
 
-    /// Whether messages may leave, perhaps.
+    /// Whether an attempt to send messages is scheduled and possible.
     static func isAny(of account: Account, in database: Database) throws -> Bool {
         let isTurn = try database.statement(
             """
@@ -124,7 +124,7 @@ struct EncryptionQueue {
         return try OutboundQueue(database: database, account: account.id).holding() == .none
     }
 
-    /// Whether messages wait, and not only for a later attempt to get keys, or for the user.
+    /// Whether messages wait for something else than a later request for keys, or the user.
     static func isWaiting(of account: Account, in database: Database) throws -> Bool {
         guard try KeyPublicationRow.load(account.id, .axolotl, from: database)?.state.stage != .refused else {
             return false
@@ -138,7 +138,7 @@ struct EncryptionQueue {
         ).first([.integer(account.id)]) { _ in true } ?? false
     }
 
-    /// Encrypts and queues messages of a conversation.
+    /// Encrypts and queues messages of one scheduled conversation.
     func takeNext() throws {
         let conversation = try database.statement(
             """
@@ -161,7 +161,7 @@ struct EncryptionQueue {
         guard try !ConversationEncryption(step: step).isBlocked(conversation) else { return }
         let room = try RoomRows(database: database, account: step.account.id).room(.received(conversation))
         let outbox = room.map { RoomOutbox(step: step, room: $0) }
-        // A room's messages are taken by its own outbox as soon as the account is there.
+        // A room's messages are sent by its own outbox as soon as the account is in the room.
         if let outbox, try !outbox.isOpen { return }
         let waiting = try waiting(in: conversation)
         var left = 0
@@ -189,9 +189,9 @@ struct EncryptionQueue {
             stanza: row.blob("stanza"), since: row.integer("since"))
     }
 
-    // MARK: Leaving
+    // MARK: Sending
 
-    /// - Returns: false if the message waits.
+    /// - Returns: false if the message has to wait.
     private func leave(
         _ waiting: Waiting, _ conversation: String, _ room: RoomRow?, _ own: OwnDevice
     ) throws -> Bool {
@@ -238,12 +238,12 @@ struct EncryptionQueue {
         return true
     }
 
-    /// The message leaves now, or never.
+    /// Removes the message from the waiting ones: it is sent now, or never.
     func forget(_ message: Int64) throws {
         try database.run("DELETE FROM omemo_waiting WHERE message = ?", [.integer(message)])
     }
 
-    /// No message can be encrypted.
+    /// Fails all messages to be encrypted, because encryption is impossible.
     func failAll(_ reason: Reason) throws {
         let rows = try database.statement("DELETE FROM omemo_waiting WHERE account = ? AND plain = 0 RETURNING message")
             .all([account]) { $0.integer() }
@@ -251,7 +251,7 @@ struct EncryptionQueue {
         try leavePlain()
     }
 
-    /// Plain messages have waited behind encrypted messages that are gone.
+    /// Sends the unencrypted messages that have waited behind encrypted ones, which were removed.
     private func leavePlain() throws {
         let rows = try database.statement(
             """
@@ -273,7 +273,7 @@ struct EncryptionQueue {
     }
 }
 
-/// The time to look again for the keys of a conversation.
+/// Requests the missing keys of a conversation again.
 struct KeyLookupTimer: Handler {
     static let name = "omemo.keys-again"
     let conversation: String

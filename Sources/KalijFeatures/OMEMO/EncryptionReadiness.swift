@@ -2,12 +2,12 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// Whether messages may be encrypted. They may once the keys of this device are published in the session, and the archive was read:
-/// an old copy of the database would use keys again that were used.
+/// Determines whether messages may be encrypted. They may once the keys of this device are published in the session, and the archive
+/// was read: an old copy of the database would otherwise reuse keys.
 struct EncryptionReadiness {
     let step: Step
 
-    /// A session began, and nothing of it is known.
+    /// The session is lost: both conditions have to be met again.
     func sessionLost() throws {
         try OwnDevice.set(isRead: false, in: step)
         try OwnDevice.set(isOpen: false, in: step)
@@ -22,7 +22,7 @@ struct EncryptionReadiness {
         try goOn()
     }
 
-    /// The keys of a format were published, or will not be in this session.
+    /// The keys of a version were published, or cannot be in this session.
     func keysSettled() throws { try open() }
 
     private func open() throws {
@@ -35,7 +35,7 @@ struct EncryptionReadiness {
         try OwnDevice.set(isOpen: true, in: step)
         try EncryptionQueue(step: step).again()
         try goOn()
-        // Messages may have had their turns before.
+        // Messages may have been scheduled before.
         step.flush()
     }
 
@@ -43,7 +43,7 @@ struct EncryptionReadiness {
         try KeyPublicationRow.load(step.account.id, dialect, from: step.database)?.state.stage
     }
 
-    /// Sends what is owed, and mends sessions.
+    /// Sends the outstanding empty messages, and repairs sessions.
     func goOn() throws {
         guard try EmptyMessages.isAny(of: step.account, in: step.database),
             let own = try OwnDevice.load(step.account.id, from: step.database), own.isOpen

@@ -3,26 +3,26 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// What is known of the keys of this device, for people (XEP-0384).
+/// The state of this device's keys, for people (XEP-0384).
 public struct EncryptionState: Sendable, Equatable {
     /// The id of this device.
     public let device: UInt32
     /// The identity key of this device.
     public let fingerprint: Fingerprint
-    /// `ready` if others can encrypt for this device; `refused`, `off`, or what the server was asked last.
+    /// `ready` if others can encrypt for this device; `refused`, `off`, or the pending stage of the publication.
     public let state: String
-    /// Why the keys are not published; nil if they are, or will be.
+    /// The reason why the keys are not published; nil if they are, or publication is pending.
     public let problem: String?
-    /// The same state of the keys for OMEMO 2; nil if 2 is not used.
+    /// The state of the keys for OMEMO 2; nil if 2 is not used.
     public let secondState: String?
-    /// Why the keys for OMEMO 2 are not published.
+    /// The reason why the keys for OMEMO 2 are not published.
     public let secondProblem: String?
     /// The encrypted conversations, in the order of their addresses.
     public let conversations: [String]
-    /// How many messages of the user's wait for keys; at most 1,000 are counted.
+    /// The number of the user's messages that wait for keys; at most 1,000 are counted.
     public let waiting: Int
 
-    /// The state of `account`; nil if no keys were made yet. Reads; never waits for a running process.
+    /// The state of `account`; nil if no keys were created yet. Only reads; never waits for a running process.
     /// - Throws: `StoreError`
     public static func load(of account: Account, from database: Database) throws -> EncryptionState? {
         guard let device = try OwnDevice.load(account.id, from: database) else { return nil }
@@ -43,7 +43,7 @@ public struct EncryptionState: Sendable, Equatable {
 }
 
 extension EncryptionState {
-    /// The privacy of a message that is taken over later.
+    /// Resolves the privacy of a message that is accepted later: encrypted, if the conversation is encrypted at present.
     package static func privacy(
         _ privacy: EncryptionPreference, to recipient: JID, of account: Account, in database: Database
     ) throws -> EncryptionPreference {
@@ -58,23 +58,23 @@ extension EncryptionState {
 public struct DeviceKey: Sendable, Equatable {
     /// The bare address.
     public let jid: JID
-    /// The id of the device; nil for a key without a device, which the user has decided about.
+    /// The id of the device; nil for a key without a device on which the user has decided.
     public let device: UInt32?
     /// The identity key; nil as long as no session was agreed with the device.
     public let fingerprint: Fingerprint?
-    /// How far the key is trusted; nil if there is none.
+    /// The trust in the key; nil if there is none.
     public let trust: KeyTrust?
     /// Whether the address lists the device.
     public let isListed: Bool
     /// The versions of OMEMO in which the address lists the device: `0.3`, `2`.
     public let versions: [String]
-    /// Why the device is left out; nil if it is not.
+    /// The reason why the device is excluded; nil if it is not.
     public let problem: String?
 
-    /// The keys of `jid`, or of everybody, in the order of the addresses. Reads; never waits for a running process.
+    /// The keys of `jid`, or of everybody, in the order of the addresses. Only reads; never waits for a running process.
     /// - Throws: `StoreError`
     public static func all(of account: Account, for jid: JID? = nil, from database: Database) throws -> [DeviceKey] {
-        // A former version has listed keys that only rooms had shown.
+        // A former version has recorded keys that only rooms had shown.
         let trusted = try database.statement(
             """
             SELECT jid, identity, trust FROM omemo_trust WHERE account = ?1 AND jid = coalesce(?2, jid) AND unproven = 0
@@ -101,7 +101,7 @@ public struct DeviceKey: Sendable, Equatable {
         }
     }
 
-    /// A device in all its formats.
+    /// A device in all versions that list it.
     private struct Known {
         let jid: String
         let device: UInt32

@@ -5,7 +5,7 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Publishes the keys of this device: tells the state what happens, and does what the state answers.
+/// Publishes the keys of this device: passes events to the state, and performs the actions that it returns.
 struct KeyPublisher {
     let step: Step
     let dialect: OMEMOVersion
@@ -13,7 +13,7 @@ struct KeyPublisher {
     var keys: OwnKeys { OwnKeys(step: step, dialect: dialect) }
 
     private static let (minute, hour, day): (Int64, Int64, Int64) = (60_000, 3_600_000, 86_400_000)
-    /// How often in an hour this device goes back into the list.
+    /// How often in an hour this device is added to the list again after its removal.
     private static let mostFights = 5
 
     // MARK: Events
@@ -28,7 +28,7 @@ struct KeyPublisher {
         for action in row.state.handle(event) { try perform(action, &row) }
     }
 
-    /// A session began at a server that keeps nodes.
+    /// A session began at a server with PEP.
     func began() throws {
         try KeyPublicationRow.make(account, dialect, in: step.database)
         try Pacing(step: step).forget(KeyPublishResponse.name, "\(dialect.rawValue)")
@@ -37,7 +37,7 @@ struct KeyPublisher {
         try daily()
     }
 
-    /// A session began at a server without nodes: nothing can be encrypted in it.
+    /// A session began at a server without PEP: nothing can be encrypted in it.
     func cannotBegin() throws {
         try KeyPublicationRow.make(account, dialect, in: step.database)
         guard var row = try KeyPublicationRow.load(account, dialect, from: step.database) else { return }
@@ -46,7 +46,7 @@ struct KeyPublisher {
         try EncryptionQueue(step: step).failAll(Reason(.noKeysAtServer))
     }
 
-    /// A prekey was used: the bundle is published again, at most once a minute, but at once before it runs out.
+    /// A prekey was used: the bundle is published again, at most once a minute, but immediately if few prekeys remain.
     func changed() throws {
         guard var row = try KeyPublicationRow.load(account, dialect, from: step.database) else { return }
         row.state.isDue = true
@@ -73,7 +73,7 @@ struct KeyPublisher {
         try step.schedule(KeyRotationTimer(dialect: dialect.rawValue, session: session), after: .seconds(24 * 3600))
     }
 
-    /// A day has passed in the session.
+    /// A day of the session has elapsed.
     fileprivate func dayPassed(in session: Int64) throws {
         guard try SessionRow.load(account, from: step.database).number == session else { return }
         if try OwnDevice.load(account, from: step.database)?.isRead ?? false { try keys.forgetUsed() }
@@ -83,7 +83,7 @@ struct KeyPublisher {
 
     // MARK: The list
 
-    /// The server has told the list of the account's devices.
+    /// Handles the list of the account's devices.
     func told(_ list: DeviceList) throws {
         guard let device = try OwnDevice.id(of: account, in: step.database),
             var row = try KeyPublicationRow.load(account, dialect, from: step.database)
@@ -101,7 +101,7 @@ struct KeyPublisher {
         let now = step.steady.now
         row.fights = row.fights.filter { $0 <= now && now - $0 < Self.hour }
         guard row.fights.count < Self.mostFights else {
-            // Each further list without this device says the same.
+            // Further lists without this device are ignored.
             guard row.state.isListed else { return }
             row.state.isListed = false
             step.emit(DeviceListConflict())
@@ -119,7 +119,7 @@ struct KeyPublisher {
         try handle(.removed)
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     fileprivate func answered(_ reply: IQReply, _ asked: Int64) throws {
         guard var row = try KeyPublicationRow.load(account, dialect, from: step.database), row.asked == asked else {
@@ -153,16 +153,16 @@ struct KeyPublisher {
             (.publishingList, _) where error.application == "precondition-not-met":
             try handle(.otherwiseConfigured, &row)
         case (.publishingBundle, _) where dialect == .omemo2 && error.kind == .wait:
-            // ejabberd 23.01 does not take `max_items` in publish-options.
+            // ejabberd 23.01 rejects `max_items` in publish-options.
             try handle(.optionsRefused, &row)
-        // ejabberd cannot find a node that it is making.
+        // ejabberd returns this for a node whose creation is in progress.
         case (_, .itemNotFound) where row.state.attempts < KeyPublicationState.mostAttempts:
             try handle(.unanswered, &row)
         default: try handle(.refused("\(error)"), &row)
         }
     }
 
-    /// The list is known, and with it an id that nobody has.
+    /// Handles the list. If this device has no id yet, it receives one that is not in the list.
     private func know(_ list: DeviceList, _ row: inout KeyPublicationRow) throws {
         let device = try OwnDevice.id(of: account, in: step.database)
         if device == nil {
@@ -209,7 +209,7 @@ struct KeyPublisher {
             try ask(Nodes.items(of: dialect.bundleNode(device.id), id: id, at: nil), &row)
         case .publishBundle(let withOptions):
             guard let device else { return }
-            // The counter of ids is in the row.
+            // The row has the counter of ids.
             let bundle = try keys.bundle(device.identity).element(dialect)
             row.publishedAt = step.steady.now
             try ask(
@@ -239,7 +239,7 @@ struct KeyPublisher {
             within: EngineLimits.serverPatience)
     }
 
-    /// Another device of the account has the id of this device. In other formats this device leaves the id, too.
+    /// Another device of the account has the id of this device. The id is replaced in all versions.
     private func renumber(_ row: KeyPublicationRow) throws {
         let before = try OwnDevice.id(of: account, in: step.database)
         try OwnDevice.set(id: OwnDevice.newID(besides: row.others), in: step)
@@ -256,7 +256,7 @@ struct KeyPublisher {
 
     private func opened(_ row: inout KeyPublicationRow) throws {
         row.problem = nil
-        // The gate looks at the stored row.
+        // `EncryptionReadiness` reads the stored row.
         try row.save(account, dialect, in: step.database)
         try DeviceLists(step: step, dialect: dialect).watchOwn()
         try EncryptionReadiness(step: step).keysSettled()
@@ -271,14 +271,14 @@ struct KeyPublisher {
     }
 }
 
-/// The server has answered, or not.
+/// Handles a response to a request of the publication.
 struct KeyPublishResponse: InvalidatableHandler, PacedHandler {
     static let name = "omemo.own"
-    /// A session begins with about ten questions; a server may give each id of this device another key.
+    /// A session begins with about ten requests; a server may present another key under each new id of this device.
     static let pace = RequestPace(40, atOnceThen: .seconds(30), upTo: .seconds(3600))
     let dialect: Int
     var paceKey: String { "\(dialect)" }
-    /// Which question it was.
+    /// The number of the request.
     let asked: Int64
 
     func call(_ reply: IQReply, in step: Step) throws {
@@ -286,11 +286,11 @@ struct KeyPublishResponse: InvalidatableHandler, PacedHandler {
         try KeyPublisher(step: step, dialect: dialect).answered(reply, asked)
     }
 
-    /// The next session asks again.
+    /// The next session starts the publication again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// The time to publish the bundle again.
+/// Publishes the bundle again.
 struct BundleRefreshTimer: Handler {
     static let name = "omemo.bundle-due"
     let dialect: Int
@@ -302,7 +302,7 @@ struct BundleRefreshTimer: Handler {
     }
 }
 
-/// The time to look whether the signed prekey is old.
+/// Checks the age of the signed prekey.
 struct KeyRotationTimer: Handler {
     static let name = "omemo.daily"
     let dialect: Int
@@ -317,11 +317,11 @@ struct KeyRotationTimer: Handler {
 }
 
 extension PendingReader.Pending {
-    /// Whether every session has this timer, so that nobody needs to see the timer.
+    /// Whether this is a timer that every session has, and that is of no interest to people.
     public var isUpkeep: Bool { origin == .timer && handler == KeyRotationTimer.name }
 }
 
-/// The time to go back into the list, after others have removed this device again and again.
+/// Adds this device to the list again, after others have removed it repeatedly.
 struct ListRepublishTimer: Handler {
     static let name = "omemo.list-again"
     let dialect: Int

@@ -3,47 +3,47 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// Reads the content of a key for this device. Nothing changes unless the whole message holds: the MACs of the ratchet and of the
-/// payload.
+/// Decrypts a message with one of its keys for this device. No state changes unless the whole message is authentic: the MACs of the
+/// ratchet and of the payload.
 struct MessageDecryptor {
     let step: Step
     let own: OwnDevice
     let element: EncryptedElement
     /// The stamp of the message.
     let sentAt: Int64
-    /// Whether the message is of older history, that was asked for: nothing is sent because of it.
+    /// Whether the message is of older history, fetched on request: nothing is sent because of it.
     let isOlder: Bool
-    /// Who says who has sent the message.
+    /// The entity that identifies the sender.
     let voucher: Voucher
     /// Whether the message is for all occupants of a room.
     let isForRoom: Bool
     /// The bare address of the recipient, or the room.
     let recipient: JID
-    /// Whether messages are being read from the archive that may come before this message; most messages need not know.
+    /// Whether messages that may precede this one are being read from the archive; evaluated only if required.
     let isWhileReading: () throws -> Bool
 
     private var dialect: OMEMOVersion { element.dialect }
     private var sessions: RatchetSessions { RatchetSessions(step: step) }
     private var kept: SkippedKeys { SkippedKeys(step: step) }
 
-    /// With more missing messages a message waits for the end of the archive's reading.
+    /// With more skipped messages, decryption is deferred until the archive was read.
     private static let mostWhileReading = 100
 
-    /// Who says who has sent a message.
+    /// The entity that identifies the sender of a message.
     enum Voucher {
         /// The sender's own server, or the account's.
         case address
-        /// A room, which may lie.
+        /// A room, which is not trusted.
         case room(RoomRow)
-        /// Nobody: devices with the sender's id are tried.
+        /// No entity: devices with the sender's id are tried.
         case nobody
     }
 
-    /// What a message says.
+    /// The decrypted content of a message.
     enum Content {
         case text(String)
         case envelope(Envelope)
-        /// Nothing.
+        /// No content.
         case empty
     }
 
@@ -56,11 +56,11 @@ struct MessageDecryptor {
     enum Outcome {
         case read(Opened)
         case failed(MessageEncryption.Problem, PeerDevice?)
-        /// The message is to be read later: at this time, or nil, when the archive was read.
+        /// The message is to be decrypted later: at this time, or if nil, after the archive was read.
         case later(Int64?)
     }
 
-    /// Reads `key`, sent by `sender`.
+    /// Decrypts the message with `key`, sent by `sender`.
     func open(_ key: EncryptedElement.Key, from sender: JID) throws -> Outcome {
         let device = try PeerDevices(step: step).device(element.sender, of: sender, dialect)
         do {
@@ -74,7 +74,7 @@ struct MessageDecryptor {
         }
     }
 
-    /// Nil for an error of the machine.
+    /// The problem for people; nil for an internal error.
     static func problem(_ error: RatchetError) -> MessageEncryption.Problem? {
         switch error {
         case .malformed, .badKey, .badSignature, .withoutPrekey: .malformed
@@ -91,7 +91,7 @@ struct MessageDecryptor {
         let rows = try sessions.all(of: device)
         guard !rows.isEmpty else { return .failed(.keyGone, device) }
         let name = Session.SkippedKey.Name(key: message.header.key, number: message.header.number)
-        // A session of the message's chain comes first: without it, each session would have to try a new ratchet key.
+        // A session with the message's chain has precedence: otherwise, each session would have to try a new ratchet key.
         let known = try rows.first { row in
             try row.session.hasChain(of: message.header) || kept.key(name, of: row.id) != nil
         }
@@ -126,8 +126,8 @@ struct MessageDecryptor {
         isProven ? device.list : SkippedKeys.unproven
     }
 
-    /// Whether the device with which a session was agreed is the address's: whoever speaks has the private part of `key`. Nothing that
-    /// is kept of the address changes otherwise.
+    /// Whether the session's identity key is proven to be the device's, so that the sender holds the private part of `key`. Otherwise
+    /// no state of the address changes.
     private func proves(_ key: PublicKey, _ device: PeerDevice) throws -> Bool {
         if let identity = device.identity { return identity == key.bytes }
         return try TrustStore(step: step).trust(in: key.bytes, of: device.jid) != nil
@@ -152,7 +152,7 @@ struct MessageDecryptor {
         if let device, let row = try sessions.all(of: device).first(where: { $0.session.isOf(exchange) }) {
             return try open(exchange.message, row, device)
         }
-        // Somebody shows this device's own key.
+        // Another device presents this device's own key.
         let identity = try own.identity
         guard exchange.identity.key != identity.publicIdentity.key else { return .failed(.mac, device) }
         let isProven = try isProven(exchange.identity.key, device, of: sender)
@@ -184,7 +184,7 @@ struct MessageDecryptor {
         return try read(content, opened.session, device, isProven)
     }
 
-    /// Whether `sender` shows `key` itself, or the key is known to be the sender's.
+    /// Whether `sender` itself has presented `key`, or the key is already proven to be the sender's.
     private func isProven(_ key: PublicKey, _ device: PeerDevice?, of sender: JID) throws -> Bool {
         switch voucher {
         case .address: return true
@@ -195,7 +195,7 @@ struct MessageDecryptor {
         }
     }
 
-    /// Who has to wait if too many strangers begin sessions: whoever says who speaks can name any address.
+    /// The address whose quota a session begun by a stranger counts against, since a room can report any sender; nil for no quota.
     private func stranger(_ sender: JID) throws -> JID? {
         if try DeviceLists(step: step, dialect: dialect).isKnown(sender) { return nil }
         guard case .room(let room) = voucher else { return sender }
@@ -214,7 +214,7 @@ struct MessageDecryptor {
             return .read(Opened(content: content, key: key, trust: trust))
         }
         let trust = try trusting.met(key, of: device)
-        // Perhaps only the server says so, and the key of before is the device's.
+        // Possibly only the server claims this key, and the former one is the device's: the bundle decides.
         if !trust.isUsed, device.identity.map({ $0 != key.bytes }) ?? false { try Bundles(step: step).ask(device) }
         if !isOlder { try PeerDevices(step: step).set(readAt: sentAt, of: device) }
         if EmptyMessages.areOwed(in: session, !content.isEmpty), !isOlder {
@@ -223,7 +223,7 @@ struct MessageDecryptor {
         return .read(Opened(content: content, key: key, trust: trust))
     }
 
-    /// The address itself has to show the key of a device that only a room has named.
+    /// Requests proof of the key of a device that only a room has named, from the address itself.
     private func prove(_ device: PeerDevice) throws {
         if device.isListed {
             guard device.badUntil ?? 0 <= step.steady.now else { return }

@@ -5,25 +5,25 @@ import KalijStore
 import KalijText
 import KalijXML
 
-/// Encrypts a message of the user's, once: these bytes leave, now and whenever the message is sent again.
+/// Encrypts a message of the user's, once: the same bytes are sent at each attempt.
 struct MessageEncryptor {
     let step: Step
     let own: OwnDevice
 
     private static let hints = "urn:xmpp:hints"
-    /// For clients that do not know the method.
+    /// The body for clients without support for OMEMO.
     private static let fallback = "This message is encrypted with OMEMO, which your client does not support."
 
     struct Sealed {
         let bytes: [UInt8]
-        /// 0.3 if a device reads the message in 0.3, where less is secret.
+        /// 0.3 if any device receives the message in 0.3, which encrypts less.
         let weakest: OMEMOVersion
         let leftOut: [String]
     }
 
     enum Outcome {
         case encrypted(Sealed)
-        /// Nil if the missing keys were asked for; else why they cannot be had now.
+        /// Nil if the missing keys were requested; else the reason why they are unavailable.
         case waits(String?)
         case failed(Reason)
     }
@@ -36,7 +36,7 @@ struct MessageEncryptor {
             guard room.info.isGroup else { return .failed(Reason(.roomNotPrivate)) }
             people = try Members.all(of: room, in: step.database).map(\.jid)
         }
-        // 0.3 encrypts nothing but a text.
+        // 0.3 encrypts only a text.
         let formats = try EnabledVersions(step: step).published.filter { text != nil || $0 == .omemo2 }
         guard !formats.isEmpty else { return .failed(Reason(.reactionNotEncryptable)) }
         switch try Recipients(step: step, own: own, formats: formats).find(people, isRoom: room != nil) {
@@ -76,7 +76,7 @@ struct MessageEncryptor {
         return .encrypted(Sealed(bytes: bytes, weakest: used.last ?? .axolotl, leftOut: leftOut))
     }
 
-    /// The keys for `targets`, whose sessions go on.
+    /// The keys for `targets`, whose sessions advance.
     func seal(
         _ payload: Payload, for targets: inout [Recipients.Target]
     ) throws -> [(address: String, keys: [EncryptedElement.Key])] {
@@ -94,8 +94,9 @@ struct MessageEncryptor {
         return keys
     }
 
-    /// The stanza with the encrypted parts instead of the text. Servers archive what has a body, and the hint. If all devices read
-    /// 2, everything that the envelope has goes, and no body is added (XEP-0420 section 6); devices of 0.3 need the rest in plain.
+    /// The stanza with the encrypted parts instead of the text. Servers archive stanzas with a body, or with the hint. If all devices
+    /// use 2, all parts that the envelope contains are removed, and no body is added (XEP-0420 section 6); devices of 0.3 require the
+    /// other parts in plain.
     private func disguise(_ stanza: Element, _ parts: [Element], _ formats: [OMEMOVersion]) -> [UInt8] {
         let isPlainNeeded = formats.contains(.axolotl)
         for child in stanza.children where isPlainNeeded ? child.name == "body" : Envelope.isSecret(child) {

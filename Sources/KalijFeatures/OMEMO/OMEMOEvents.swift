@@ -2,7 +2,7 @@ import KalijAddress
 import KalijSteps
 import KalijText
 
-/// A device has shown a key that was not known.
+/// A session was agreed with a key that was not stored before.
 public struct OMEMONewKey: EventContent {
     public static let name = "omemo-new-key"
     public static let meaning =
@@ -11,7 +11,7 @@ public struct OMEMONewKey: EventContent {
     public let fields: [EventField]
     public var changed: DirectoryChange.Part? { .init(.contact) }
     public let line: PrintedText?
-    /// A new key of the account's own can read everything from now on.
+    /// A new key of the account's own devices can decrypt all further messages.
     public let isDetail: Bool
 
     init(_ device: PeerDevice, _ key: Fingerprint, _ trust: KeyTrust, isOwn: Bool) {
@@ -28,7 +28,7 @@ public struct OMEMONewKey: EventContent {
     }
 }
 
-/// A device shows another key than before.
+/// A device presents another key than before.
 public struct OMEMOKeyChanged: EventContent {
     public static let name = "omemo-key-changed"
     public static let meaning =
@@ -60,7 +60,7 @@ public struct OMEMOUndecided: EventContent {
     }
 }
 
-/// Encryption with a device, or of this device, does not work.
+/// Encryption with a device fails, or the keys of this device cannot be published.
 public struct KeyPublicationFailed: EventContent {
     public static let name = "omemo-broken"
     public static let meaning =
@@ -86,7 +86,7 @@ public struct KeyPublicationFailed: EventContent {
     }
 }
 
-/// The database was found to be an old copy.
+/// The database was detected to be an old copy.
 public struct OMEMORestored: EventContent {
     public static let name = "omemo-restored"
     public static let meaning =
@@ -103,7 +103,7 @@ public struct OMEMORestored: EventContent {
     }
 }
 
-/// Another device keeps removing this device from the list.
+/// Another device removes this device from the list repeatedly.
 public struct DeviceListConflict: EventContent {
     public static let name = "omemo-list-fight"
     public static let meaning =

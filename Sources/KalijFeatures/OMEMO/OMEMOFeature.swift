@@ -6,7 +6,7 @@ import KalijStore
 import KalijXML
 
 /// End-to-end encryption (XEP-0384). The ratchets are in `KalijRatchet`; only the driving process uses them. A message's text, its
-/// session, its keys and the handled count are one step.
+/// session, its keys and the handled count are committed in one step.
 enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, MessageProcessor, StoredMessageObserver,
     OutgoingMessageInterceptor, WorkReporter
 {
@@ -90,8 +90,8 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         message.encryption = .plain
     }
 
-    /// The stanza, or the envelope in it, may say that the other side does not want encryption any more.
-    /// - Parameter isProven: whether nobody on the way can have written that: otherwise nothing changes, and the user is told.
+    /// Handles an opt-out in the stanza, or in its envelope: the other side requests that messages are no longer encrypted.
+    /// - Parameter isProven: whether the sender is authenticated end to end. Otherwise nothing changes, and only an event is emitted.
     static func lookForOptOut(_ message: IncomingMessage, isProven: Bool, in step: Step) throws {
         guard message.element.child("opt-out", OMEMOVersion.omemo2.namespace) != nil,
             try ConversationEncryption(step: step).isEncrypted(message.conversation)
@@ -121,8 +121,8 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
 
     static func didInsert(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
         if let digest = incoming.digest { try SeenCiphertexts(step: step).set(message.id, of: digest) }
-        // Only the account's archive shows what an earlier process may have sent without a trace here: in a room's archive others may
-        // have written in this device's name.
+        // Only the account's archive proves that an earlier process has sent messages that are missing here: in a room's archive,
+        // others may have written in this device's name.
         guard incoming.source == .archive, incoming.archive == Archive.own.key, !incoming.isOlder,
             incoming.encryption?.problem == .notForUs, let device = incoming.encryption?.device,
             message.direction == .outgoing,

@@ -4,15 +4,15 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// The devices that a message is encrypted for, and those that are left out.
+/// Determines the devices that a message is encrypted for, and those that are excluded.
 struct Recipients {
     let step: Step
     let own: OwnDevice
-    /// The preferred format first: a device that reads several formats gets the message in the first.
+    /// The preferred format first: a device with several formats receives the message in the first one.
     let formats: [OMEMOVersion]
 
     static let openRoom = Reason(.roomNotPrivate).description
-    /// How many messages a device may leave unanswered.
+    /// The number of messages that a device may leave unanswered.
     private static let mostUnanswered: UInt32 = 1000
 
     struct Target {
@@ -22,12 +22,12 @@ struct Recipients {
 
     enum Found {
         case all([Target], leftOut: [String])
-        /// Nil if the missing keys were asked for; else why they cannot be had now.
+        /// Nil if the missing keys were requested; else the reason why they are unavailable.
         case waits(String?)
         case failed(Reason)
     }
 
-    /// What is known of the devices of an address.
+    /// The state of the devices of an address.
     private struct Known {
         var targets: [Target] = []
         /// By the names of the devices.
@@ -36,8 +36,8 @@ struct Recipients {
         var problem: String?
     }
 
-    /// The devices of `others`, and the other devices of the account. Asks for whatever is missing.
-    /// - Parameter isRoom: whether it is enough that somebody can read the message.
+    /// The devices of `others`, and the other devices of the account. Requests missing lists and bundles.
+    /// - Parameter isRoom: whether the recipients are members of a room; not evaluated at present.
     func find(_ others: [JID], isRoom: Bool) throws -> Found {
         var (targets, leftOut, isMissing): ([Target], [String], Bool) = ([], [], false)
         var reasons: [Reason] = []
@@ -89,7 +89,7 @@ struct Recipients {
         }
         let reached = Set(known.targets.map(\.device.name.exact))
         known.leftOut.removeAll { reached.contains($0.name.exact) }
-        // An old list serves if the server cannot be reached.
+        // An outdated list is used if the server cannot be reached.
         if known.targets.isEmpty, known.leftOut.isEmpty { known.problem = problem }
         return known
     }
@@ -97,7 +97,7 @@ struct Recipients {
     private func look(_ device: PeerDevice, _ known: inout Known) throws {
         let trust = try device.identity.flatMap { try TrustStore(step: step).trust(in: $0, of: device.jid) }
         if let trust, !trust.isUsed {
-            // The bundle says which key the device has now.
+            // The bundle determines the present key of the device.
             guard !device.isAsked else { return known.isMissing = true }
             known.leftOut.append((device.name, Self.undecided))
             return

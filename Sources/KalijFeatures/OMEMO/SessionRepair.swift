@@ -3,13 +3,13 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// Begins a new session with a device whose messages cannot be read (in 0.3; in 2 only without a session, or by command): with the keys
-/// that the device publishes now, at most once a day, and only if the list of its address, fetched again, still names it.
+/// Begins a new session with a device whose messages cannot be decrypted (in 0.3; in 2 only without a session, or by command): with the
+/// keys that the device publishes now, at most once a day, and only if the list of its address, fetched again, still contains it.
 struct SessionRepair {
     let step: Step
     private static let day: Int64 = 86_400_000
 
-    /// A message could not be read.
+    /// Handles a message that could not be decrypted.
     func failed(
         _ problem: MessageEncryption.Problem, _ known: PeerDevice?, _ element: EncryptedElement, from sender: JID,
         at sentAt: Int64
@@ -31,17 +31,17 @@ struct SessionRepair {
         }
     }
 
-    /// A device that nobody knew. Strangers mend their sessions themselves.
+    /// Creates a row for an unknown device. Strangers have to repair their sessions themselves.
     private func make(_ element: EncryptedElement, _ sender: JID) throws -> PeerDevice? {
         let lists = DeviceLists(step: step, dialect: element.dialect)
         guard try lists.isKnown(sender) else { return nil }
         let list = try lists.make(sender)
-        // A list that has just come, and does not name the device, is not asked for again.
+        // A list that was just received without the device is not requested again.
         guard try !lists.isFresh(list), try PeerDevices(step: step).mayAdd(to: list) else { return nil }
         return try PeerDevices(step: step).make(element.sender, in: list, isListed: false)
     }
 
-    /// A new session is wanted, as soon as the archive was read.
+    /// Schedules a new session, for when the archive was read.
     private func want(_ device: PeerDevice) throws {
         let now = step.steady.now
         if let last = device.healAt, last <= now, now - last < Self.day { return }
@@ -55,13 +55,13 @@ struct SessionRepair {
             [.integer(device.id), .integer(step.account.id)])
     }
 
-    /// The user wants a new session.
+    /// Schedules a new session by the user's command.
     func command(_ device: PeerDevice) throws {
         try note(device)
         try EncryptionReadiness(step: step).goOn()
     }
 
-    /// Asks for the lists of the devices; once for all devices of a list.
+    /// Requests the lists of the devices, once for all devices of a list.
     func begin() throws {
         let ids = try step.database.statement(
             "UPDATE omemo_owed SET heals = 2 WHERE account = ? AND heals = 1 RETURNING peer"
@@ -71,7 +71,7 @@ struct SessionRepair {
         for device in devices where asked.insert(device.list).inserted {
             let lists = DeviceLists(step: step, dialect: device.dialect)
             let list = try lists.make(device.jid)
-            // The own list is told by events, and by the beginning of the session.
+            // The own list is kept current by notifications and by the beginning of the session.
             if device.jid == step.account.jid {
                 try listTold(list)
             } else if !list.isAsked {
@@ -80,7 +80,7 @@ struct SessionRepair {
         }
     }
 
-    /// The list is known: sessions with the devices that are still on the list are begun.
+    /// The list was received: begins sessions with the devices that it still contains.
     func listTold(_ list: PeerList) throws {
         let ids = try step.database.statement(
             """
@@ -90,7 +90,7 @@ struct SessionRepair {
         ).all([.integer(step.account.id), .integer(list.id)]) { $0.integer() }
         for id in ids.sorted() {
             guard let device = try PeerDevices(step: step).device(id), device.isListed else { continue }
-            // Others may have asked so much that this has to wait.
+            // The limits for requests may be exhausted: then this is retried.
             guard try Bundles(step: step).ask(device, heals: true) else {
                 try note(device)
                 continue
@@ -99,7 +99,7 @@ struct SessionRepair {
         }
     }
 
-    /// The session is lost: no list is told any more, and the next session asks again.
+    /// The session is lost: pending lists will not be received, and the next session requests them again.
     func sessionLost() throws {
         try step.database.run(
             "UPDATE omemo_owed SET heals = 1 WHERE account = ? AND heals = 2", [.integer(step.account.id)])

@@ -4,7 +4,7 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// Decides whether a key of somebody's, or of another device of the account, gets messages.
+/// Decides whether messages are encrypted for a key of another account, or of another device of the account.
 public struct TrustKey: Intent {
     public static let name = "omemo_trust"
     /// The bare address.
@@ -44,7 +44,7 @@ public struct TrustKey: Intent {
     }
 }
 
-/// Verifies keys by a URI, such as a scanned code (XEP-0384 section 8.2 of 2, XEP-0434 section 4).
+/// Verifies keys by a URI, scanned as a code for example (XEP-0384 section 8.2 of 2, XEP-0434 section 4).
 public struct VerifyKeys: Intent {
     public static let name = "omemo_verify"
     /// The URI.
@@ -69,7 +69,7 @@ public struct VerifyKeys: Intent {
     }
 }
 
-/// Has the messages of a conversation encrypted, or not.
+/// Enables or disables encryption in a conversation.
 public struct EncryptConversation: Intent {
     public static let name = "omemo_encrypt"
     /// The bare address of a person or a room.
@@ -96,7 +96,7 @@ public struct EncryptConversation: Intent {
     }
 }
 
-/// Begins new sessions with devices whose messages cannot be read, or that cannot read messages.
+/// Begins new sessions with devices whose messages cannot be decrypted, or that cannot decrypt messages.
 public struct HealSession: Intent {
     public static let name = "omemo_heal"
     /// The bare address.
@@ -130,11 +130,11 @@ public struct HealSession: Intent {
     }
 }
 
-/// Makes this a new device with a new key: everybody has to verify the key again.
+/// Replaces this device by a new one with a new key, which everybody has to verify again.
 public struct ResetKeys: Intent {
     public static let name = "omemo_reset"
 
-    /// Makes a new device.
+    /// Creates the intent.
     public init() {}
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
@@ -146,8 +146,8 @@ public struct ResetKeys: Intent {
     }
 }
 
-/// Uses OMEMO 2 (`urn:xmpp:omemo:2`) besides 0.3, or 0.3 alone. A device that reads both gets messages in 2, where all parts of a
-/// message are secret.
+/// Uses OMEMO 2 (`urn:xmpp:omemo:2`) in addition to 0.3, or 0.3 alone. A device that supports both receives messages in 2, which
+/// encrypts all parts of a message.
 public struct UseOMEMO2: Intent {
     public static let name = "omemo_version2"
     /// Whether 2 is used.
@@ -167,7 +167,7 @@ public struct UseOMEMO2: Intent {
             return .done
         }
         let stage = try KeyPublicationRow.load(step.account.id, .axolotl, from: step.database)?.state.stage ?? .off
-        // The next session begins with both.
+        // Otherwise the next session publishes both.
         if stage != .off, stage != .refused { try publisher.began() }
         return .done
     }

@@ -3,24 +3,24 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// How far keys are trusted: until the user has verified a key of an address, all keys of the address are trusted blindly.
+/// The trust in keys. Until the user has verified a key of an address, all keys of the address are trusted blindly.
 struct TrustStore {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    /// How many keys of an address are known.
+    /// The maximum number of stored keys of an address.
     private static let mostKeys: Int64 = 256
 
-    /// How far `key` of `jid` is trusted; nil for a key that is not known.
+    /// The trust in `key` of `jid`; nil for a key that is not stored.
     func trust(in key: [UInt8], of jid: JID) throws -> KeyTrust? {
         try step.database.statement(
             "SELECT trust FROM omemo_trust WHERE account = ? AND jid = ? AND identity = ? AND unproven = 0"
         ).first([account, .text(jid.bare.description), .blob(key)]) { KeyTrust(rawValue: $0.text("trust")) } ?? nil
     }
 
-    /// A session was agreed with `key`, which the address itself has shown: by a bundle, or in a message that has come from it, and not
-    /// from a room that says who speaks.
-    /// - Returns: how far the key is trusted.
+    /// Handles an agreement with `key`, which the address itself has presented: in a bundle or in its own message, and not in a message
+    /// whose sender only a room identifies.
+    /// - Returns: the trust in the key.
     @discardableResult
     func met(_ key: PublicKey, of device: PeerDevice) throws -> KeyTrust {
         if let known = device.identity, known != key.bytes {
@@ -40,7 +40,7 @@ struct TrustStore {
         return trust
     }
 
-    /// Of too many keys of an address, those go that no device has, the oldest first. What the user has decided stays.
+    /// Deletes excess keys of an address that no device has, the oldest first. Keys on which the user has decided are kept.
     private func forget(of jid: JID) throws {
         let address: [Value] = [account, .text(jid.bare.description)]
         let count = try step.database.statement("SELECT count(*) FROM omemo_trust WHERE account = ? AND jid = ?")
@@ -62,7 +62,7 @@ struct TrustStore {
         if trust == .undecided { step.emit(OMEMOUndecided(device, Fingerprint(key))) }
     }
 
-    /// The trust in a key that is met for the first time. A key that another address has is a copy of a bundle.
+    /// The trust in a new key. A key that another address has is considered a copy of a bundle.
     private func first(_ key: PublicKey, of jid: JID) throws -> KeyTrust {
         let isElsewhere = try step.database.statement(
             """
@@ -77,7 +77,7 @@ struct TrustStore {
         return isVerified ?? false ? .undecided : .blind
     }
 
-    /// The user has decided, or the address has shown the key.
+    /// Records a decision of the user.
     func set(_ trust: KeyTrust, _ key: [UInt8], of jid: JID) throws {
         try step.database.run(
             """

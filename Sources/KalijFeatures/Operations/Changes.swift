@@ -3,7 +3,7 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Replaces the text of a message of the user's (XEP-0308).
+/// Replaces the text of one of the user's messages (XEP-0308).
 public struct Correct: Intent {
     public static let name = "correct"
     /// The corrected message.
@@ -32,7 +32,7 @@ public struct Correct: Intent {
     }
 }
 
-/// Retracts a message of the user's for all (XEP-0424).
+/// Retracts one of the user's messages for all (XEP-0424).
 public struct Retract: Intent {
     public static let name = "retract"
     /// The retracted message.
@@ -43,7 +43,7 @@ public struct Retract: Intent {
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         let original = try message.own(in: step)
-        // In a room the room's id counts (XEP-0424 section 4.1).
+        // In a room the room's id is required (XEP-0424 section 4.1).
         let name = try original.type == "groupchat" ? message.reference(of: original) : original.messageID
         let content = [
             Element("retract", xmlns: MessageOperation.retraction, attributes: ["id": name]),
@@ -56,7 +56,7 @@ public struct Retract: Intent {
         return .pending
     }
 
-    /// For clients that do not know retractions.
+    /// The body for clients without support for retractions.
     private static let fallback = "/me has retracted a message, but this client does not support retractions."
 }
 
@@ -65,12 +65,12 @@ public struct React: Intent {
     public static let name = "react"
     /// The message.
     public let message: MessageReference
-    /// All emoji that the user gives the message from now on; empty: none.
+    /// The complete set of the user's emoji for the message; empty for none.
     public let emoji: [String]
 
     /// - Parameters:
     ///   - message: the message.
-    ///   - emoji: all emoji that the user gives the message from now on; empty: none.
+    ///   - emoji: the complete set of the user's emoji for the message; empty for none.
     public init(_ message: MessageReference, _ emoji: [String]) { (self.message, self.emoji) = (message, emoji) }
 
     public func check() throws {
@@ -93,7 +93,7 @@ public struct React: Intent {
     }
 }
 
-/// Removes a message from this directory; other devices and the archive keep the message.
+/// Deletes a message from this directory; other devices and the archive keep it.
 public struct Forget: Intent {
     public static let name = "forget"
     /// The message.
@@ -109,7 +109,7 @@ public struct Forget: Intent {
 }
 
 extension MessageReference {
-    /// A stored chat message whose text is not gone.
+    /// A stored chat message whose text was not erased.
     /// - Throws: `IntentFailure`
     fileprivate func changeable(in step: Step) throws -> Message {
         let message = try found(in: step)
@@ -117,7 +117,7 @@ extension MessageReference {
         return message
     }
 
-    /// The id by which a retraction, a reaction or a reply names `message`.
+    /// The id by which a retraction, a reaction or a reply refers to `message`.
     /// - Throws: `IntentFailure` if there is none.
     fileprivate func reference(of message: Message) throws -> String {
         if let reference = message.reference { return reference }
@@ -127,7 +127,7 @@ extension MessageReference {
                 : "the message has no id, so nothing can name it")
     }
 
-    /// A stored message of the user's, from whatever device.
+    /// A stored message of the user's, from any device.
     /// - Throws: `IntentFailure`
     fileprivate func own(in step: Step) throws -> Message {
         let message = try changeable(in: step)
@@ -139,7 +139,7 @@ extension MessageReference {
 }
 
 extension Step {
-    /// Accepts an operation of the user's: stored, shown, and sent exactly once.
+    /// Accepts an operation of the user's: stored, applied, and sent exactly once.
     fileprivate func accept(_ stanza: OutgoingStanza, as operation: MessageOperation) throws {
         let message = try stanza.storeOrFail(in: self, sentAt: now)
         try MessageOperations(step: self).insert(operation, of: message)

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijText
 
-/// A message was changed by another message: corrected, retracted, reacted to; or forgotten by the user.
+/// A message was changed by another message: corrected, retracted or reacted to; or the user has removed it.
 public struct MessageChanged: MessageEvent {
     public static let name = "changed"
     public static let meaning =

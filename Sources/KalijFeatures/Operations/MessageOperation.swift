@@ -14,7 +14,7 @@ struct MessageOperation: Equatable {
     }
 
     let kind: Kind
-    /// The id that names the changed message.
+    /// The id that refers to the changed message.
     let reference: String
     /// The new text of a correction; the emoji of a reaction, one a line; nil for a retraction.
     let content: String?
@@ -25,15 +25,15 @@ struct MessageOperation: Equatable {
     /// The retraction of XEP-0424 before version 0.4, within `<apply-to/>` (XEP-0422).
     private static let (oldRetraction, fastening) = ("urn:xmpp:message-retract:0", "urn:xmpp:fasten:0")
 
-    /// The longest kept reference, in bytes.
+    /// The maximum length of a stored reference in bytes.
     private static let longest = 1000
 
-    /// The operation in a message; nil if the message is no operation, or malformed.
+    /// The operation in a message; nil if the message is not an operation, or malformed.
     /// - Parameter body: the text; nil for the body of the stanza.
     init?(_ message: Element, body: String? = nil) {
         if let replace = message.child("replace", Self.correction) {
             let text = body ?? message.childInOwnLanguage("body", "jabber:client")?.text
-            // Nothing takes the place of a text.
+            // A correction must not remove the text.
             guard let body = text, !body.isEmpty else { return nil }
             (kind, content) = (.correction, body)
             guard let id = Self.id(of: replace) else { return nil }
@@ -57,25 +57,25 @@ struct MessageOperation: Equatable {
         (self.kind, self.reference, self.content) = (kind, reference, content)
     }
 
-    /// Whether the message is meant as an operation, perhaps a malformed operation: then a text in the message is a fallback for
-    /// clients that do not know the operation (XEP-0428), and not a line of the conversation.
+    /// Whether the message is an operation, possibly a malformed one. A text in it is then a fallback for clients without support for
+    /// the operation (XEP-0428), and not displayed in the conversation.
     static func isMeant(by message: Element) -> Bool {
         message.child("reactions", reactions) != nil || retraction(in: message) != nil
     }
 
-    /// The text of a retraction in a message of which only the text is encrypted: it names the retracted message, so that nobody on the
-    /// way can make a retraction of another text, or of another message.
+    /// The text of a retraction in a message of which only the text is encrypted. It contains the id of the retracted message, so that
+    /// no intermediary can turn another text into a retraction, or redirect the retraction to another message.
     static func sealedText(ofRetraction id: String) -> String {
         "/me has retracted the message \(id), but this client does not support retractions."
     }
 
-    /// Gives a retraction the text that proves it.
+    /// Replaces the text of a retraction by the one that proves it.
     static func seal(_ message: Element) {
         guard let id = retraction(in: message).flatMap(id) else { return }
         message.child("body", "jabber:client")?.setText(sealedText(ofRetraction: id))
     }
 
-    /// Whether the encrypted text `body` of a message proves the operation that stands beside it.
+    /// Whether the encrypted text `body` of a message proves the unencrypted operation in the same message.
     static func isProven(by body: String?, in message: Element) -> Bool {
         guard message.child("reactions", reactions) == nil, let id = retraction(in: message).flatMap(id) else {
             return false

@@ -2,23 +2,24 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// The operations of a step. What is shown of a message is computed from the stored operations on the message, and stored with the
-/// message; so the same operations in another order show the same.
+/// The operations of a step. The displayed state of a message is computed from the stored operations on it, and stored with it; so the
+/// result does not depend on the order of the operations.
 struct MessageOperations {
     let step: Step
-    /// A new message that nobody was told of yet.
+    /// A new message for which no event was emitted yet.
     var untold: Int64?
     private var rows: OperationRows { OperationRows(database: step.database) }
     private var messages: MessageReader { MessageReader(database: step.database, account: step.account.id) }
 
-    /// How many operations of an author wait for messages of a conversation. The oldest are dropped.
+    /// The maximum number of operations of an author that wait for messages of a conversation. The oldest are dropped.
     private static let mostWaiting = 100
-    /// How many operations of an author and a kind are kept on a message. The oldest are dropped, because the last counts.
+    /// The maximum number of stored operations of an author and a kind on a message. The oldest are dropped, because the latest
+    /// prevails.
     private static let mostOnMessage = 100
 
-    // MARK: What has happened
+    // MARK: Events
 
-    /// An operation has come as `message`, or the user's was accepted as `message`.
+    /// Stores the operation in `message`, received or accepted from the user.
     func insert(_ operation: MessageOperation, of message: Message) throws {
         try rows.insert(operation, of: message, in: step.account, author: author(of: message))
         if let row = try rows.row(message.id) { try place(row) }
@@ -29,11 +30,11 @@ struct MessageOperations {
         return message.isInRoom ? try messages.author(of: message.id) ?? OperationRow.nobody : message.conversation
     }
 
-    /// `message` was stored, and is perhaps an operation.
+    /// Handles a stored message that may be an operation.
     func stored(_ message: Message, from incoming: IncomingMessage) throws {
         guard let row = try rows.row(message.id) else { return }
         if let target = row.target {
-            // Another device could only retract what had arrived, in whatever session.
+            // Another device can only retract a message that had arrived, in whatever session.
             if row.operation.kind == .retraction { try RetractedMessage(step: step, row: target).settle(by: message) }
             return try dropSurplus(like: row)
         }
@@ -42,7 +43,7 @@ struct MessageOperations {
         try dropWaiting(by: row.author, in: row.conversation)
     }
 
-    /// A message was stored that `ids` name: operations may have waited for the message.
+    /// Handles a stored message with the ids `ids`, for which operations may have waited.
     /// - Returns: whether there are such operations.
     @discardableResult
     func found(_ ids: [String?], in conversation: String) throws -> Bool {
@@ -58,31 +59,31 @@ struct MessageOperations {
         return isAny
     }
 
-    /// The message in `row` has another place: an operation may mean another message now, and another operation may be the last.
+    /// Handles a message that was moved: the target of an operation may have changed, and the latest operation on a message.
     func moved(_ row: Int64) throws {
         if let operation = try rows.row(row) { try place(operation) }
         guard let (ids, conversation) = try messages.names(of: row) else { return }
         try found(ids, in: conversation)
     }
 
-    /// The operation of the user's was taken or refused.
+    /// Handles a change of the state of one of the user's operations.
     func stateChanged(_ message: Message) throws {
         guard let row = try rows.row(message.id) else { return }
         guard let target = row.target else {
-            // Until the retraction was taken, it may be refused, and the text would be lost.
+            // A retraction may be rejected until it is acknowledged; the text would then be lost.
             if row.operation.kind == .retraction, message.state?.isWithServer ?? false { _ = try eraseIfRetracted(row) }
             return
         }
         try changing([target]) {}
-        // A message of unknown outcome may have been retracted in another session than it left in.
+        // A message of unknown outcome may have been retracted in another session than it was sent in.
         guard row.operation.kind == .retraction, try Message.load(target, from: step.database)?.isSettled ?? false
         else { return }
         try RetractedMessage(step: step, row: target).settle(by: message)
     }
 
-    // MARK: Which message is meant
+    // MARK: Targets
 
-    /// Finds out which message an operation means, and what is to be shown now.
+    /// Determines the target of an operation, and updates what is displayed.
     private func place(_ row: OperationRow) throws {
         let target = try meant(by: row)
         try changing(Set([row.target, target].compactMap { $0 })) {
@@ -90,16 +91,15 @@ struct MessageOperations {
             try rows.set(target: target, of: row.message)
             if row.operation.kind == .correction { try setShown(row, target == nil) }
         }
-        // Corrections may name this correction instead of the original.
+        // Corrections may refer to this correction instead of the original.
         guard target != row.target, row.operation.kind == .correction,
             let (ids, conversation) = try messages.names(of: row.message)
         else { return }
         try found(ids, in: conversation)
     }
 
-    /// The row of the message that an operation means. Only the author of a message corrects and retracts; an operation whose
-    /// author is not proven means none. An operation that names a correction means the original (XEP-0308 section 4, XEP-0444
-    /// section 4.2).
+    /// The row of the target of an operation. Only the author of a message can correct and retract it; an operation without a proven
+    /// author has no target. The target of an operation on a correction is the original (XEP-0308 section 4, XEP-0444 section 4.2).
     private func meant(by row: OperationRow) throws -> Int64? {
         guard let named = try named(by: row) else { return nil }
         var target: Int64? = named.row
@@ -107,7 +107,7 @@ struct MessageOperations {
             target = operation.operation.kind == .correction ? operation.target : nil
         }
         guard let target else { return nil }
-        // A correction that does not count is a line of its own.
+        // A correction that may not change the message is displayed as a message of its own.
         guard row.operation.kind == .correction, try !messages.isAccepted(row.message) else { return target }
         let (old, new) = try (encryption(of: target), encryption(of: row.message))
         return MessageEncryption.mayChange(old, by: new) ? target : nil
@@ -127,9 +127,10 @@ struct MessageOperations {
         return try messages.author(of: row.message).map { .occupant($0) } ?? .others
     }
 
-    // MARK: What is shown
+    // MARK: Displayed state
 
-    /// Runs `body`, which changes operations on the messages in `targets`, and tells what is shown of the messages now.
+    /// Runs `body`, which changes operations on the messages in `targets`, and emits an event for each message whose displayed state
+    /// has changed.
     private func changing(_ targets: Set<Int64>, _ body: () throws -> Void) throws {
         let before = try targets.sorted().map { ($0, try view($0)) }
         try body()
@@ -140,7 +141,7 @@ struct MessageOperations {
         }
     }
 
-    /// The message in `row` with its reactions, as it is stored.
+    /// The message in `row` with its reactions, as displayed.
     private func view(_ row: Int64) throws -> Message? {
         try Message.load(row, from: step.database)?.withReactions(in: step.database)
             .withDisplayed(by: step.account.id, in: step.database)
@@ -157,8 +158,8 @@ struct MessageOperations {
         if let retraction = counted.last(where: { $0.row.operation.kind == .retraction }) {
             if let original { try rows.keep(original: original, of: target) }
             try messages.rewrite(target, body: nil, editedAt: nil, erasure: .retracted)
-            // A retraction of the user's may still be refused. While the archive is read, a name that several messages have may
-            // for a while mean another message.
+            // A retraction of the user's may still be rejected. While the archive is being read, an ambiguous id may temporarily refer
+            // to another message.
             if try retraction.isFinal && named(by: retraction.row)?.isOnly ?? false { try erase(target) }
         } else if let correction = counted.last(where: { $0.row.operation.kind == .correction }) {
             if let original { try rows.keep(original: original, of: target) }
@@ -170,16 +171,16 @@ struct MessageOperations {
         }
     }
 
-    /// No version of the text stays in the database.
+    /// Deletes all versions of the text from the database.
     private func erase(_ target: Int64) throws {
         try rows.forgetOriginal(of: target)
         try rows.eraseTexts(on: target)
     }
 
-    /// The user removes the message in `row` from this directory.
+    /// Removes the message in `row` from this directory, by the user's command.
     func forget(_ row: Int64) throws { try end(row, .forgotten) }
 
-    /// A room has taken the message in `row` back.
+    /// Handles the retraction of the message in `row` by its room.
     func moderated(_ row: Int64) throws {
         guard let message = try Message.load(row, from: step.database), message.erasure != .forgotten,
             message.erasure != .moderated
@@ -193,9 +194,9 @@ struct MessageOperations {
         if let message = try view(row) { try EventPublisher(step: step).tell(MessageChanged(message)) }
     }
 
-    // MARK: Corrections of unknown messages
+    // MARK: Corrections without a target
 
-    /// A correction of an unknown message is a line of its own.
+    /// Displays a correction without a target as a message of its own.
     private func show(_ row: OperationRow, from incoming: IncomingMessage) throws {
         guard !(row.operation.content ?? "").isEmpty else { return }
         try MessageWriter(step: step).show(row.message, body: row.operation.content, corrects: row.operation.reference)
@@ -203,7 +204,7 @@ struct MessageOperations {
         try MessageWriter(step: step).tellShown(message, from: incoming)
     }
 
-    /// Erases corrections of a message that is not here, and that its author has retracted: a server may have erased the message
+    /// Erases corrections of a message that is not stored and that its author has retracted: a server may have erased the message
     /// itself (XEP-0424; measured: ejabberd 24.12).
     /// - Returns: whether `row`, without a target, is such a correction.
     private func eraseIfRetracted(_ row: OperationRow) throws -> Bool {
@@ -221,11 +222,11 @@ struct MessageOperations {
         return isErased
     }
 
-    /// A correction is a line of its own from now on, or is no line any more.
+    /// Begins or ends the display of a correction as a message of its own.
     private func setShown(_ row: OperationRow, _ isShown: Bool) throws {
         let isShown = isShown && !(row.operation.content ?? "").isEmpty
         guard let before = try Message.load(row.message, from: step.database), before.isShown || isShown,
-            // A new correction is shown at the end of its step, if no message is found.
+            // A new correction is displayed at the end of its step, if it has no target by then.
             row.target != nil || !isShown
         else { return }
         try MessageWriter(step: step).show(
@@ -235,11 +236,11 @@ struct MessageOperations {
         try EventPublisher(step: step).tell(MessageChanged(message))
     }
 
-    // MARK: Bounds
+    // MARK: Limits
 
     private func dropWaiting(by author: String, in conversation: String) throws {
         let waiting = try rows.waiting(by: author, in: conversation, of: step.account)
-        // What anybody on the way can have written takes no room from the author's.
+        // Operations that an intermediary could have forged do not displace those proven to be the author's.
         for isProven in [true, false] {
             let some = waiting.filter { ($0.encryption?.isProven ?? false) == isProven }
             for old in some.dropFirst(Self.mostWaiting) { try drop(old.message) }
@@ -258,31 +259,31 @@ struct MessageOperations {
         for old in alike.dropLast(Self.mostOnMessage) { try drop(old.row.message) }
     }
 
-    /// Drops an operation. The message of a shown correction stays.
+    /// Drops an operation. The message of a displayed correction is kept.
     private func drop(_ message: Int64) throws {
         try rows.remove(message)
         try MessageWriter(step: step).removeHidden(message)
     }
 }
 
-/// An operation that counts, with facts about its message.
+/// An effective operation, with properties of its message.
 struct EffectiveOperation {
     let row: OperationRow
     let position: Int64
     /// Milliseconds since 1970.
     let sentAt: Int64
-    /// Whether the operation cannot be refused any more.
+    /// Whether the operation can no longer be rejected.
     let isFinal: Bool
     /// The address of the sender.
     let sender: String
-    /// Whether this device has made the operation.
+    /// Whether the operation was made on this device.
     let isAccepted: Bool
     let encryption: MessageEncryption?
 
-    /// Whether nobody on the way can have written the operation.
+    /// Whether no intermediary can have forged the operation.
     var isProven: Bool { isAccepted || encryption?.isProven ?? false }
 
-    /// Whether the operation may change what `message` shows.
+    /// Whether the operation may change `message`.
     func mayChange(_ message: Message) -> Bool {
         isAccepted || MessageEncryption.mayChange(message.encryption, by: encryption)
     }
@@ -291,7 +292,7 @@ struct EffectiveOperation {
 }
 
 extension OperationRows {
-    /// The operations on the message in row `target` that were not refused, in the order of their places.
+    /// The operations on the message in row `target` that were not rejected, in their order.
     func counted(on target: Int64) throws -> [EffectiveOperation] {
         try database.statement(
             """
@@ -313,8 +314,8 @@ extension OperationRows {
 }
 
 extension Message {
-    /// The message with the reactions to it: of each author the last ones, in the order of the authors' addresses. What has come in
-    /// plain to an encrypted message is shown as that, unless the author has reacted under a key.
+    /// The message with its reactions: the latest of each author, in the order of the authors' addresses. Unencrypted reactions to an
+    /// encrypted message are marked as such, and omitted if the author has also reacted encrypted.
     package func withReactions(in database: Database) throws -> Message {
         let all = try OperationRows(database: database).counted(on: id)
         guard !all.isEmpty else { return self }
@@ -332,7 +333,7 @@ extension Message {
     private static func last(_ reactions: [EffectiveOperation], isPlain: Bool) -> [Reaction] {
         let last = Dictionary(reactions.map { ($0.row.author.exact, $0) }) { $1 }
         let ordered = last.values.sorted { ($0.position, $0.row.message) < ($1.position, $1.row.message) }
-        // Two occupants may have had the same nickname, one after the other.
+        // Two occupants may have had the same nickname at different times.
         var emoji: [ExactText: [String]] = [:]
         for counted in ordered {
             emoji[counted.shownAuthor.exact, default: []] += MessageOperation.emoji(in: counted.row.operation.content)

@@ -8,10 +8,10 @@ struct OperationRow {
     let operation: MessageOperation
     /// The bare address of the author; in a room ``RoomAuthor/text``, or ``nobody``.
     let author: String
-    /// An author in a room who is not proven.
+    /// An author in a room without proof.
     static let nobody = ""
     let conversation: String
-    /// The row of the changed message; nil while it is not known which message is meant.
+    /// The row of the changed message; nil while the operation has no target.
     let target: Int64?
 
     init(_ row: Row) {
@@ -41,7 +41,7 @@ struct OperationRows {
             ])
     }
 
-    /// The operation of the message in row `message`; nil if the message is no operation.
+    /// The operation of the message in row `message`; nil if it is not an operation.
     func row(_ message: Int64) throws -> OperationRow? {
         try database.statement(
             """
@@ -59,7 +59,7 @@ struct OperationRows {
         ).all([.integer(target)]) { OperationRow($0) }
     }
 
-    /// The operations in `conversation` that name `reference`.
+    /// The operations in `conversation` that refer to `reference`.
     func rows(naming reference: String, in conversation: String, of account: Account) throws -> [OperationRow] {
         try database.statement(
             """
@@ -69,7 +69,7 @@ struct OperationRows {
         ).all([.integer(account.id), .text(conversation), .text(reference)]) { OperationRow($0) }
     }
 
-    /// The operations of `author` whose targets are not known, the newest first.
+    /// The operations of `author` without a target, the newest first.
     func waiting(
         by author: String, in conversation: String, of account: Account
     ) throws -> [(message: Int64, encryption: MessageEncryption?)] {

@@ -2,10 +2,9 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Messages that change other messages: corrections (XEP-0308), retractions (XEP-0424), reactions (XEP-0444); and replies
-/// (XEP-0461).
+/// Messages that change other messages: corrections (XEP-0308), retractions (XEP-0424), reactions (XEP-0444); and replies (XEP-0461).
 ///
-/// What is shown of a message is a function of the set of stored messages, and not of the order in which they came.
+/// The displayed state of a message is a function of the set of stored messages, independent of the order in which they were received.
 enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
     static let name = "operations"
     static let announced = [
@@ -41,7 +40,7 @@ enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
     }
 
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
-        // What stands beside an encrypted text in plain does nothing to the text.
+        // An unencrypted operation beside an encrypted text does not change the text.
         if message.encryption.map({ $0.coversTextAlone && $0.problem == nil }) ?? false,
             MessageOperation.isMeant(by: message.element),
             !MessageOperation.isProven(by: message.body, in: message.element)
@@ -49,7 +48,7 @@ enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
             message.element = MessageOperation.removed(from: message.element)
         }
         if MessageOperation.isMeant(by: message.element) { message.isShown = false }
-        // A room speaks only to its occupants.
+        // A room sends messages only to its occupants.
         guard message.isKept || message.type != "groupchat" else { return }
         if message.encryption?.problem == nil, MessageOperation(message.element) != nil {
             (message.isShown, message.isKept, message.isNeeded) = (false, true, true)
@@ -57,7 +56,7 @@ enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
         message.repliesTo = Reply(message.element)?.id
     }
 
-    /// Operations may have waited for the message.
+    /// Applies operations that have waited for the message.
     static func didInsert(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
         var operations = MessageOperations(step: step)
         operations.untold = message.id
@@ -77,7 +76,7 @@ enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
 
     static func didReorder(_ row: Int64, in step: Step) throws { try MessageOperations(step: step).moved(row) }
 
-    /// A refused operation does not count (XEP-0444 section 3.3).
+    /// A rejected operation has no effect (XEP-0444 section 3.3).
     static func didChangeState(_ message: Message, in step: Step) throws {
         if !message.isShown, message.state != .sent { try MessageOperations(step: step).stateChanged(message) }
     }

@@ -2,23 +2,23 @@ import FoundationEssentials
 import KalijSteps
 import KalijStore
 
-/// Finds the messages that messages of an account answer: one question for all answers of a page.
+/// Finds the messages that the messages of a page reply to, by a single query.
 package struct QuotedMessages {
     private let database: Database
     private let account: Int64
 
     package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
-    /// A message that an answer names.
+    /// A reference in a reply.
     private struct Name: Encodable {
         let id: String
         let conversation: String
         let isRoom: Bool
-        /// The row of the answer; negative in the mailbox.
+        /// The row of the reply; negative in the mailbox.
         let answer: Int64
     }
 
-    /// `messages` with the messages that they answer, as far as those are here.
+    /// `messages` with the messages that they reply to, as far as those are stored.
     /// - Parameter fileNames: the names of the files that messages share, by their rows; empty without a name.
     package func added(
         to messages: [Message], fileNames: (_ rows: [Int64]) throws -> [Int64: String]
@@ -42,9 +42,9 @@ package struct QuotedMessages {
         }
     }
 
-    /// In a room only the id that the room has given counts: whoever says something there chooses any other id. Elsewhere the sender's id
-    /// counts: of several messages of the conversation the newest before the answer. Of the messages with the id, in whatever
-    /// conversation, the newest hundred are looked at. Who answers a correction means the original.
+    /// In a room only the id that the room has assigned is unique: an occupant can choose any other id. Elsewhere the sender's id is
+    /// used: if several messages of the conversation have it, the newest before the reply, among the newest hundred messages with the
+    /// id in all conversations. A reply to a correction refers to the original.
     private func found(_ names: [Name]) throws -> [(answer: Int64, message: Message, start: String?)] {
         let list = String(decoding: try JSONEncoder().encode(names), as: UTF8.self)
         return try database.statement(

@@ -6,7 +6,7 @@ struct RetractedMessage {
     let step: Step
     let row: Int64
 
-    /// A message of the user's has arrived if `retraction` was taken, and need not be in the archive.
+    /// A message of the user's has arrived if the server has acknowledged `retraction`; it need not be in the archive.
     func settle(by retraction: Message) throws {
         guard retraction.direction == .outgoing, retraction.state?.isWithServer ?? false,
             let message = try Message.load(row, from: step.database), message.state == .sent,

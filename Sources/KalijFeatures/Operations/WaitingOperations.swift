@@ -2,19 +2,19 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// Corrections and retractions of messages that are not here.
+/// Corrections and retractions of messages that are not stored.
 struct WaitingOperations {
     let database: Database
     let account: Account
 
-    /// An operation, and the ids under which other operations may name it or its message.
+    /// An operation, and the ids by which other operations may refer to it or its message.
     private struct Named {
         let row: OperationRow
         let ids: Set<ExactText>
     }
 
-    /// The waiting corrections and retractions of the same message by the author of `operation`, as far as their names tell: an operation
-    /// may name a correction instead of the message. Without their texts.
+    /// The waiting corrections and retractions of the same message by the author of `operation`, as far as their references show: an
+    /// operation may refer to a correction instead of the message. Without their texts.
     func alike(_ operation: OperationRow) throws -> [OperationRow] {
         var (others, alike) = (try all(like: operation), [OperationRow]())
         var names: Set = [operation.operation.reference.exact]
@@ -27,7 +27,7 @@ struct WaitingOperations {
         }
     }
 
-    /// At most so many wait of an author in a conversation, and what the step has added.
+    /// The waiting operations of an author in a conversation, whose number is limited, and those that the step has added.
     private func all(like operation: OperationRow) throws -> [Named] {
         try database.statement(
             """
@@ -45,7 +45,7 @@ struct WaitingOperations {
         ) { row in
             let named = OperationRow(row)
             var ids: Set = [named.operation.reference.exact]
-            // Nobody names a retraction.
+            // No operation refers to a retraction.
             if named.operation.kind == .correction {
                 let own = [row.text("message_id"), row.optionalText("origin_id"), row.optionalText("stanza_id")]
                 ids.formUnion(own.compactMap { $0 }.filter { !$0.isEmpty }.map(\.exact))

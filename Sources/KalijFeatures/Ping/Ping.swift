@@ -3,7 +3,7 @@ import KalijAddress
 import KalijHandlers
 import KalijXML
 
-/// Sends and answers pings (XEP-0199).
+/// Sends pings, and responds to them (XEP-0199).
 enum PingFeature: Feature, RequestResponder {
     package static let name = "ping"
 
@@ -15,15 +15,14 @@ enum PingFeature: Feature, RequestResponder {
 }
 
 extension Step {
-    /// Asks an entity for a sign of life (XEP-0199). In the handler's step, ``roundTrip`` is the duration.
+    /// Pings an entity (XEP-0199). In the handler's step, ``roundTrip`` is the duration.
     ///
-    /// An error may be an answer, too: an entity without support for pings answers `service-unavailable` or
+    /// An error may be a valid response, too: an entity without support for pings responds with `service-unavailable` or
     /// `feature-not-implemented`. But the server of a missing entity sends the same errors.
     /// - Parameters:
-    ///   - recipient: nil is the account itself, that is, the server on its behalf.
-    ///   - handler: gets the outcome.
-    ///   - duration: the longest time for the answer.
-    ///   - duration: how long the answer may take.
+    ///   - recipient: the entity; nil for the account itself, that is, the server on its behalf.
+    ///   - handler: receives the outcome.
+    ///   - duration: the timeout for the response.
     /// - Returns: the id of the request.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
     @discardableResult
@@ -36,7 +35,7 @@ extension Step {
 
 extension Element {
     /// The `<iq/>` of a ping (XEP-0199).
-    /// - Parameter recipient: nil is the account itself.
+    /// - Parameter recipient: the entity; nil for the account itself.
     public static func ping(_ recipient: JID?) -> Element {
         .request(.get, Element("ping", xmlns: "urn:xmpp:ping"), to: recipient)
     }

@@ -4,7 +4,7 @@ import KalijXML
 
 import FoundationEssentials
 
-/// A picture that may be shown: a PNG, JPEG, GIF or WebP of a bounded size. Only the signature is looked at; nothing is decoded.
+/// A displayable picture: a PNG, JPEG, GIF or WebP of limited size. Only the signature is verified; nothing is decoded.
 struct Avatar {
     let bytes: [UInt8]
     /// The SHA-1, in hexadecimal.
@@ -15,7 +15,7 @@ struct Avatar {
     static let largest = SetProfile.largestAvatar
     static let types: Set = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 
-    /// - Throws: `IntentFailure` if the bytes are no such picture.
+    /// - Throws: `IntentFailure` if the bytes are not such a picture.
     init(_ bytes: [UInt8]) throws {
         guard bytes.count <= Self.largest else {
             throw IntentFailure("the picture has \(bytes.count) bytes, at most \(Self.largest) are allowed")
@@ -27,9 +27,9 @@ struct Avatar {
         hash = try HashFunction.sha1.hash(bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// - Throws: `IntentFailure` if the text is no picture in base64 (RFC 4648 section 4).
+    /// - Throws: `IntentFailure` if the text is not a picture in base64 (RFC 4648 section 4).
     init(base64 text: String) throws {
-        // Twice the size leaves room for any line breaks.
+        // Twice the size allows for any line breaks.
         guard text.utf8.count <= Self.largest * 2 else { throw IntentFailure("the picture is too large") }
         guard let data = Data(base64Encoded: Data(text.utf8.filter { !$0.isSpace })) else {
             throw IntentFailure("the picture is not in base64")
@@ -52,7 +52,7 @@ struct Avatar {
         return nil
     }
 
-    /// Whether `text` is a SHA-1 as it is written everywhere: forty lower-case hexadecimal digits.
+    /// Whether `text` is a SHA-1 in the usual form: forty lower-case hexadecimal digits.
     static func isHash(_ text: String) -> Bool {
         text.utf8.count == 40
             && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
@@ -68,7 +68,7 @@ enum AvatarNode {
     static let data = "urn:xmpp:avatar:data"
     static let metadata = "urn:xmpp:avatar:metadata"
 
-    /// The picture that `element`, a `<metadata/>`, offers: the first in the data node that may be shown; nil for none.
+    /// The hash of the first displayable picture in the data node that `element`, a `<metadata/>`, offers; nil for none.
     static func hash(in element: Element) -> String? {
         guard element.isNamed("metadata", metadata) else { return nil }
         let info = element.children("info").first { info in

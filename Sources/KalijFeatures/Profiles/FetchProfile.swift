@@ -3,13 +3,13 @@ import KalijSteps
 import KalijStream
 import KalijXML
 
-/// Asks for somebody's vCard (XEP-0054), and fetches the picture, unless it is here already. The account's own profile is looked up
-/// in the same way. The answers are in ``Profile``.
+/// Fetches somebody's vCard (XEP-0054), and the picture, unless it is stored already. The account's own profile can be fetched in the
+/// same way. The results are in ``Profile``.
 public struct FetchProfile: Intent {
     public static let name = "lookup"
     /// The bare address; of an occupant of a room, the full address.
     public let jid: JID
-    /// False: the picture alone is fetched. Nil is true.
+    /// Whether the vCard is fetched, and not only the picture; nil is true.
     public let vcard: Bool?
 
     private enum CodingKeys: String, CodingKey {
@@ -19,7 +19,7 @@ public struct FetchProfile: Intent {
 
     /// - Parameters:
     ///   - jid: the bare address; of an occupant of a room, the full address.
-    ///   - vcard: whether the vCard is asked for; otherwise the picture alone is fetched.
+    ///   - vcard: whether the vCard is fetched, and not only the picture.
     public init(_ jid: JID, vcard: Bool = true) { (self.jid, self.vcard) = (jid, vcard) }
 
     public func check() throws {
@@ -40,15 +40,15 @@ public struct FetchProfile: Intent {
     }
 }
 
-/// The vCard of somebody has come, or the content of a node.
+/// Handles a vCard, or the content of a node.
 struct VCardResponse: IntentRequest {
     static let name = "profiles.told"
     let intent: String
     var attempt = 1
     let jid: JID
-    /// Whether the vCard is wanted, and not the picture alone.
+    /// Whether the vCard was requested, and not only the picture.
     let wantsCard: Bool
-    /// What is asked for.
+    /// The part to fetch next.
     var wanted = Wanted.card
 
     enum Wanted: Codable, Equatable {
@@ -95,22 +95,22 @@ struct VCardResponse: IntentRequest {
 
     func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome {
         switch wanted {
-        // Nobody has to have a vCard.
+        // A vCard is optional.
         case .card where error.condition == .itemNotFound: return try Self.saying { try read(nil, in: step) }
         case .card where try askData(in: step): return .pending
         case .card: return .failed("the vCard of \(jid) cannot be had: \(error)")
-        // No node, or none for everybody: there is the vCard.
+        // The node does not exist, or is not accessible: the vCard was fetched.
         case .metadata: return .done
         case .data: return .failed("the picture of \(jid) cannot be had: \(error)")
         }
     }
 
-    /// A picture that is refused is the end of the intent, not of the step.
+    /// Converts the rejection of a picture into a failure of the intent, so that the step continues.
     private static func saying(_ body: () throws -> IntentOutcome) throws -> IntentOutcome {
         do { return try body() } catch let failure as IntentFailure { return .failed(failure.description) }
     }
 
-    /// The vCard has come, with or without a picture.
+    /// Handles the vCard, with or without a picture.
     private func read(_ result: Element?, in step: Step) throws -> IntentOutcome {
         let profiles = Profiles(step: step)
         let card = result?.child("vCard", VCard.namespace) ?? Element("vCard", xmlns: VCard.namespace)
@@ -131,14 +131,14 @@ struct VCardResponse: IntentRequest {
         return try askData(in: step) ? .pending : .done
     }
 
-    /// The picture of a vCard is the one that is shown, whatever an earlier presence has said.
+    /// The picture of a vCard is the present one, whatever an earlier presence has announced.
     private func take(_ photo: String, in step: Step) throws -> IntentOutcome {
         let picture: Avatar
         do {
             guard !photo.isEmpty else { throw IntentFailure("the vCard of \(jid) has no picture") }
             picture = try Avatar(base64: photo)
         } catch is IntentFailure where wantsCard {
-            // The vCard is there.
+            // The vCard was fetched.
             return .done
         }
         try Profiles(step: step).fetched(picture, of: jid, isByNode: false)
@@ -151,7 +151,7 @@ struct VCardResponse: IntentRequest {
         try next.send(in: step)
     }
 
-    /// - Returns: false if the picture is here, or in no node.
+    /// - Returns: false if the picture is stored, or not in a node.
     private func askData(in step: Step) throws -> Bool {
         let profile = try Profiles(step: step).profile(of: jid)
         guard profile.isByNode, profile.avatarFile == nil, let avatar = profile.avatar else { return false }
@@ -159,7 +159,7 @@ struct VCardResponse: IntentRequest {
         return true
     }
 
-    /// The picture in the node has come.
+    /// Handles the picture of the node.
     private func take(_ result: Element?, _ hash: String, in step: Step) throws -> IntentOutcome {
         let items = result.flatMap { OwnNode.items(of: AvatarNode.data, in: $0) }
         guard let data = items?.children("item").first?.child("data", AvatarNode.data) else {

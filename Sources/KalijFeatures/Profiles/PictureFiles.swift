@@ -2,8 +2,8 @@ import Glibc
 import KalijSteps
 import KalijStore
 
-/// The files of an account's pictures: each is named by its SHA-1. A file is written under a temporary name, and renamed when it
-/// is whole, so a file under its name is the picture. Only the driving process writes.
+/// The files of an account's pictures, each named by its SHA-1. A file is written under a temporary name, and renamed when complete, so
+/// a file with its final name is always complete. Only the driving process writes.
 struct PictureFiles {
     private let folder: String
 
@@ -12,13 +12,13 @@ struct PictureFiles {
         folder = "\(directory)/pictures/\(account)"
     }
 
-    /// The path of a picture; nil if it is not here.
+    /// The path of a picture; nil if it is not stored.
     func path(of hash: String) -> String? {
         let path = folder + "/" + hash
         return access(path, R_OK) == 0 ? path : nil
     }
 
-    /// - Throws: `IntentFailure` if the disk does not take the file.
+    /// - Throws: `IntentFailure` if the file cannot be written.
     func store(_ picture: Avatar) throws {
         guard path(of: picture.hash) == nil else { return }
         let parent = String(folder[..<(folder.lastIndex(of: "/") ?? folder.endIndex)])
@@ -35,7 +35,7 @@ struct PictureFiles {
         }
     }
 
-    /// The bytes are on the disk before the file gets its name.
+    /// Syncs the bytes to the disk before the file is renamed.
     private static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
         var done = 0
         while done < bytes.count {
@@ -54,7 +54,7 @@ struct PictureFiles {
         IntentFailure("the picture cannot be stored: \(String(cString: strerror(errno)))")
     }
 
-    /// Removes all files but those of `hashes`.
+    /// Removes all files except those of `hashes`.
     func keep(_ hashes: Set<String>) {
         for name in names() where !hashes.contains(name) { unlink(folder + "/" + name) }
     }

@@ -3,33 +3,33 @@ import KalijSteps
 import KalijText
 import KalijXML
 
-/// What somebody says about himself: anybody can call himself anything.
+/// The profile that an entity has published, which is not verified: anybody can use any name.
 public struct Profile: Sendable, Equatable {
     /// The bare address; of an occupant of a room, the full address.
     public let jid: JID
     /// The published nickname (XEP-0172 section 4.3); nil for none.
     public package(set) var nick: String?
-    /// The nickname in a message or in a request to be a contact (XEP-0172 sections 4.1 and 4.2); nil for none.
+    /// The nickname in a message or in a subscription request (XEP-0172 sections 4.1 and 4.2); nil for none.
     public package(set) var hint: String?
     /// The SHA-1 of the picture, in hexadecimal (XEP-0084, XEP-0153); nil without a picture.
     public package(set) var avatar: String?
-    /// The path of the picture: a file with a verified PNG, JPEG, GIF or WebP of at most 256 KiB. Nil if the picture was not
-    /// fetched yet (``FetchProfile``).
+    /// The path of the picture: a file with a verified PNG, JPEG, GIF or WebP of at most 256 KiB. Nil if the picture was not fetched
+    /// yet (``FetchProfile``).
     public package(set) var avatarFile: String?
-    /// Whether the picture is published in a node, and not in the vCard alone.
+    /// Whether the picture is published in a node, and not only in the vCard.
     package var isByNode = false
     /// The stored vCard.
     package var card: [UInt8]?
 
     package init(_ jid: JID) { self.jid = jid }
 
-    /// The vCard without the picture (XEP-0054); nil if the vCard was not looked up yet.
+    /// The vCard without the picture (XEP-0054); nil if the vCard was not fetched yet.
     public var vcard: VCard? { card.flatMap { VCard($0) } }
 
-    /// The best name: the published nickname, the names of the vCard, and at last the nickname in a message. Nil for none.
+    /// The preferred name: the published nickname, the names of the vCard, and last the nickname in a message. Nil for none.
     public var name: String? { nick ?? vcard?.nickname ?? vcard?.fullName ?? hint }
 
-    /// For JSON, in events and in lists.
+    /// The fields for JSON, in events and in lists.
     package var fields: [EventField] {
         .present(
             EventField(.contact, .text(jid.description)), .optional(.nick, nick ?? vcard?.nickname ?? hint),
@@ -39,26 +39,26 @@ public struct Profile: Sendable, Equatable {
     }
 }
 
-/// A vCard (XEP-0054) for reading: the texts by the names of their elements.
+/// A vCard (XEP-0054), read-only: the texts by the names of their elements.
 public struct VCard: Sendable, Equatable {
-    /// The texts by the names of the elements: `FN`, `EMAIL`, `TEL`. Parts of a text, such as the lines of an address, are joined
-    /// by commas.
+    /// The texts by the names of the elements: `FN`, `EMAIL`, `TEL`. Parts of a text, such as the lines of an address, are joined by
+    /// commas.
     public let texts: [String: [String]]
 
     static let namespace = "vcard-temp"
-    /// The largest vCard that is kept, without its picture, in bytes.
+    /// The maximum size of a stored vCard in bytes, without its picture.
     static let largest = 65_536
-    /// Elements without a text for people.
+    /// Elements without a displayable text.
     private static let silent: Set = ["PHOTO", "LOGO", "SOUND", "KEY"]
 
     /// The full name (`FN`); nil for none.
     public var fullName: String? { texts["FN"]?.first }
     /// The nickname (`NICKNAME`); nil for none.
     public var nickname: String? { texts["NICKNAME"]?.first }
-    /// Whether the vCard says nothing.
+    /// Whether the vCard has no texts.
     public var isEmpty: Bool { texts.isEmpty }
 
-    /// Reads a `<vCard/>`.
+    /// Parses a `<vCard/>`.
     init(_ element: Element) {
         var texts: [String: [String]] = [:]
         for child in element.children where !Self.silent.contains(child.name) {
@@ -73,14 +73,14 @@ public struct VCard: Sendable, Equatable {
         self.init(element)
     }
 
-    /// The texts of an element; empty elements such as `<HOME/>` say only what kind of text it is.
+    /// The texts of an element; empty elements such as `<HOME/>` only classify the text.
     private static func text(of element: Element) -> String {
         let parts = element.children.isEmpty ? [element.text] : element.children.map(\.text)
         return parts.map { $0.words.joined(separator: " ") }
             .filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
-    /// The vCard as it is kept: without its picture; nil if it is too large.
+    /// The vCard in the stored form, without its picture; nil if it is too large.
     static func stored(_ element: Element) -> [UInt8]? {
         let copy = element.copy()
         for photo in copy.children("PHOTO") { copy.remove(photo) }
@@ -88,6 +88,6 @@ public struct VCard: Sendable, Equatable {
         return bytes.count <= largest ? bytes : nil
     }
 
-    /// For JSON, in the order of the names.
+    /// The texts for JSON, in the order of the names.
     var lists: [EventValue.List] { texts.sorted { $0.key < $1.key }.map { .init(name: $0.key, texts: $0.value) } }
 }

@@ -2,7 +2,7 @@ import KalijSteps
 import KalijText
 
 extension EventKey {
-    /// A nickname that somebody has chosen.
+    /// The nickname that a person has chosen.
     public static let nick = EventKey(
         "nick", "the nickname that the person has chosen (XEP-0172); in a room, the nickname there")
     /// The SHA-1 of a picture.
@@ -15,13 +15,13 @@ extension EventKey {
     public static let vcard = EventKey("vcard", "the texts of the vCard, as {element: [text, ...]} (XEP-0054)")
 }
 
-/// Somebody has another name or picture, or more is known.
+/// The profile of an entity has changed.
 public struct ProfileChanged: EventContent {
     public static let name = "profile"
     public static let meaning =
         "A person, or the account on whatever client, has another nickname, picture or vCard; or the picture was fetched."
     public static let keys: [EventKey] = [.contact, .nick, .avatar, .avatarFile, .vcard]
-    /// What is known now.
+    /// The present profile.
     public let profile: Profile
     public var fields: [EventField] { profile.fields }
     public var changed: DirectoryChange.Part? { .init(.contact, profile.jid.description) }

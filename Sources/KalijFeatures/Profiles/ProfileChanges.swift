@@ -3,18 +3,18 @@ import KalijStore
 
 import FoundationEssentials
 
-/// The user's changes of the account's own profile, one after the other: each has several requests, and a later change has the last
-/// word.
+/// The user's changes of the account's own profile, applied one after the other: each consists of several requests, and the latest
+/// change prevails.
 struct ProfileChanges {
     let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// How many changes may wait. Pictures are large, and nobody changes a profile faster than a server answers.
+    /// The maximum number of waiting changes. Pictures are large, and nobody changes a profile faster than a server responds.
     private static let most = 8
 
-    /// Begins a change, unless another change is under way.
-    /// - Throws: `IntentFailure` if too many changes wait.
+    /// Begins a change, unless another one is in progress.
+    /// - Throws: `IntentFailure` if too many changes are waiting.
     func add(_ change: SetProfile, intent: String) throws -> IntentOutcome {
         let waiting = try waiting(most: Self.most).count
         guard waiting < Self.most else { throw IntentFailure("\(waiting) changes of the profile wait already") }
@@ -27,7 +27,7 @@ struct ProfileChanges {
         return outcome
     }
 
-    /// A change is done, or has failed: the next change begins, once.
+    /// Ends a change, and begins the next one; only once for each change.
     func ended(_ intent: String) throws {
         guard try remove(intent) else { return }
         while let (next, change) = try waiting(most: 1).first {
@@ -43,7 +43,7 @@ struct ProfileChanges {
         }
     }
 
-    /// The handler of the present change can never be called.
+    /// Fails the present change if its handler can never be called.
     func lost() throws {
         guard let (intent, _) = try waiting(most: 1).first else { return }
         try Intents(step: step).end(intent, .failed("the answer of the server cannot be handled"))

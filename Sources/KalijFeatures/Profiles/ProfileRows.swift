@@ -2,7 +2,7 @@ import KalijAddress
 import KalijSteps
 import KalijStore
 
-/// The stored profiles of an account. Reads also in no step.
+/// The stored profiles of an account. Can be read outside of a step.
 package struct ProfileRows {
     package let database: Database
     package let account: Int64
@@ -10,7 +10,7 @@ package struct ProfileRows {
 
     package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
-    /// The profile of `jid`; nil if nothing is known.
+    /// The profile of `jid`; nil if none is stored.
     package func load(_ jid: JID) throws -> Profile? {
         try database.statement("SELECT nick, hint, avatar, by_node, vcard FROM profile WHERE account = ? AND jid = ?")
             .first([.integer(account), .text(jid.description)]) { row in
@@ -23,9 +23,9 @@ package struct ProfileRows {
             }
     }
 
-    /// The names of all whose profile is known, by their addresses.
+    /// The names of all stored profiles, by their addresses.
     package func names() throws -> [(jid: String, name: String?)] {
-        // A vCard is read where no nickname comes first.
+        // A vCard is read only if there is no published nickname, which has precedence.
         try database.statement(
             "SELECT jid, nick, hint, CASE WHEN nick IS NULL THEN vcard END AS vcard FROM profile WHERE account = ?"
         ).all([.integer(account)]) { row in
@@ -36,7 +36,7 @@ package struct ProfileRows {
         }
     }
 
-    /// - Parameter isKnown: whether it is the account's, or a contact's.
+    /// - Parameter isKnown: whether it is the profile of the account, or of a contact.
     func store(_ profile: Profile, isKnown: Bool) throws {
         try database.run(
             """
@@ -51,8 +51,8 @@ package struct ProfileRows {
             ])
     }
 
-    /// Removes the oldest profiles of strangers.
-    /// - Returns: whether a profile with a picture was removed.
+    /// Deletes the oldest profiles of strangers.
+    /// - Returns: whether a profile with a picture was deleted.
     func forgetStrangers(but most: Int64) throws -> Bool {
         try database.statement(
             """

@@ -2,44 +2,44 @@ import KalijAddress
 import KalijSteps
 import KalijXML
 
-/// The profiles of a step. Pictures are never fetched here: only when the user asks (``FetchProfile``).
+/// The profiles of a step. Pictures are fetched only at the user's request (``FetchProfile``).
 struct Profiles {
     let step: Step
     private var rows: ProfileRows { ProfileRows(database: step.database, account: step.account.id) }
     private var files: PictureFiles { PictureFiles(of: step.account.id, in: step.database) }
 
-    /// What is known of `jid`.
+    /// The stored profile of `jid`.
     func profile(of jid: JID) throws -> Profile { try rows.load(jid) ?? Profile(jid) }
 
-    // MARK: What others say
+    // MARK: Received profiles
 
-    /// The node of `jid` has this nickname, or none.
+    /// Stores the nickname in the node of `jid`, or none.
     func named(_ jid: JID, _ nick: String?) throws { try change(jid) { $0.nick = nick } }
 
-    /// A message or a request of `jid` has a nickname.
+    /// Stores the nickname in a message or a subscription request of `jid`.
     func hinted(_ jid: JID, _ nick: String) throws { try change(jid) { $0.hint = nick } }
 
-    /// The node of `jid` offers a picture, or none.
+    /// Stores the hash of the picture that the node of `jid` offers, or none.
     func pictured(_ jid: JID, _ hash: String?) throws {
         try change(jid) { ($0.avatar, $0.isByNode) = (hash, hash != nil) }
     }
 
-    /// The presence of `jid` tells of a picture in the vCard, or of none (XEP-0153). A picture in a node is newer: servers copy from
-    /// the node to the vCard (XEP-0398 section 5.1).
+    /// Stores the hash of the vCard's picture in a presence of `jid`, or none (XEP-0153). A picture in a node has precedence: servers
+    /// copy it to the vCard (XEP-0398 section 5.1).
     func shows(_ jid: JID, _ hash: String?) throws {
         try change(jid) { if !$0.isByNode { $0.avatar = hash } }
     }
 
-    /// The vCard of `jid` is known.
+    /// Stores the vCard of `jid`.
     func read(_ card: [UInt8]?, of jid: JID) throws { try change(jid) { $0.card = card } }
 
-    /// The picture that `jid` shows has come.
-    /// - Throws: `IntentFailure` if the disk does not take the picture.
+    /// Stores the picture of `jid`.
+    /// - Throws: `IntentFailure` if the picture cannot be written.
     func fetched(_ picture: Avatar, of jid: JID, isByNode: Bool) throws {
         try change(jid) { ($0.avatar, $0.isByNode) = (picture.hash, isByNode) }
         guard files.path(of: picture.hash) == nil else { return }
         try files.store(picture)
-        // A file whose step was undone has no row.
+        // A file whose step was rolled back has no row.
         files.keep(try rows.hashes())
         step.emit(ProfileChanged(try profile(of: jid)))
     }

@@ -67,7 +67,7 @@ enum ProfilesFeature: Feature, AccountObserver, MessageProcessor, PresenceObserv
         case (.content(let element), _): try profiles.pictured(sender, AvatarNode.hash(in: element))
         case (.retracted(let id), AvatarNode.metadata):
             if try profiles.profile(of: sender).avatar == id { try profiles.pictured(sender, nil) }
-        // A newer nickname may be there.
+        // A newer nickname may exist.
         case (.retracted, _): break
         case (.emptied, nicknames): try profiles.named(sender, nil)
         case (.emptied, _): try profiles.pictured(sender, nil)
@@ -92,12 +92,12 @@ enum ProfilesFeature: Feature, AccountObserver, MessageProcessor, PresenceObserv
         }
     }
 
-    /// An occupant of a room has no address of his own here (XEP-0045 section 7.2).
+    /// In a room, the sender is an occupant without an address of its own (XEP-0045 section 7.2).
     private static func isFromOccupant(_ stanza: Element) -> Bool {
         stanza.child("x", "http://jabber.org/protocol/muc#user") != nil
     }
 
-    /// The nickname in a `<nick/>`, without spaces around; nil if there is none, or if the nickname is too long.
+    /// The nickname in a `<nick/>`, without surrounding whitespace; nil if there is none, or if it is too long.
     private static func nickname(_ element: Element?) -> String? {
         guard let element, element.isNamed("nick", nicknames) else { return nil }
         let words = element.text.words.joined(separator: " ")

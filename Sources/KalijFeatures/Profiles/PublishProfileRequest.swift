@@ -2,8 +2,8 @@ import KalijSteps
 import KalijStream
 import KalijXML
 
-/// A part of the account's own profile was published, or not. The parts follow one another: the vCard first, because some servers
-/// derive the nodes from it.
+/// Publishes the parts of the account's own profile, one after the other: the vCard first, because some servers derive the nodes from
+/// it.
 struct PublishProfileRequest: IntentRequest {
     static let name = "profiles.published"
     let intent: String
@@ -22,7 +22,7 @@ struct PublishProfileRequest: IntentRequest {
     /// Sends the request of the first part.
     func begin(in step: Step) throws -> IntentOutcome { try send(Part.allCases[...], in: step) }
 
-    /// Sends the request of the first needed part among `parts`.
+    /// Sends the request of the first required part among `parts`.
     private func send(_ parts: ArraySlice<Part>, in step: Step) throws -> IntentOutcome {
         guard let part = parts.first(where: isNeeded) else { return .done }
         var next = self
@@ -70,14 +70,14 @@ struct PublishProfileRequest: IntentRequest {
         }
     }
 
-    /// Without options: whoever has configured the node otherwise has chosen so.
+    /// Publishes without publish-options: another configuration of the node is the user's choice.
     private func publish(_ content: Element, as id: String, in node: String) -> Element {
         let item = Element("item", xmlns: Self.pubsub, attributes: ["id": id], children: [content])
         let publish = Element("publish", xmlns: Self.pubsub, attributes: ["node": node], children: [item])
         return .request(.set, Element("pubsub", xmlns: Self.pubsub, children: [publish]))
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
         try ending(published(result, in: step), in: step)
@@ -85,7 +85,7 @@ struct PublishProfileRequest: IntentRequest {
 
     func refused(in step: Step) throws { try ProfileChanges(step: step).ended(intent) }
 
-    /// The next change begins when this change has an outcome.
+    /// Begins the next change when this one has an outcome.
     private func ending(_ outcome: IntentOutcome, in step: Step) throws -> IntentOutcome {
         if outcome != .pending { try ProfileChanges(step: step).ended(intent) }
         return outcome
@@ -124,12 +124,12 @@ struct PublishProfileRequest: IntentRequest {
         }
     }
 
-    /// The vCard with the changes; everything else stays, known or not. Nil if nothing changes.
+    /// The vCard with the changes; all other elements are preserved. Nil if nothing changes.
     private func edited(_ old: Element?) -> Element? {
         let card = old?.copy() ?? Element("vCard", xmlns: VCard.namespace)
         var texts = change.vcard ?? [:]
         if let nick = change.nick { texts["NICKNAME"] = texts["NICKNAME"] ?? nick }
-        // A vCard has a full name (section 3): the nickname, for who has not chosen another.
+        // A vCard requires a full name (section 3): the nickname, unless the user has chosen another.
         if let nick = change.nick, ["", card.child("NICKNAME")?.text].contains(card.child("FN")?.text ?? "") {
             texts["FN"] = texts["FN"] ?? nick
         }

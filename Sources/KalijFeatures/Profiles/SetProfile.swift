@@ -1,15 +1,15 @@
 import KalijSteps
 import KalijXML
 
-/// Publishes the account's own nickname (XEP-0172), picture (XEP-0084) and vCard (XEP-0054). What is nil stays as it is.
+/// Publishes the account's own nickname (XEP-0172), picture (XEP-0084) and vCard (XEP-0054). Values that are nil are not changed.
 ///
-/// The nickname goes into the vCard, too. Everybody can read a vCard; the nodes are for contacts, unless they are configured
-/// otherwise. Of the vCard only what is given here is changed.
+/// The nickname is also written into the vCard. Everybody can read a vCard; the nodes are for contacts, unless they are configured
+/// otherwise. In the vCard only the specified elements are changed.
 public struct SetProfile: Intent {
     public static let name = "profile"
-    /// The nickname; empty: none any more.
+    /// The nickname; empty to remove it.
     public let nick: String?
-    /// The picture in base64: PNG, JPEG, GIF or WebP, at most 256 KiB; empty: none any more.
+    /// The picture in base64: PNG, JPEG, GIF or WebP, at most 256 KiB; empty to remove it.
     public let avatar: String?
     /// Texts of the vCard by the names of the elements; an empty text removes the element. ``elements`` lists the names.
     public let vcard: [String: String]?
@@ -19,18 +19,18 @@ public struct SetProfile: Intent {
         case avatar, vcard
     }
 
-    /// The elements of a vCard that can be set: those that have a text, and no parts.
+    /// The elements of a vCard that can be set: those with a text and without parts.
     public static let elements = ["FN", "NICKNAME", "BDAY", "TITLE", "ROLE", "DESC", "URL", "JABBERID"]
-    /// The largest picture, in bytes.
+    /// The maximum size of a picture in bytes.
     public static let largestAvatar = 262_144
-    /// The longest name, in bytes.
+    /// The maximum length of a name in bytes.
     static let longestName = 1023
-    /// The longest text of the vCard, in bytes.
+    /// The maximum length of a text of the vCard in bytes.
     private static let longestText = 4096
 
     /// - Parameters:
-    ///   - name: the nickname; empty: none any more; nil: as it is.
-    ///   - avatar: the bytes of a picture: PNG, JPEG, GIF or WebP, at most 256 KiB; empty: none any more; nil: as it is.
+    ///   - name: the nickname; empty to remove it; nil for no change.
+    ///   - avatar: the bytes of a picture: PNG, JPEG, GIF or WebP, at most 256 KiB; empty to remove it; nil for no change.
     ///   - vcard: texts of the vCard by the names of the elements, which are among ``elements``; an empty text removes the element.
     public init(name: String? = nil, avatar: [UInt8]? = nil, vcard: [String: String]? = nil) {
         (nick, self.vcard) = (name, vcard)
@@ -66,7 +66,7 @@ public struct SetProfile: Intent {
         try check()
         if let picture = try picture {
             let limit = try OutboundQueue(database: step.database, account: step.account.id).largestStanza()
-            // The stanza around the picture has fewer than 1,000 bytes, and base64 has four bytes for three.
+            // The stanza around the picture has fewer than 1,000 bytes, and base64 encodes three bytes as four.
             let most = max(0, limit - 1000) / 4 * 3
             guard picture.bytes.count <= most else {
                 throw IntentFailure(

@@ -5,7 +5,7 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Push of a step: tells the state what happens, and does what the state answers.
+/// Push of a step: passes events to the state, and performs the actions that it returns.
 struct Push {
     let step: Step
     private var account: Value { .integer(step.account.id) }
@@ -14,7 +14,7 @@ struct Push {
     private static let options = "http://jabber.org/protocol/pubsub#publish-options"
     private static let day = Duration.seconds(24 * 3600)
 
-    /// - Parameter intent: the id of the intent that ends with the server's answer; nil if the intent before goes on.
+    /// - Parameter intent: the id of the intent that ends with the server's response; nil if an earlier intent remains pending.
     func handle(_ event: PushState.Event, for intent: String? = nil) throws {
         guard var row = try PushRow.load(step.account.id, from: step.database) ?? Self.first(event) else { return }
         if let intent {
@@ -28,7 +28,7 @@ struct Push {
         if row.state.stage != before { step.emit(PushChanged(PushRegistration(row))) }
     }
 
-    /// Without a wish there is no row.
+    /// A row is created by the first request for push.
     private static func first(_ event: PushState.Event) -> PushRow? {
         if case .wanted = event { PushRow() } else { nil }
     }
@@ -63,7 +63,7 @@ struct Push {
         Element(name, xmlns: namespace, attributes: ["jid": target.service, "node": target.node])
     }
 
-    /// The options go to the push service with each push (section 5.1).
+    /// The server passes the options to the push service with each notification (section 5.1).
     private func enabling(_ target: PushTarget) -> Element {
         let element = Self.element("enable", target)
         let fields = [("pushModule", target.module), ("secret", target.secret)].compactMap { name, value in
@@ -80,8 +80,8 @@ struct Push {
         try handle(.sessionLost)
     }
 
-    /// The account is about to be logged out: the server must not push any more.
-    /// - Returns: the handlers whose answers are waited for.
+    /// Disables push before the account is logged out.
+    /// - Returns: the handlers whose responses are pending.
     func leave() throws -> [String] {
         guard let row = try PushRow.load(step.account.id, from: step.database), row.state.known != nil else {
             return []
@@ -90,14 +90,14 @@ struct Push {
         return [PushEnableResponse.name]
     }
 
-    /// Where pushes go belongs to the login.
+    /// Deletes the registration, which belongs to the login.
     func forget() throws { try step.database.run("DELETE FROM push WHERE account = ?", [account]) }
 }
 
-/// The server has answered, or not.
+/// Handles the server's response.
 struct PushEnableResponse: InvalidatableHandler {
     static let name = "push.answered"
-    /// Which question it was.
+    /// The number of the request.
     let asked: Int64
 
     func call(_ reply: IQReply, in step: Step) throws {
@@ -109,17 +109,17 @@ struct PushEnableResponse: InvalidatableHandler {
         }
     }
 
-    /// A server without push knows nothing of the question (RFC 6120 section 8.3.3.19).
+    /// A server without push does not support the request (RFC 6120 section 8.3.3.19).
     private static func words(_ error: StanzaError) -> String {
         let isUnknown = [.serviceUnavailable, .featureNotImplemented].contains(error.condition)
         return isUnknown ? "the server has no push: \(error)" : "\(error)"
     }
 
-    /// The next session asks again.
+    /// The next session sends the request again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// A server may have forgotten the registration meanwhile (measured: after an error of the push service).
+/// Repeats the registration, which a server may have deleted meanwhile (measured: after an error of the push service).
 struct PushRetryTimer: Handler {
     static let name = "push.due"
     let asked: Int64

@@ -3,7 +3,7 @@ import KalijHandlers
 import KalijSteps
 import KalijStore
 
-/// Push (XEP-0357): the server tells a push service when something comes for an account that no connection serves.
+/// Push (XEP-0357): the server notifies a push service of events for an account without a connection.
 enum PushFeature: Feature, SessionObserver, AccountObserver {
     static let name = "push"
     static let migrations = [

@@ -1,9 +1,8 @@
 import KalijAddress
 import KalijSteps
 
-/// Has the server tell a push service when something comes and no connection is there (XEP-0357 section 5). Enabled
-/// again in each new session, until ``DisablePush`` or a logout. An account has one registration: another replaces the
-/// former.
+/// Registers a push service that the server notifies while the account has no connection (XEP-0357 section 5). Repeated in each new
+/// session, until ``DisablePush`` or a logout. An account has one registration: another replaces it.
 public struct EnablePush: Intent {
     public static let name = "push_enable"
     /// The address of the push service.
@@ -12,7 +11,7 @@ public struct EnablePush: Intent {
     public let node: String
     /// The service's module for this application, a publish-option; nil for the service's default.
     public let module: String?
-    /// A secret of the service, a publish-option; nil if the service asks for none.
+    /// A secret of the service, a publish-option; nil if the service requires none.
     public let secret: String?
 
     private static let longest = 2000
@@ -21,7 +20,7 @@ public struct EnablePush: Intent {
     ///   - service: the address of the push service.
     ///   - node: the node of the service; for most services the device's token.
     ///   - module: the service's module for this application; nil for the service's default.
-    ///   - secret: a secret of the service; nil if the service asks for none.
+    ///   - secret: a secret of the service; nil if the service requires none.
     public init(_ service: JID, node: String, module: String? = nil, secret: String? = nil) {
         (self.service, self.node, self.module, self.secret) = (service.description, node, module, secret)
     }
@@ -46,11 +45,11 @@ public struct EnablePush: Intent {
     }
 }
 
-/// Ends pushes (XEP-0357 section 6).
+/// Disables push (XEP-0357 section 6).
 public struct DisablePush: Intent {
     public static let name = "push_disable"
 
-    /// Ends pushes.
+    /// Creates the intent.
     public init() {}
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
@@ -59,7 +58,7 @@ public struct DisablePush: Intent {
     }
 }
 
-/// The outcome is known at once only if there is nothing to ask the server.
+/// The outcome is immediate only if no request to the server is required.
 private func want(_ target: PushTarget?, _ id: String, in step: Step) throws -> IntentOutcome {
     let isOnline = try SessionRow.isAvailable(step.account.id, in: step.database)
     try Push(step: step).handle(.wanted(target, isOnline: isOnline), for: id)

@@ -2,20 +2,20 @@ import KalijAddress
 import KalijSteps
 import KalijText
 
-/// Whether an account's server pushes, and where to (XEP-0357).
+/// The state of push of an account, and its registration (XEP-0357).
 public struct PushRegistration: Sendable, Equatable {
-    /// `enabled` if the server has confirmed in the present session that it pushes; `enabling`, `disabling`, `waiting`
-    /// for a session, `refused`, `off`.
+    /// `enabled` if the server has confirmed the registration in the present session; `enabling`, `disabling`, `waiting` for a session,
+    /// `refused`, `off`.
     public let state: String
-    /// The address of the push service; nil if no pushes are wanted.
+    /// The address of the push service; nil if push is off.
     public let service: String?
     /// The node of the service.
     public let node: String?
     /// The service's module.
     public let module: String?
-    /// When the server has confirmed, in milliseconds since 1970; nil if it has not in this session.
+    /// When the server has confirmed the registration, in milliseconds since 1970; nil if it has not in this session.
     public let confirmedAt: Int64?
-    /// Why the server does not push, in words.
+    /// The reason why push is unavailable, as a text.
     public let problem: String?
 
     package init(_ row: PushRow) {
@@ -25,7 +25,7 @@ public struct PushRegistration: Sendable, Equatable {
         problem = row.problem
     }
 
-    /// The line for people.
+    /// A description for people.
     public var line: PrintedText {
         guard let service else { return "push: \(state)" }
         let why: PrintedText = problem.map { " (\($0))" } ?? ""
@@ -33,12 +33,12 @@ public struct PushRegistration: Sendable, Equatable {
     }
 }
 
-/// The server pushes from now on, or not any more.
+/// The state of push has changed.
 public struct PushChanged: EventContent {
     public static let name = "push"
     public static let meaning = "Whether the account's server pushes has changed (XEP-0357)."
     public static let keys: [EventKey] = [.push, .service, .reason]
-    /// What it is now.
+    /// The present registration.
     public let registration: PushRegistration
     public var fields: [EventField] {
         .present(
@@ -52,7 +52,7 @@ public struct PushChanged: EventContent {
 }
 
 extension EventKey {
-    /// Whether the server pushes.
+    /// The state of push.
     public static let push = EventKey(
         "push",
         "`enabled` if the server has confirmed in this session that it pushes; `enabling`, `disabling`, `waiting` for a session, "

@@ -3,16 +3,16 @@ import KalijStore
 /// The stored state of push of an account.
 package struct PushRow {
     var state: PushState
-    /// How often a server was asked: the last question counts.
+    /// The number of requests sent. Only the response to the latest one counts.
     var asked: Int64
-    /// When the server has confirmed, in milliseconds since 1970; nil if it has not.
+    /// When the server has confirmed the registration, in milliseconds since 1970; nil if it has not.
     var confirmedAt: Int64?
-    /// Why the server does not push, in words.
+    /// The reason why push is unavailable, as a text.
     var problem: String?
-    /// The intent that ends with the server's answer.
+    /// The intent that ends with the server's response.
     var intent: String?
 
-    /// Whether the server has confirmed in the present session that it pushes.
+    /// Whether the server has confirmed the registration in the present session.
     package var isEnabled: Bool { state.stage == .enabled }
 
     init() { (state, asked) = (PushState(), 0) }
@@ -37,7 +37,7 @@ package struct PushRow {
         return PushTarget(service: service, node: node, module: module, secret: secret)
     }
 
-    /// Reads also in no step.
+    /// Can be called outside of a step.
     package static func load(_ account: Int64, from database: Database) throws -> PushRow? {
         try database.statement(
             """

@@ -1,32 +1,32 @@
 import KalijText
 
-/// Whether the server publishes for the account (XEP-0357), as a value: takes what happens, and returns what to do.
+/// The registration for push (XEP-0357), as a value: takes events, and returns actions.
 ///
-/// A server pushes what a room says only from the session in which push was enabled, and to no other session; so push
-/// is enabled again in each new session. A server may hold an earlier registration: that is disabled first, and the
-/// answer awaited, because disabling may end the whole session's pushes (measured: ejabberd).
+/// A server pushes messages of a room only for the session in which push was enabled, so push is enabled again in each new session. If
+/// the server may have another registration, that is disabled first, and the response awaited, because disabling may end all pushes of
+/// the session (measured: ejabberd).
 struct PushState: Equatable {
     enum Stage: String {
-        /// Nothing is wanted.
+        /// No registration is requested.
         case off
-        /// Waits for a session.
+        /// Waiting for a session.
         case waiting
-        /// The server was asked to forget an earlier registration.
+        /// A request to disable an earlier registration is pending.
         case disabling
-        /// The server was asked to publish.
+        /// A request to enable push is pending.
         case enabling
-        /// The server has confirmed that it publishes.
+        /// The server has confirmed the registration.
         case enabled
-        /// The server does not publish; the reason is known.
+        /// The server has rejected the registration; the reason is stored.
         case refused
     }
 
     var stage: Stage
-    /// What the user wants; nil for no pushes.
+    /// The requested target; nil for no push.
     var wanted: PushTarget?
-    /// What the server may hold.
+    /// The target that the server may have registered.
     var known: PushTarget?
-    /// How often the question of this stage was asked.
+    /// The number of attempts of the stage's request.
     var attempts: Int
 
     init(_ stage: Stage = .off, wanted: PushTarget? = nil, known: PushTarget? = nil, attempts: Int = 0) {
@@ -34,32 +34,32 @@ struct PushState: Equatable {
     }
 
     enum Event: Equatable {
-        /// The user wants pushes to this target, or none; `isOnline` if a session can be used.
+        /// The user requests push to this target, or none; `isOnline` if a session is available.
         case wanted(PushTarget?, isOnline: Bool)
-        /// A new session can be used.
+        /// A new session is available.
         case sessionBegan
-        /// The session has sent presence: a wish from between is still open.
+        /// The session has sent presence: a request made in between is still outstanding.
         case available
-        /// The session, and with it the server's readiness to push, is gone.
+        /// The session is lost, and the registration with it.
         case sessionLost
-        /// The server has answered the question of this stage.
+        /// The request of the stage has succeeded.
         case answered
-        /// The server has answered the question of this stage with an error, in words.
+        /// The request of the stage was rejected, for this reason.
         case refused(String)
-        /// No answer has come.
+        /// The response timed out.
         case unanswered
-        /// A day has passed since the server has confirmed.
+        /// A day has elapsed since the confirmation.
         case due
     }
 
     enum Action: Equatable {
         case enable(PushTarget)
         case disable(PushTarget)
-        /// The server has confirmed what is wanted.
+        /// The server has confirmed the requested state.
         case confirmed
-        /// The server does not do what is wanted, for this reason.
+        /// The server has rejected the requested state, for this reason.
         case failed(String)
-        /// Ask again after a day.
+        /// Repeat the request after a day.
         case again
     }
 
@@ -71,7 +71,7 @@ struct PushState: Equatable {
             if target == wanted, stage == .enabled { return [.confirmed] }
             wanted = target
             if isOnline { return begin() }
-            // The server may still hold what it was told in an earlier session.
+            // The server may still have a registration of an earlier session.
             stage = target == nil && known == nil ? .off : .waiting
             return stage == .off ? [.confirmed] : []
         case .sessionBegan: return wanted == nil && known == nil ? [] : begin()
@@ -118,7 +118,7 @@ struct PushState: Equatable {
 
     private mutating func refused(_ reason: String) -> [Action] {
         switch stage {
-        // The server holds nothing of the kind.
+        // The server has no such registration.
         case .disabling: return answered()
         case .enabling:
             (stage, known) = (.refused, nil)
@@ -138,7 +138,7 @@ struct PushState: Equatable {
     }
 }
 
-/// Where a server publishes (XEP-0357 section 5): a node of a push service, with the options that the service asks for.
+/// The target of pushes (XEP-0357 section 5): a node of a push service, with the options that the service requires.
 struct PushTarget: Equatable {
     let service: String
     let node: String
@@ -149,7 +149,7 @@ struct PushTarget: Equatable {
 
     private var texts: [ExactText?] { [service.exact, node.exact, module?.exact, secret?.exact] }
 
-    /// Whether a server takes both for the same registration.
+    /// Whether both are the same registration for a server.
     func isSamePlace(as other: PushTarget) -> Bool {
         service.exact == other.service.exact && node.exact == other.node.exact
     }

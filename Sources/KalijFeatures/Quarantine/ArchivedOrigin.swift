@@ -1,16 +1,16 @@
 import KalijSteps
 import KalijXML
 
-/// The place in an archive of a stanza that is set aside. Each reading shows the stanza again, in another wrapper.
+/// The place in an archive of a quarantined stanza. Each reading returns the stanza again, in another wrapper.
 struct ArchivedOrigin {
     /// The archive, as ``Archive/key``.
     package let archive: String
     /// The archive's id of the stanza.
     package let id: String
-    /// The sender of the stanza, if the stanza can be read.
+    /// The sender of the stanza, if it can be parsed.
     let author: String?
 
-    /// Reads a whole stanza; nil if the stanza is not a result of an archive.
+    /// Parses a whole stanza; nil if it is not a result of an archive.
     package init?(_ stanza: Element, in step: Step) {
         guard let result = stanza.child("result", "urn:xmpp:mam:2"), let id = result["id"] else { return nil }
         archive = ArchiveResults(step: step).archive(of: stanza).key
@@ -18,7 +18,7 @@ struct ArchivedOrigin {
         author = result.child("forwarded", "urn:xmpp:forward:0")?.child("message", "jabber:client")?["from"]
     }
 
-    /// Reads the first bytes of a stanza.
+    /// Parses the first bytes of a stanza.
     package init?(beginning bytes: [UInt8], in step: Step) {
         let wrapper = Self.opened(["message", "result"], in: bytes)
         let message = Self.opened(["message", "result", "forwarded", "message"], in: bytes)
@@ -26,8 +26,8 @@ struct ArchivedOrigin {
         self.init(stanza, in: step)
     }
 
-    /// The tree up to the place where elements of these names are open, each within the element before. Each `>` may be
-    /// that place: the parser gets the bytes up to there and the end tags, and accepts them or not.
+    /// The tree up to the place where elements of these names are open, each within the preceding one. Each `>` may be that place: the
+    /// parser receives the bytes up to there and the end tags, and accepts them or not.
     private static func opened(_ names: [String], in bytes: [UInt8]) -> Element? {
         let ends = names.reversed().map { "</\($0)>" }.joined().utf8
         let begin = bytes.prefix(8192)

@@ -2,8 +2,7 @@ import KalijSteps
 import KalijStore
 import KalijStream
 
-/// Counts the attempts to handle a redelivered stanza. A stanza that kills the process each time is set aside at the
-/// third attempt.
+/// Counts the attempts to handle a redelivered stanza. A stanza that kills the process each time is quarantined at the third attempt.
 package struct Attempts {
     package let runner: StepRunner
     package let account: Account
@@ -13,11 +12,11 @@ package struct Attempts {
         self.account = account
     }
 
-    /// The attempt at which a stanza is set aside unprocessed.
+    /// The attempt at which a stanza is quarantined unprocessed.
     package static let last = 3
 
-    /// Commits that a stanza is about to be handled; `count` is the handled count after the stanza. Returns the number
-    /// of the attempt.
+    /// Commits that the handling of a stanza begins; `count` is the handled count after the stanza.
+    /// - Returns: the number of the attempt.
     package func begin(_ count: HandledCount) throws -> Int {
         var attempts = 0
         _ = try runner.run("attempt", for: account) { step in
@@ -26,8 +25,8 @@ package struct Attempts {
         return attempts
     }
 
-    /// The result `name` of an archive could not be handled (``FailedResults``).
-    /// - Returns: how often by now.
+    /// Counts a failure to handle the result `name` of an archive (``FailedResults``).
+    /// - Returns: the number of failures.
     package func failed(_ name: String) throws -> Int {
         var failures = 0
         _ = try runner.run("attempt", for: account) { step in
@@ -36,8 +35,8 @@ package struct Attempts {
         return failures
     }
 
-    /// Takes the last attempt back, because the machine was to blame. False if the machine did not allow the write
-    /// either.
+    /// Reverts the last attempt, because an error of the machine caused the failure.
+    /// - Returns: false if the machine did not allow the write either.
     package func takeBack() -> Bool {
         do {
             _ = try runner.run("attempt", for: account) { step in

@@ -1,15 +1,15 @@
 import KalijSteps
 import KalijStore
 
-/// The stanzas that were set aside unprocessed: to be inspected, tried again after an update, or dropped. Reads and
-/// writes the database only; the driver tries the stanzas.
+/// The stanzas that were quarantined unprocessed: to be inspected, retried after an update, or dropped. Reads and writes only the
+/// database; the driver retries the stanzas.
 public struct Quarantine {
     private let database: Database
 
     /// Uses the stanzas in `database`.
     public init(_ database: Database) { self.database = database }
 
-    /// A stanza that was set aside.
+    /// A quarantined stanza.
     public struct Stanza: Sendable, Equatable {
         /// The row.
         public let id: Int64
@@ -17,7 +17,7 @@ public struct Quarantine {
         public let account: String
         /// Milliseconds since 1970.
         public let at: Int64
-        /// Why the stanza was set aside.
+        /// The reason why the stanza was quarantined.
         public let reason: String
         /// The name of the stanza: `message`, `presence`, `iq`.
         public let name: String
@@ -25,21 +25,21 @@ public struct Quarantine {
         public let sender: String?
         /// Bytes on the wire.
         public let size: Int
-        /// Whether the stanza can be tried again.
+        /// Whether the stanza can be retried.
         public let retrying: Retrying
     }
 
-    /// Whether a stanza can be tried again.
+    /// Whether a stanza can be retried.
     public enum Retrying: Sendable, Equatable {
-        /// The stanza may be tried again.
+        /// The stanza may be retried.
         case possible
-        /// The driver will try the stanza again.
+        /// The driver will retry the stanza.
         case wanted
-        /// The stanza was tried, and the process ended meanwhile.
+        /// The stanza was retried, and the process ended meanwhile.
         case interrupted
-        /// Only the first 64 KiB were kept.
+        /// Only the first 64 KiB were stored.
         case truncated
-        /// The stanza is a request, and its sender waits no longer.
+        /// The stanza is a request that is no longer pending at its sender.
         case outdated
     }
 
@@ -57,14 +57,14 @@ public struct Quarantine {
             .first([.integer(id)]) { Stanza($0, addresses) }
     }
 
-    /// The kept bytes of the stanza `id`: the first 64 KiB on the wire.
+    /// The stored bytes of the stanza `id`: the first 64 KiB on the wire.
     public func bytes(of id: Int64) throws -> [UInt8]? {
         try database.prepare("SELECT stanza FROM quarantine WHERE id = ?").first([.integer(id)]) { $0.blob() }
     }
 
-    /// Commits that the stanza `id`, or all if nil, is to be tried again: each stanza in a step of its own, exactly once.
-    /// A processed stanza leaves the quarantine. Call this within `AccountDirectory.ringing(_:)`, which rings the driver.
-    /// - Returns: how many stanzas will be tried.
+    /// Commits that the stanza `id`, or all if nil, is to be retried: each stanza in a step of its own, exactly once. A processed
+    /// stanza is removed from the quarantine. Call this within `AccountDirectory.ringing(_:)`, which wakes the driver.
+    /// - Returns: the number of stanzas to be retried.
     @discardableResult
     public func retry(_ id: Int64? = nil) throws -> Int {
         try database.run(
@@ -76,14 +76,14 @@ public struct Quarantine {
     }
 
     /// Deletes the stanza `id`, or all if nil.
-    /// - Returns: how many were deleted.
+    /// - Returns: the number of deleted stanzas.
     @discardableResult
     public func drop(_ id: Int64? = nil) throws -> Int {
         try database.run("DELETE FROM quarantine WHERE ?1 IS NULL OR id = ?1", [.optional(id)])
         return database.changes
     }
 
-    /// How many stanzas still wait for another try.
+    /// The number of stanzas whose retry is pending.
     public func wanted() throws -> Int {
         Int(try database.prepare("SELECT count(*) FROM quarantine WHERE retry = 'wanted'").first { $0.integer() } ?? 0)
     }

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// Stanzas that are set aside unprocessed.
+/// Stanzas that are quarantined unprocessed.
 enum QuarantineFeature: Feature {
     package static let name = "quarantine"
 

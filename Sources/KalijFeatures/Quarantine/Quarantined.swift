@@ -1,12 +1,12 @@
 import KalijSteps
 import KalijText
 
-/// A stanza was set aside unprocessed; `kalij quarantine` lists it.
+/// A stanza was quarantined unprocessed; `kalij quarantine` lists it.
 public struct Quarantined: EventContent {
     public static let name = "quarantined"
     public static let meaning = "A stanza was set aside unprocessed; `kalij quarantine` lists it."
     public static let keys: [EventKey] = [.reason, .from]
-    /// The reason, in words.
+    /// The reason, as a text.
     public let reason: String
     /// The sender; nil for the server.
     public let sender: String?

@@ -3,7 +3,7 @@ import KalijAddress
 import KalijStore
 import KalijXML
 
-/// A stanza that is set aside unprocessed, so that the account is not blocked.
+/// A stanza that is quarantined unprocessed, so that it does not block the account.
 package struct QuarantinedStanza {
     package let reason: String
     package let name: String
@@ -12,7 +12,7 @@ package struct QuarantinedStanza {
     package let size: Int
     /// The first 64 KiB.
     package let prefix: [UInt8]
-    /// The whole stanza, if readable.
+    /// The whole stanza, if it could be parsed.
     private let whole: Element?
 
     /// A stanza that the parser skipped because of a limit.
@@ -25,7 +25,7 @@ package struct QuarantinedStanza {
         whole = nil
     }
 
-    /// A stanza whose handling was begun too often and never ended.
+    /// A stanza whose handling was begun too often and never completed.
     package init(_ stanza: Element, attempts: Int) {
         let bytes = stanza.bytes()
         reason = "not processed after \(attempts) attempts"
@@ -51,13 +51,13 @@ package struct QuarantinedStanza {
                 .integer(Int64(size)), .blob(try withoutQuery(in: step)), .integer(try step.nextPosition()),
                 .optional(origin?.archive), .optional(origin?.id), .text(author),
             ])
-        // The archive shows the same stanza in each reading.
+        // The archive returns the same stanza in each reading.
         guard step.database.changes > 0 else { return }
         try makeRoom(in: step)
         step.emit(Quarantined(reason: reason, sender: sender))
     }
 
-    /// The kept bytes, with zeros for the id of the open query: the id differs in each reading.
+    /// The stored bytes, with zeros for the id of the pending query, which differs in each reading.
     private func withoutQuery(in step: Step) throws -> [UInt8] {
         let open = try ArchiveStatus.openQuestions(of: step.account.id, in: step.database).map { Array($0.utf8) }
         return open.reduce(prefix) { bytes, id in
@@ -65,8 +65,7 @@ package struct QuarantinedStanza {
         }
     }
 
-    /// Deletes the oldest stanza of the sender with most stanzas: a flood pushes out itself, and not the stanzas of
-    /// others.
+    /// Deletes the oldest stanza of the sender with the most stanzas: a flood displaces its own stanzas, and not those of others.
     private func makeRoom(in step: Step) throws {
         let account = Value.integer(step.account.id)
         let count = try step.database.statement("SELECT count(*) FROM quarantine WHERE account = ?")

@@ -3,7 +3,7 @@ import KalijRoles
 import KalijStore
 import KalijXML
 
-/// Processes stanzas that were set aside.
+/// Processes quarantined stanzas.
 package struct Replay {
     package let step: Step
 
@@ -11,7 +11,7 @@ package struct Replay {
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// Tries the next stanza of the quarantine that is to be tried, in a step of its own; nil if there is none.
+    /// Retries the next stanza of the quarantine that is to be retried, in a step of its own; nil if there is none.
     package static func next(of account: Account, _ runner: StepRunner) throws -> Step.Effects? {
         let isWanted = try runner.database.statement(
             "SELECT 1 FROM quarantine INDEXED BY quarantine_retry WHERE account = ? AND retry = 'wanted' LIMIT 1"
@@ -41,8 +41,7 @@ package struct Replay {
         package let position: Int64?
     }
 
-    /// Takes the next stanza to try. If the process ends before the end of the try, the stanza is not tried again
-    /// automatically.
+    /// Begins the retry of the next stanza. If the process ends before its completion, the stanza is not retried automatically.
     package func begin() throws -> Row? {
         try database.statement(
             """
@@ -55,7 +54,7 @@ package struct Replay {
         }
     }
 
-    /// Processes the stanza as if it arrived now, at its original place, and removes the stanza from the quarantine.
+    /// Processes the stanza as if it arrived now, at its original place, and removes it from the quarantine.
     package func process(_ row: Row) throws {
         try step.count(nil)
         try Dispatcher(step: step).handle(again: try parse(row.stanza), at: row.position)
@@ -67,12 +66,12 @@ package struct Replay {
             "UPDATE quarantine SET retry = NULL, reason = ? WHERE id = ?", [.text(reason), .integer(row.id)])
     }
 
-    /// Tries the stanza later, because the machine was to blame.
+    /// Schedules another retry, because an error of the machine caused the failure.
     package func postpone(_ row: Row) throws {
         try database.run("UPDATE quarantine SET retry = 'wanted' WHERE id = ?", [.integer(row.id)])
     }
 
-    /// Reads the stanza as on a stream, with the current limits.
+    /// Parses the stanza as on a stream, with the present limits.
     private func parse(_ bytes: [UInt8]) throws -> Element {
         let parser = StreamParser()
         var found: StreamParserEvent?
@@ -87,7 +86,7 @@ package struct Replay {
     private static let header = "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>"
 }
 
-/// Why a stanza that was set aside cannot be processed.
+/// The reason why a quarantined stanza cannot be processed.
 enum ReplayError: Error, CustomStringConvertible {
     case overLimit(String)
     case incomplete

@@ -8,7 +8,7 @@ import KalijXML
 public struct AdHocRequests {
     private let database: Database
 
-    /// Reads and writes the questions in `database`.
+    /// Uses the requests in `database`.
     public init(_ database: Database) { self.database = database }
 
     /// A request and its outcome.
@@ -17,29 +17,29 @@ public struct AdHocRequests {
         public let id: Int64
         /// The account's bare address.
         public let account: String
-        /// The address that was asked.
+        /// The address that the request was sent to.
         public let recipient: String
         /// Milliseconds since 1970.
         public let askedAt: Int64
-        /// Nil: the request still waits.
+        /// When the outcome was stored; nil while the request is pending.
         public let answeredAt: Int64?
-        /// Milliseconds from the last sending of the request to the answer; nil without an answer.
+        /// Milliseconds from the last sending of the request to the response; nil without a response.
         public let roundTrip: Int64?
-        /// `result`, `error`, `timeout` or `invalidated`; nil: the request still waits.
+        /// `result`, `error`, `timeout` or `invalidated`; nil while the request is pending.
         public let outcome: String?
         /// The error or the reason of the invalidation.
         public let reason: String?
-        /// The answer's XML.
+        /// The response's XML.
         public let answer: String?
     }
 
-    /// Accepts a request: whatever happens to this process, the request is sent, and the outcome is stored.
+    /// Accepts a request: it will be sent and its outcome stored, whatever happens to this process.
     /// - Parameters:
     ///   - request: an `<iq/>` of type get or set with its recipient.
     ///   - clock: the source of time.
-    ///   - duration: the longest time for the answer.
+    ///   - duration: the timeout for the response.
     ///   - account: the sender.
-    /// - Returns: the question's number.
+    /// - Returns: the request's number.
     /// - Throws: `RequestError`, `JIDError`, `StoreError`; then nothing was accepted.
     public func ask(
         _ request: Element, of account: Account, clock: Clock = .system, within duration: Duration
@@ -70,14 +70,14 @@ public struct AdHocRequests {
         id, account, recipient, asked_at, answered_at, outcome, reason, answer, round_trip FROM question
         """
 
-    /// The question `id`; nil if there is none.
+    /// The request `id`; nil if there is none.
     public func question(_ id: Int64) throws -> Question? {
         let addresses = try AccountTable(database).addresses()
         return try database.prepare("SELECT \(Self.columns) WHERE id = ?")
             .first([.integer(id)]) { Question($0, addresses) }
     }
 
-    /// The questions with an outcome, in the order of the outcomes.
+    /// The requests with an outcome, in the order of the outcomes.
     public func answered() throws -> [Question] {
         let addresses = try AccountTable(database).addresses()
         return try database.prepare("SELECT \(Self.columns) WHERE outcome IS NOT NULL ORDER BY answered_at, id")
@@ -97,7 +97,7 @@ extension AdHocRequests.Question {
     }
 }
 
-/// Stores the outcome of a question.
+/// Stores the outcome of a request.
 struct AdHocResponse: InvalidatableHandler {
     package static let name = "question.answered"
     package let question: Int64

@@ -14,15 +14,15 @@ struct DisplayedNode {
     private var account: Value { .integer(step.account.id) }
     private var node: OwnNode { OwnNode(Self.name, in: step) }
 
-    // MARK: Of other devices
+    // MARK: From other devices
 
-    /// A session began: asks for all items (section 4.4).
+    /// Requests all items at the beginning of a session (section 4.4).
     func ask() throws { try node.ask(then: DisplayedNodeResponse()) }
 
-    /// Each item's id is the address of the conversation; the content names the newest message seen there.
+    /// Handles items: the id of each is the address of a conversation, the content identifies its newest displayed message.
     func received(_ items: Element) throws {
         for item in items.children("item") {
-            // A participant of a room has no conversation of its own here.
+            // An occupant of a room has no conversation of its own here.
             guard let jid = item["id"].flatMap(JID.prepared), jid == jid.bare,
                 let stamp = item.child("displayed", Self.name)?.child("stanza-id", Self.stamps),
                 let id = stamp["id"], let by = stamp["by"].map(JID.received), by == step.account.jid || by == jid
@@ -33,10 +33,10 @@ struct DisplayedNode {
         try publish()
     }
 
-    // MARK: Of this device
+    // MARK: From this device
 
-    /// Publishes the next place that the user has reached here, if no publishing is under way.
-    /// - Parameter attempt: 2 after the node was prepared again.
+    /// Publishes the next place that the user has reached here, unless a publication is in progress.
+    /// - Parameter attempt: 2 after the node was configured again.
     func publish(attempt: Int = 1) throws {
         guard try !Requests(step: step).isWaiting([DisplayedPublishResponse.name]), try !node.isAwaited,
             let next = try next()
@@ -56,8 +56,8 @@ struct DisplayedNode {
         let archive: String
     }
 
-    /// A place that no device has published, and whose message has an id in the archive. A place that waits for another device's
-    /// message is not put back.
+    /// A place that no device has published, and whose message has an archive id. A place is not published while another device's place
+    /// in the same conversation waits for its message.
     private func next() throws -> Next? {
         let messages = MessageReader(database: step.database, account: step.account.id)
         let rows = try step.database.statement(
@@ -75,7 +75,7 @@ struct DisplayedNode {
         return nil
     }
 
-    /// The archive was read to its end: a message without an id gets none any more.
+    /// The archive was read to its end: a message without an archive id will not receive one.
     func archiveRead() throws {
         let messages = MessageReader(database: step.database, account: step.account.id)
         let rows = try step.database.statement(
@@ -89,40 +89,40 @@ struct DisplayedNode {
         try publish()
     }
 
-    /// The place at `message` need not be published any more, unless the user has read on meanwhile.
+    /// Records that the place at `message` is published, unless the user has read further meanwhile.
     func published(_ conversation: String, _ message: Int64) throws {
         try step.database.run(
             "UPDATE displayed SET unpublished = 0 WHERE account = ? AND conversation = ? AND message = ?",
             [account, .text(conversation), .integer(message)])
     }
 
-    /// The server refuses the item.
+    /// Handles the rejection of an item.
     func refused(_ error: StanzaError, attempt: Int) throws {
-        // The node has another configuration, or is gone (XEP-0060 section 7.1.5). Other errors stay the same in this session.
+        // The node has another configuration, or was deleted (XEP-0060 section 7.1.5). Other errors persist in this session.
         guard attempt == 1, error.condition == .conflict || error.condition == .itemNotFound else { return }
         try node.forget()
         try publish(attempt: 2)
     }
 }
 
-/// The items of the node have arrived, or do not. The name is frozen: released databases contain it.
+/// Handles the items of the node. The name is frozen: released databases contain it.
 struct DisplayedNodeResponse: InvalidatableHandler {
     static let name = "notifications.displayed"
 
     func call(_ reply: IQReply, in step: Step) throws {
         let node = DisplayedNode(step: step)
-        // An error means that nothing was ever published, or that the server has no such nodes.
+        // An error indicates that nothing was ever published, or that the server has no such nodes.
         guard case .result(let iq) = reply, let items = OwnNode.items(of: DisplayedNode.name, in: iq) else {
             return try node.publish()
         }
         try node.received(items)
     }
 
-    /// The next session asks again.
+    /// The next session requests the items again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// The node is prepared, or cannot be.
+/// The node was configured, or cannot be.
 struct DisplayedNodeConfigured: Handler {
     static let name = "reading.node"
     let attempt: Int
@@ -132,10 +132,10 @@ struct DisplayedNodeConfigured: Handler {
     }
 }
 
-/// The place was published, or not.
+/// Handles the response to the publication of a place.
 struct DisplayedPublishResponse: InvalidatableHandler, PacedHandler {
     static let name = "reading.published"
-    /// A server may confirm a place, and list an earlier one again and again.
+    /// A server may acknowledge a place and list an earlier one repeatedly.
     static let pace = RequestPace(100, atOnceThen: .seconds(10), upTo: .seconds(600))
     var paceKey: String { "" }
     let conversation: String
@@ -153,6 +153,6 @@ struct DisplayedPublishResponse: InvalidatableHandler, PacedHandler {
         }
     }
 
-    /// The next session publishes anew, unless another device is further by then.
+    /// The next session publishes again, unless another device has published a later place by then.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }

@@ -1,23 +1,22 @@
 import KalijSteps
 import KalijStore
 
-/// How far the user has read each conversation: the newest message that was displayed, on whatever device. The place only moves
-/// forward.
+/// How far the user has read each conversation: the newest message that was displayed on any device. The place only moves forward.
 package struct DisplayedPlaces {
     let step: Step
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
     private var messages: MessageReader { MessageReader(database: step.database, account: step.account.id) }
 
-    /// What has moved a place.
+    /// The source of a move.
     enum Mover {
-        /// The user, here: other devices are to be told.
+        /// The user of this device: other devices have to be notified.
         case user
-        /// The account's node (XEP-0490): other devices know.
+        /// The account's node (XEP-0490): other devices are notified already.
         case node
-        /// A marker of another device's (XEP-0333), which has told others, or not.
+        /// A marker of another device (XEP-0333), which may have published the place, or not.
         case marker
-        /// Messages from before the account was here.
+        /// Messages from before the account was added here.
         case history
     }
 
@@ -32,7 +31,7 @@ package struct DisplayedPlaces {
         return max(try place(in: conversation, of: account, in: database)?.position ?? history, history)
     }
 
-    /// The place of the last message displayed in `conversation`. The message may have another place than then, or be gone.
+    /// The place of the last displayed message of `conversation`. The message may have moved since, or no longer exist.
     private static func place(
         in conversation: String, of account: Int64, in database: Database
     ) throws -> MessageReader.Place? {
@@ -44,7 +43,7 @@ package struct DisplayedPlaces {
         return try stored.map { try MessageReader(database: database, account: account).place(of: $0.row) ?? $0 }
     }
 
-    /// Which is later: positive if `place` is later than the last message that counts as displayed, negative if earlier.
+    /// Compares `place` with the last message that counts as displayed: positive if it is later, negative if earlier.
     private func compare(_ place: MessageReader.Place, in conversation: String) throws -> Int {
         var order = ArchiveOrder(database: database, account: step.account.id)
         let history = try SessionRow.history(of: step.account.id, in: database).position
@@ -56,14 +55,14 @@ package struct DisplayedPlaces {
         return new > own ? 1 : new < own ? -1 : 0
     }
 
-    /// How many messages of a conversation are unread: of others who are not blocked, after the displayed place, shown and not
+    /// The number of unread messages of a conversation: those of others who are not blocked, after the displayed place, shown and not
     /// erased; at most `MessageReader.mostUnread`.
     package static func unread(in conversation: String, of account: Int64, in database: Database) throws -> Int {
         guard let range = try unreadRange(in: conversation, of: account, in: database) else { return 0 }
         return try MessageReader(database: database, account: account).unread(in: conversation, range)
     }
 
-    /// The rows of the unread messages of a conversation, oldest first; the oldest `MessageReader.mostUnread`.
+    /// The rows of the unread messages of a conversation, oldest first; at most the oldest `MessageReader.mostUnread`.
     package static func unreadRows(
         in conversation: String, of account: Int64, in database: Database
     ) throws -> [Int64] {
@@ -71,7 +70,7 @@ package struct DisplayedPlaces {
         return try MessageReader(database: database, account: account).unreadRows(in: conversation, range)
     }
 
-    /// Which messages are unread; nil if none is.
+    /// The range of the unread messages; nil if there are none.
     private static func unreadRange(
         in conversation: String, of account: Int64, in database: Database
     ) throws -> MessageReader.UnreadRange? {
@@ -87,7 +86,7 @@ package struct DisplayedPlaces {
             return range
         }
         range.position = place.position
-        // The archive may have erased a retracted message, and the round does not move it: its order number counts.
+        // The archive may have erased a retracted message, which a reading then does not move: its order number decides.
         guard try !MessageReader(database: database, account: account).isErased(place.row) else { return range }
         var order = ArchiveOrder(database: database, account: account)
         range.reading = try order.reading(before: place)
@@ -101,7 +100,8 @@ package struct DisplayedPlaces {
         let order = try compare(place, in: conversation)
         if mover == .node { try told(isEarlier: order < 0, in: conversation) }
         guard order > 0 else {
-            // The displayed message may stand at the end because the archive has not shown it: then this message may be notified of.
+            // The displayed message may be ranked last because the archive has not returned it yet: this message may have a
+            // notification nevertheless.
             if mover != .history { try NotificationWriter(step: step).withdraw(place.row) }
             return false
         }
@@ -122,20 +122,20 @@ package struct DisplayedPlaces {
         return true
     }
 
-    /// A message of somebody else's is shown from now on.
+    /// Handles a message of somebody else that is shown from now on.
     func shown(_ message: Message, from incoming: IncomingMessage) throws {
         guard message.direction == .incoming, let place = try messages.place(of: message.id) else { return }
         if try step.isHistory(incoming) {
             return try history(message.conversation, place, isCatchUp: incoming.archive.isEmpty && !incoming.isOlder)
         }
         step.unreadMayDiffer(in: message.conversation)
-        // Notifications have had their turn.
+        // Withdraws a notification of a message that was displayed before it was stored.
         guard step.notifies, try place.position <= position(in: message.conversation) else { return }
         try NotificationWriter(step: step).withdraw(through: place, in: message.conversation)
     }
 
-    /// Whatever is from before the account was here counts as read. Messages of the first reading of the account's own archive are
-    /// noted in the session's row, which the step writes anyway.
+    /// Messages from before the account was added here count as read. Those of the first reading of the account's own archive are
+    /// recorded in the session's row, which the step writes in any case.
     private func history(_ conversation: String, _ place: MessageReader.Place, isCatchUp: Bool) throws {
         if isCatchUp {
             try SessionRow.set(history: place.position, of: step.account.id, in: database)
@@ -144,13 +144,13 @@ package struct DisplayedPlaces {
         }
     }
 
-    /// Tells how many messages of `conversation` are unread now.
+    /// Emits the number of unread messages of `conversation`.
     func tellUnread(in conversation: String) throws {
         let count = try Self.unread(in: conversation, of: step.account.id, in: database)
         step.emit(UnreadChanged(conversation: conversation, count: count))
     }
 
-    // MARK: Places that name messages unknown here
+    // MARK: Places of messages that are not stored
 
     /// The name of a displayed message.
     enum Name: Equatable {
@@ -159,7 +159,7 @@ package struct DisplayedPlaces {
         /// The sender's id of the stanza.
         case stanza(String)
 
-        /// The account's node names messages by the archive's id, a marker by the stanza's.
+        /// The account's node identifies messages by the archive id, a marker by the stanza's id.
         var mover: Mover {
             switch self {
             case .archived: .node
@@ -168,7 +168,7 @@ package struct DisplayedPlaces {
         }
     }
 
-    /// Another device has displayed a message: the place moves, or the name waits for the message.
+    /// Handles a message displayed on another device: the place moves, or the name waits for the message.
     func displayed(_ name: Name, in conversation: String) throws {
         if let place = try place(of: name, in: conversation), try isInOrder(place) {
             try advance(conversation, to: place, by: name.mover)
@@ -180,14 +180,14 @@ package struct DisplayedPlaces {
     /// Whether the account's archive is being read.
     private var isReading: Bool { get throws { try step.catchUp.round().map { $0.phase != .done } ?? false } }
 
-    /// Whether the messages before `place` are older. While the archive is being read, messages that came live may stand before the
-    /// messages that the reading has shown: nobody has displayed the live messages.
+    /// Whether all messages before `place` are older. While the archive is being read, live messages may precede the messages that the
+    /// reading has returned, without having been displayed.
     private func isInOrder(_ place: MessageReader.Place) throws -> Bool {
         guard let round = try step.catchUp.round(), round.phase != .done else { return true }
         return try messages.reading(of: place.row)?.round ?? 0 < round.number
     }
 
-    /// A message was stored: perhaps another device has displayed the message before.
+    /// Handles a stored message, which another device may have displayed before.
     func stored(_ conversation: String) throws {
         for (id, name) in try early(conversation) {
             guard let place = try place(of: name, in: conversation), try isInOrder(place) else { continue }
@@ -196,7 +196,7 @@ package struct DisplayedPlaces {
         }
     }
 
-    /// The archive was read to its end: a name that still names nothing is forgotten (XEP-0490 section 5.1).
+    /// The archive was read to its end: names without a message are deleted (XEP-0490 section 5.1).
     func archiveRead() throws {
         let waiting = try database.statement("SELECT DISTINCT conversation FROM early_displayed WHERE account = ?")
             .all([account]) { $0.text("conversation") }
@@ -207,8 +207,8 @@ package struct DisplayedPlaces {
         try withdrawRead()
     }
 
-    /// The reading has given messages new places: messages in front of the displayed message were read. That is certain only if the
-    /// reading has shown the displayed message: otherwise the message stands at the end, and proves nothing.
+    /// Withdraws notifications of messages that the reading has moved before the displayed message. The order is reliable only if the
+    /// reading has returned the displayed message: otherwise that is ranked last.
     private func withdrawRead() throws {
         guard let round = try step.catchUp.round(), round.changedBehind != nil else { return }
         for conversation in try NotificationWriter(step: step).conversations() {
@@ -239,7 +239,7 @@ package struct DisplayedPlaces {
             }
     }
 
-    /// How many names of a conversation wait. Any of them may be the last message.
+    /// The maximum number of waiting names of a conversation. Any of them may identify the last message.
     private static let mostEarly: Int64 = 10
 
     private func keep(_ name: Name, in conversation: String) throws {
@@ -259,7 +259,7 @@ package struct DisplayedPlaces {
         try database.run(
             "INSERT INTO early_displayed(account, conversation, name, archive) VALUES (?, ?, ?, ?)",
             [account, .text(conversation), .text(id), .optional(archive)])
-        // Either the archive has a message that is missing here, or the name is to be forgotten soon.
+        // Either the archive has a message that is missing here, or the name is obsolete.
         if archive != nil, try !isReading, try SessionRow.load(step.account.id, from: database).archive {
             step.tryArchiveAgain()
         }
@@ -269,8 +269,8 @@ package struct DisplayedPlaces {
         try database.run("DELETE FROM early_displayed WHERE id = ?", [.integer(id)])
     }
 
-    /// The account's node has a place. A place that is not earlier than ours is not published any more. An earlier place is another
-    /// device's that had not seen ours: the place that the user has reached here is published again.
+    /// Compares a place of the account's node with the stored one. If it is not earlier, the stored one need not be published. If it is
+    /// earlier, another device has published it without the stored one: a place that the user has reached here is published again.
     private func told(isEarlier: Bool, in conversation: String) throws {
         try database.run(
             """

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijText
 
-/// The draft of a conversation is another, or there is none any more.
+/// The draft of a conversation was stored or removed.
 public struct DraftChanged: EventContent {
     public static let name = "draft"
     public static let meaning = "The draft of a conversation was stored or removed, by whatever process."

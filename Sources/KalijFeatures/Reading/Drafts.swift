@@ -2,7 +2,7 @@ import KalijAddress
 import KalijSteps
 import KalijStore
 
-/// A text that the user has begun.
+/// An unfinished text of the user's.
 public struct Draft: Sendable, Equatable {
     /// The text.
     public let body: String
@@ -24,20 +24,20 @@ extension Draft {
     }
 }
 
-/// Keeps a text that the user has begun, instead of the former text. The text stays in this directory.
+/// Stores a draft in place of the former one. Drafts remain in this directory.
 public struct SetDraft: Intent {
     public static let name = "draft"
     public static let isIdempotent = true
     /// The bare address of the conversation.
     public let conversation: String
-    /// The text; empty: there is no draft any more.
+    /// The text; empty to remove the draft.
     public let body: String
 
-    /// The longest draft, in bytes: longer texts cannot be sent to most servers.
+    /// The maximum length of a draft in bytes: most servers reject longer texts.
     private static let longest = OutboundQueue.usuallyTaken
 
     /// - Parameters:
-    ///   - body: the text; empty: there is no draft any more.
+    ///   - body: the text; empty to remove the draft.
     ///   - conversation: the recipient.
     public init(_ body: String, for conversation: JID) {
         (self.body, self.conversation) = (body, conversation.description)
@@ -56,9 +56,9 @@ public struct SetDraft: Intent {
 }
 
 extension Step {
-    /// Stores a text that the user has begun, instead of the former text.
+    /// Stores a draft in place of the former one.
     /// - Parameters:
-    ///   - body: the text; empty: there is no draft any more.
+    ///   - body: the text; empty to remove the draft.
     ///   - conversation: the recipient.
     /// - Throws: `StoreError`
     public func setDraft(_ body: String, for conversation: JID) throws {

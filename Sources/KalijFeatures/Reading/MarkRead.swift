@@ -2,17 +2,17 @@ import KalijAddress
 import KalijSteps
 import KalijText
 
-/// The user has read a conversation: up to a message, or all of it.
+/// Records that the user has read a conversation: up to a message, or all of it.
 public struct MarkRead: Intent {
     public static let name = "read"
     /// The address of the conversation: a bare address; for an occupant of a room the full address.
     public let conversation: String
-    /// The last read message; nil for the newest message at the time of the performing.
+    /// The last read message; nil for the newest message when the intent is performed.
     public let through: MessageReference?
 
     /// - Parameters:
     ///   - conversation: the conversation.
-    ///   - through: the last read message; nil for the newest message at the time of the performing.
+    ///   - through: the last read message; nil for the newest message when the intent is performed.
     public init(_ conversation: JID, through: MessageReference? = nil) {
         (self.conversation, self.through) = (conversation.description, through)
     }
@@ -31,7 +31,7 @@ public struct MarkRead: Intent {
         return isMarked ? .pending : .done
     }
 
-    /// The last read message of somebody else's: the user's own messages do not move the place (XEP-0490 section 5.1).
+    /// The last read message of somebody else: the user's own messages do not move the place (XEP-0490 section 5.1).
     private func last(in conversation: String, _ step: Step) throws -> MessageReader.Place? {
         guard let through else {
             var order = ArchiveOrder(database: step.database, account: step.account.id)

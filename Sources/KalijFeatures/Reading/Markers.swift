@@ -12,15 +12,15 @@ struct Markers {
     private var account: Value { .integer(step.account.id) }
     private var messages: MessageReader { MessageReader(database: step.database, account: step.account.id) }
 
-    // MARK: Of this client
+    // MARK: From this client
 
-    /// The user has read `conversation` up to `place`, and had read up to the order number `old` before: the newest message in
-    /// between that asks for a marker gets one. While it is unknown whether the contact may know, the marker waits.
+    /// Sends a marker after the user has read `conversation` up to `place`, and up to the order number `old` before: for the newest
+    /// markable message in between. The marker waits while it is undetermined whether the contact may learn that the account is online.
     /// - Parameter id: the id of the marker's stanza.
     /// - Returns: whether a marker is sent.
     func read(_ conversation: String, through place: MessageReader.Place, from old: Int64, id: String) throws -> Bool {
         let last = try marked(in: conversation).flatMap { try messages.place(of: $0) }
-        // The message itself comes first: while the archive is read, others may have wrong places.
+        // The message at `place` has precedence: while the archive is being read, the order of others may be wrong.
         let message =
             try messages.newestMarkable(in: conversation, after: place.position &- 1, through: place.position)
             ?? messages.newestMarkable(
@@ -29,8 +29,8 @@ struct Markers {
         return try give(message.row, message.id, in: conversation, asking: true, id: id)
     }
 
-    /// Gives the markers that wait.
-    /// - Parameter asking: whether markers to contacts that are not known yet wait; otherwise such markers are dropped.
+    /// Sends the waiting markers.
+    /// - Parameter asking: whether markers to contacts whose subscription is undetermined continue to wait; otherwise they are dropped.
     func giveOwed(asking: Bool) throws {
         let owed = try database.statement(
             "SELECT conversation, owed FROM displayed INDEXED BY displayed_owed WHERE account = ? AND owed > 0"
@@ -45,7 +45,7 @@ struct Markers {
         }
     }
 
-    /// Whether the account's archive is being read, and gives messages new places.
+    /// Whether the account's archive is being read, and moves messages.
     private var isMoving: Bool {
         get throws { try step.catchUp.round().map { $0.phase != .done && $0.changedBehind != nil } ?? false }
     }
@@ -59,7 +59,7 @@ struct Markers {
     private func give(
         _ row: Int64, _ message: String, in conversation: String, asking: Bool, id: String
     ) throws -> Bool {
-        // While the archive gives messages new places, nobody knows for certain which is the newest.
+        // While the archive moves messages, the newest one cannot be determined reliably.
         guard try !isMoving else {
             try set(owed: row, conversation)
             return false
@@ -77,7 +77,7 @@ struct Markers {
             "UPDATE displayed SET marked = ?, owed = NULL WHERE account = ? AND conversation = ?",
             [.integer(row), account, .text(conversation)])
         let marker = Element("displayed", xmlns: Self.namespace, attributes: ["id": message])
-        // A marker for an id that is too long for the server fails.
+        // A marker for an id that exceeds the server's limit fails.
         let stanza = OutgoingStanza(hidden: [marker], to: contact, id: id, isRepeatable: true)
         return try stanza.storeOrFail(in: step, sentAt: step.now).state != .failed
     }
@@ -93,15 +93,15 @@ struct Markers {
             [.optional(row), account, .text(conversation)])
     }
 
-    /// Whether the marker was given here: then the copy settles the marker's row.
+    /// Whether the marker was sent by this client: then the copy settles the marker's row.
     func isOurs(_ marker: IncomingMessage) throws -> Bool {
         guard let id = marker.ownID else { return false }
         return try Message.accepted(id, by: step.account, in: database) != nil
     }
 
-    // MARK: Of contacts
+    // MARK: From contacts
 
-    /// `contact` has seen the message sent as `id`, and all messages before. The message may be in a gap of the archive.
+    /// Handles a marker: `contact` has displayed the message sent as `id`, and all before. The message may be in a gap of the archive.
     func came(for id: String, from contact: String) throws {
         if let row = try sent(id, to: contact) { return try displayed(row, by: contact) }
         guard Archive.isID(id) else { return }
@@ -114,7 +114,7 @@ struct Markers {
             [.integer(EngineLimits.keptRows)])
     }
 
-    /// A message of another device's was stored; perhaps its marker came before.
+    /// Handles a stored message of another device, whose marker may have been received before.
     func stored(_ message: Message) throws {
         guard message.type != "groupchat" else { return }
         try database.run(
@@ -123,7 +123,7 @@ struct Markers {
         if database.changes > 0 { try displayed(message.id, by: message.conversation) }
     }
 
-    /// A message to a room is no message to the occupant who sends a marker in private.
+    /// A private marker of an occupant does not refer to a message to the room.
     private func sent(_ id: String, to contact: String) throws -> Int64? {
         guard let row = try messages.sent(id, to: contact), try messages.message(row)?.type != "groupchat" else {
             return nil
@@ -144,13 +144,12 @@ struct Markers {
 
 /// How far a contact has read.
 enum DisplayedByContact {
-    /// The order number of the last message of the account's that `contact` has seen; the least number if there is none.
+    /// The order number of the last message of the account that `contact` has displayed; the least number if there is none.
     static func position(_ contact: String, of account: Int64, in database: Database) throws -> Int64 {
         try place(contact, of: account, in: database)?.position ?? .min
     }
 
-    /// The place of the last message of the account's that `contact` has seen. The message may have another place than then, or be
-    /// gone.
+    /// The place of the last message of the account that `contact` has displayed. The message may have moved since, or no longer exist.
     static func place(
         _ contact: String, of account: Int64, in database: Database
     ) throws -> MessageReader.Place? {
@@ -164,8 +163,7 @@ enum DisplayedByContact {
 }
 
 extension Message {
-    /// The message in the state that is shown: a message that has arrived, before a displayed message, was displayed, too
-    /// (XEP-0333).
+    /// The message in the displayed state, if it is one that has arrived and precedes a displayed message (XEP-0333); else unchanged.
     package func withDisplayed(by account: Int64, in database: Database) throws -> Message {
         guard direction == .outgoing, type != "groupchat", isSettled, state == .acked || state == .delivered,
             let position = try MessageReader(database: database, account: account).place(of: id)?.position

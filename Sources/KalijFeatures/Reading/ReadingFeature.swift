@@ -3,7 +3,7 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// What the user has read, here and on other devices (XEP-0333, XEP-0490), and what contacts have read (XEP-0333).
+/// The messages that the user has read, here and on other devices (XEP-0333, XEP-0490), and those that contacts have read (XEP-0333).
 enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor, StoredMessageObserver,
     OutgoingMessageDecorator, TransactionObserver
 {
@@ -84,12 +84,12 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
     static var events: [any EventContent.Type] { [UnreadChanged.self, DraftChanged.self] }
     static var intents: [any Intent.Type] { [MarkRead.self, SetDraft.self] }
 
-    // MARK: The life of a session
+    // MARK: The session
 
     static func didBindSession(in step: Step) throws { try Markers(step: step).giveOwed(asking: true) }
     static func didSendInitialPresence(in step: Step) throws { try DisplayedNode(step: step).ask() }
     static func didResumeSession(in step: Step) throws {
-        // While nobody looked, a server may have dropped events of the node (measured: places of other conversations).
+        // While the client was inactive, a server may have dropped notifications of the node (measured: places of other conversations).
         guard try PushRow.load(step.account.id, from: step.database)?.isEnabled ?? false else {
             return try DisplayedNode(step: step).publish()
         }
@@ -121,8 +121,8 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
         try marker(for: id, &message, in: step)
     }
 
-    /// A marker has come. Markers in rooms need the reader's identity, which a nickname is not. The archive of a room vouches for
-    /// nothing that is sent to the account.
+    /// Handles a marker. Markers in rooms are ignored, because a nickname does not identify the reader. The archive of a room does not
+    /// authenticate what is sent to the account.
     private static func marker(for id: String, _ message: inout IncomingMessage, in step: Step) throws {
         guard message.type != "groupchat", message.source != .archive || message.archive == Archive.own.key else {
             return
@@ -152,7 +152,7 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
         if let (_, conversation) = try messages.names(of: row) { step.unreadMayDiffer(in: conversation) }
     }
 
-    /// Counting takes longer with more messages, and many messages come in one transaction.
+    /// Counted once in a transaction: counting takes longer with more messages, and many messages arrive in one transaction.
     static func didInvalidateUnread(in conversations: [String], step: Step) throws {
         for conversation in conversations { try DisplayedPlaces(step: step).tellUnread(in: conversation) }
     }

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijText
 
-/// The number of unread messages of a conversation may be another.
+/// The number of unread messages of a conversation may have changed.
 public struct UnreadChanged: EventContent {
     public static let name = "unread"
     public static let meaning =
@@ -9,7 +9,7 @@ public struct UnreadChanged: EventContent {
     public static let keys: [EventKey] = [.conversation, .unread]
     /// The bare address of the other side.
     public let conversation: String
-    /// How many messages are unread; 1000 if there are more.
+    /// The number of unread messages; 1000 if there are more.
     public let count: Int
     public var fields: [EventField] {
         [EventField(.conversation, .text(conversation)), EventField(.unread, .integer(Int64(count)))]
@@ -22,7 +22,7 @@ public struct UnreadChanged: EventContent {
 }
 
 extension EventKey {
-    /// How many messages of a conversation are unread.
+    /// The number of unread messages of a conversation.
     public static let unread = EventKey(
         "unread", "how many messages of others are unread in the conversation; 1000 if there are more")
 }

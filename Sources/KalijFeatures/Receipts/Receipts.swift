@@ -9,14 +9,15 @@ struct Receipts {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    /// How many receipts a step gives at most.
+    /// The maximum number of receipts sent in a step.
     private static let portion: Int64 = 100
-    /// The longest id of a message for which a receipt is kept, in bytes.
+    /// The maximum length of the id of a message for which a receipt is stored, in bytes.
     private static let longestID = 1000
 
-    // MARK: Of others
+    // MARK: From contacts
 
-    /// `contact` has got the message sent as `id`. Only the recipient's word counts. The message may be in a gap of the archive.
+    /// Handles a receipt: `contact` has received the message sent as `id`. Only the recipient's receipt counts. The message may be in a
+    /// gap of the archive.
     func came(for id: String, from contact: String) throws {
         let messages = MessageReader(database: step.database, account: step.account.id)
         if let row = try messages.sent(id, to: contact) { return try MessageWriter(step: step).delivered(row) }
@@ -30,7 +31,7 @@ struct Receipts {
             [.integer(EngineLimits.keptRows)])
     }
 
-    /// A message of another device's was stored; perhaps its receipt came before.
+    /// Handles a stored message of another device, whose receipt may have been received before.
     func stored(_ message: Message, called id: String) throws {
         try step.database.run(
             "DELETE FROM early_receipt WHERE account = ? AND contact = ? AND message = ?",
@@ -38,11 +39,11 @@ struct Receipts {
         if step.database.changes > 0 { try MessageWriter(step: step).delivered(message.id) }
     }
 
-    // MARK: Of this client
+    // MARK: From this client
 
-    /// A stored message asks for a receipt. A live message gets the receipt in the step of the message. A message from the
-    /// archive gets the receipt after the archive was read to its end, because another client may have given the receipt. Older
-    /// history gets none (section 5.5), nor does a carbon copy: that receipt is the other client's.
+    /// Handles a stored message with a request for a receipt. The receipt for a live message is sent in the step of the message. The
+    /// receipt for a message from the archive is sent after the archive was read to its end, because another client may have sent it.
+    /// Older history has no receipts (section 5.5), nor do carbon copies, whose receipts are sent by the other client.
     func asked(by message: IncomingMessage) throws {
         guard message.direction == .incoming, message.source != .carbon, !message.isOlder,
             message.isShown || message.isNeeded,
@@ -56,27 +57,27 @@ struct Receipts {
         try owe(message.messageID, to: message.conversation, ready: true)
     }
 
-    /// Whether the receipt was given here: then the copy settles the receipt's row.
+    /// Whether the receipt was sent by this client: then the copy settles the receipt's row.
     func isOurs(_ receipt: IncomingMessage) throws -> Bool {
         guard let id = receipt.ownID else { return false }
         return try Message.accepted(id, by: step.account, in: step.database) != nil
     }
 
-    /// Another client of the account has given the receipt, or this client.
+    /// Records that the receipt was sent, by any client of the account.
     func wasGiven(for id: String, to contact: String) throws {
         try step.database.run(
             "DELETE FROM owed_receipt WHERE account = ? AND contact = ? AND message = ?",
             [account, .text(contact), .text(id)])
     }
 
-    /// Gives receipts for the messages of the archive, except messages answered by another client.
+    /// Sends receipts for the messages of the archive, except those for which another client has sent one.
     func archiveRead() throws {
         try step.database.run("UPDATE owed_receipt SET ready = 1 WHERE account = ? AND ready = 0", [account])
         try giveOwed()
     }
 
-    /// Gives ready receipts, oldest first: a portion in one step, the rest in later steps. Receipts wait until the contacts are
-    /// known.
+    /// Sends receipts that are ready, oldest first: a portion in one step, the rest in later steps. Receipts wait until the contacts
+    /// are loaded.
     func giveOwed() throws {
         let owed = try step.database.statement(
             "SELECT id, contact, message FROM owed_receipt WHERE account = ? AND ready = 1 ORDER BY id LIMIT ?"
@@ -94,7 +95,7 @@ struct Receipts {
         if owed.count == Self.portion, !isWaiting { try step.schedule(ReceiptsContinuation(), after: .zero) }
     }
 
-    /// How many receipts of an account wait. Only up to a limit is counted.
+    /// The number of waiting receipts of an account, counted up to a limit.
     static func owed(by account: Account, in database: Database) throws -> Int64 {
         try database.statement(
             "SELECT count(*) FROM (SELECT 1 FROM owed_receipt WHERE account = ? AND ready IN (0, 1) LIMIT 1000)"
@@ -107,8 +108,8 @@ struct Receipts {
             [account, .text(contact), .text(id), .integer(ready ? 1 : 0)])
     }
 
-    /// Gives a receipt, if `contact` may know that the account is online (section 8).
-    /// - Returns: false if it is unknown whether `contact` may know.
+    /// Sends a receipt, if `contact` may learn that the account is online (section 8).
+    /// - Returns: false if that is undetermined.
     private func give(_ id: String, to contact: JID) throws -> Bool {
         switch try DisclosurePolicy(step: step).verdict(.receipts, to: contact) {
         case .may: break
@@ -116,7 +117,7 @@ struct Receipts {
         case .unknown: return false
         }
         let receipt = Element("received", xmlns: ReceiptsFeature.namespace, attributes: ["id": id])
-        // A receipt for an id that is too long for the server fails.
+        // A receipt for an id that exceeds the server's limit fails.
         try OutgoingStanza(
             hidden: [receipt], to: contact, id: OutgoingID(nil).text, isRepeatable: true
         ).storeOrFail(in: step, sentAt: step.now)
@@ -125,7 +126,7 @@ struct Receipts {
     }
 }
 
-/// Gives further receipts, after a step that gave a full portion.
+/// Sends further receipts after a step that has sent a full portion.
 struct ReceiptsContinuation: Handler {
     static let name = "receipts.more"
 

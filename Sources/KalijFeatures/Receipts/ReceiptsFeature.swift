@@ -3,8 +3,7 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Delivery receipts (XEP-0184): requested with each chat message, and given to contacts that may know that the account is
-/// online.
+/// Delivery receipts (XEP-0184): requested with each chat message, and sent to contacts that may learn that the account is online.
 enum ReceiptsFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor, StoredMessageObserver,
     OutgoingMessageDecorator
 {
@@ -48,11 +47,12 @@ enum ReceiptsFeature: Feature, SessionObserver, ArchiveObserver, MessageProcesso
         [EventField(.receiptsOwed, .integer(try Receipts.owed(by: account, in: database)))]
     }
 
-    // MARK: Receipts of others
+    // MARK: Receipts from contacts
 
     static func decorate(_ message: Element, in step: Step) { message.add(Element("request", xmlns: namespace)) }
 
-    /// A receipt has come, or another client of the account has given a receipt. A room's receipts are ignored (section 5.3).
+    /// Handles a receipt of a contact, or the copy of one that a client of the account has sent. Receipts in rooms are ignored (section
+    /// 5.3).
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
         guard message.type != "groupchat", let id = message.element.child("received", namespace)?["id"] else { return }
         let receipts = Receipts(step: step)
@@ -66,7 +66,7 @@ enum ReceiptsFeature: Feature, SessionObserver, ArchiveObserver, MessageProcesso
         }
     }
 
-    // MARK: Receipts of this client
+    // MARK: Receipts from this client
 
     static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         if message.direction == .outgoing {

@@ -3,15 +3,15 @@ import KalijHandlers
 import KalijSteps
 import KalijXML
 
-/// A new password at the server (XEP-0077 section 3.3).
+/// A change of the password at the server (XEP-0077 section 3.3).
 ///
-/// The change leaves this process before the answer comes, and the process may be killed in between. So both passwords are stored
-/// until the server has answered, or until a login has shown which of both counts.
+/// The request is sent before the response is received, and the process may be killed in between. Therefore both passwords are stored
+/// until the server has responded, or a login has shown which one is valid.
 struct PasswordChange {
     let step: Step
     private var accounts: AccountTable { AccountTable(step.database) }
 
-    /// Asks the server for the new password.
+    /// Requests the new password from the server.
     /// - Throws: `PasswordError`
     func begin(_ password: String) throws {
         guard !password.isEmpty, !password.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
@@ -19,8 +19,8 @@ struct PasswordChange {
         guard try accounts.logins(of: step.account.id)?.new.map({ $0 == .password(password) }) ?? true else {
             throw PasswordError.underWay
         }
-        // A second wish for the same password says the same. The first request stays in the queue: the server perhaps counts the
-        // request, and acknowledges by the count.
+        // A repeated call with the same password replaces the handler. The first request remains in the queue: the server may count it,
+        // and acknowledges by the count.
         try Requests(step: step).forget(PasswordChangeResponse.name)
         try accounts.begin(newPassword: password, of: step.account.id)
         let query = Element(
@@ -34,16 +34,16 @@ struct PasswordChange {
             within: .seconds(60))
     }
 
-    /// A login has succeeded, with the new password or with the stored credentials.
+    /// Handles a successful login, with the new password or with the stored credentials.
     package func loggedIn(withNew isNew: Bool) throws {
         if isNew { return try accounts.adoptNewPassword(of: step.account.id) }
-        // While the request is on its way, the server may still take the change.
+        // While the request is pending, the server may still perform it.
         guard try !Requests(step: step).isWaiting([PasswordChangeResponse.name]) else { return }
         try accounts.dropNewPassword(of: step.account.id, because: "the server has not taken the new password")
     }
 }
 
-/// The server's answer to a change of the password, or none.
+/// Handles the server's response to a change of the password.
 struct PasswordChangeResponse: InvalidatableHandler {
     static let name = "registration.password"
 
@@ -54,7 +54,7 @@ struct PasswordChangeResponse: InvalidatableHandler {
         case .error(let error, _): try accounts.dropNewPassword(of: step.account.id, because: error.description)
         case .timeout where step.isForUnsent:
             try accounts.dropNewPassword(of: step.account.id, because: "your server was not reached in time")
-        // The server may have taken the change: the next login shows.
+        // The server may have performed the change: the next login shows it.
         case .timeout: break
         }
     }
@@ -63,22 +63,22 @@ struct PasswordChangeResponse: InvalidatableHandler {
 }
 
 extension Step {
-    /// Changes the account's password at its server, over the account's session. Both passwords are stored until the outcome is
-    /// known (``AccountTable/lastChange(of:)``): the account logs in with the password that counts.
+    /// Changes the account's password at its server, in the account's session. Both passwords are stored until the outcome is
+    /// determined (``AccountTable/lastChange(of:)``): the account logs in with the valid one.
     /// - Throws: `PasswordError`, `StoreError`
     public func changePassword(to password: String) throws { try PasswordChange(step: self).begin(password) }
 
-    /// A login has succeeded.
+    /// Handles a successful login.
     package func loggedIn(withNewPassword isNew: Bool) throws {
         try PasswordChange(step: self).loggedIn(withNew: isNew)
     }
 }
 
-/// Why a password cannot be changed.
+/// The reason why a password cannot be changed.
 public enum PasswordError: Error, Sendable, CustomStringConvertible {
     /// The password is empty or has control characters.
     case unusable
-    /// The outcome of a change to another password is not known yet.
+    /// The outcome of a change to another password is pending.
     case underWay
 
     public var description: String {

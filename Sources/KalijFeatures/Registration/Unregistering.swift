@@ -2,7 +2,7 @@ import KalijHandlers
 import KalijSteps
 import KalijXML
 
-/// The server's answer to the request to remove the account (XEP-0077 section 3.2), or none.
+/// Handles the server's response to the request to remove the account (XEP-0077 section 3.2).
 package struct UnregisterResponse: InvalidatableHandler {
     package static let name = "registration.removal"
 
@@ -21,21 +21,21 @@ package struct UnregisterResponse: InvalidatableHandler {
 }
 
 extension Step {
-    /// Asks the server to remove the account, with everything that the server stores. Then the account is to be removed here
-    /// (``AccountTable/requestLogout(_:removing:)``). If the answer is lost, the next login shows the outcome
+    /// Requests the server to remove the account, with all stored data. Then the account is to be removed here
+    /// (``AccountTable/requestLogout(_:removing:)``). If the response is lost, the next login shows the outcome
     /// (``AccountTable/lastChange(of:)``).
     /// - Throws: `StoreError`
     public func unregister() throws {
-        // An earlier request stays in the queue: the server perhaps counts the request, and acknowledges by the count.
+        // An earlier request remains in the queue: the server may count it, and acknowledges by the count.
         try Requests(step: self).forget(UnregisterResponse.name)
         try AccountTable(database).beginUnregistering(account.id)
         let remove = Element("remove", xmlns: RegistrationFeature.namespace)
         let query = Element("query", xmlns: RegistrationFeature.namespace, children: [remove])
-        // The account's own server, which answers for the account (XEP-0077 section 3.2).
+        // Addressed to the account's own server, which responds on behalf of the account (XEP-0077 section 3.2).
         try send(.request(.set, query), then: UnregisterResponse(), within: .seconds(60))
     }
 
-    /// A login has succeeded: the server has not removed the account, unless the request is still on its way.
+    /// Handles a successful login: the server has not removed the account, unless the request is still pending.
     package func accountIsThere() throws {
         guard try !Requests(step: self).isWaiting([UnregisterResponse.name]) else { return }
         try AccountTable(database).keptRegistered(account.id, because: "the server has not removed the account")

@@ -4,11 +4,11 @@ import KalijSteps
 import KalijStream
 import KalijXML
 
-/// Where a server keeps the list.
+/// The place where a server stores the list.
 enum BookmarkKind: String, Codable {
-    /// A node with an item for each room (XEP-0402), which the server keeps equal with the former lists.
+    /// A node with an item for each room (XEP-0402), which the server synchronizes with the former lists.
     case native
-    /// One item of a node (XEP-0048 section 3), which the server keeps equal with private storage.
+    /// One item of a node (XEP-0048 section 3), which the server synchronizes with private storage.
     case item
     /// Private XML (XEP-0049).
     case storage
@@ -32,7 +32,7 @@ enum BookmarkKind: String, Codable {
     }
 }
 
-/// Reads and writes the list, of whatever kind.
+/// Reads and writes the list, whatever its kind.
 struct BookmarkList {
     let step: Step
     let kind: BookmarkKind
@@ -42,7 +42,7 @@ struct BookmarkList {
     /// The id of the item that is the whole list (XEP-0048 section 3).
     private static let item = "current"
 
-    /// Asks for the whole list.
+    /// Requests the whole list.
     func ask() throws {
         if let node = kind.node { return try OwnNode(node, in: step).ask(then: BookmarksResponse()) }
         let storage = Element("storage", xmlns: Bookmark.former)
@@ -52,7 +52,7 @@ struct BookmarkList {
             within: EngineLimits.serverPatience)
     }
 
-    /// The rooms in an answer to ``ask()``; nil if there is no list in the answer.
+    /// The rooms in a response to ``ask()``; nil if the response has no list.
     func bookmarks(in reply: Element) -> [Bookmark]? {
         switch kind {
         case .native:
@@ -63,7 +63,7 @@ struct BookmarkList {
         }
     }
 
-    /// The former list in an answer.
+    /// The former list in a response.
     func storage(in reply: Element) -> Element? {
         if kind == .storage { return reply.child("query", Self.privateStorage)?.child("storage", Bookmark.former) }
         guard let items = OwnNode.items(of: Bookmark.former, in: reply) else { return nil }
@@ -81,7 +81,7 @@ struct BookmarkList {
         try put(Self.replacing(room.jid.description, in: storage, by: element), then: handler)
     }
 
-    /// Takes a room out of the list.
+    /// Removes a room from the list.
     func remove(_ room: String, from storage: Element?) throws {
         let handler = BookmarkPublishResponse(room: room)
         guard kind == .native else { return try put(Self.replacing(room, in: storage, by: nil), then: handler) }
@@ -93,7 +93,7 @@ struct BookmarkList {
             within: EngineLimits.serverPatience)
     }
 
-    /// All else stays as it is, whoever has written it.
+    /// Everything else is preserved, whichever client has written it.
     private static func replacing(_ room: String, in storage: Element?, by element: Element?) -> Element {
         let copy = Element("storage", xmlns: Bookmark.former)
         for child in storage?.children ?? [] {

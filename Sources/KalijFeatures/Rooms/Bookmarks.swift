@@ -5,19 +5,20 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// The rooms that all devices of the account want to be in. Read after each bind, after each change by another device,
-/// and right before each change of this device; then what differs is written, a room at a time.
+/// The rooms that all devices of the account join, synchronized with the server's list. The list is read after each bind, after each
+/// change by another device, and immediately before each change by this device; differences are then written, one room at a time.
 struct Bookmarks {
     let step: Step
     private var rows: BookmarkRows { BookmarkRows(database: step.database, account: step.account.id) }
     private var rooms: RoomCoordinator { RoomCoordinator(step: step) }
     private var account: Value { .integer(step.account.id) }
 
-    /// The most rooms of a list that are looked at.
+    /// The maximum number of rooms that are read from a list.
     private static let most = 1000
-    /// For so many milliseconds after a write another device may write an older list over it.
+    /// For this many milliseconds after a write, another device may overwrite it with an older list.
     private static let settling: Int64 = 60_000
-    /// A server may confirm a room and list it otherwise, without the nickname for example, or from a replica that is behind.
+    /// A server may acknowledge a room and then list it differently, without the nickname for example, or from a replica that lags
+    /// behind.
     static let writing = RequestPace(5, atOnceThen: .seconds(60), upTo: .seconds(24 * 3600))
 
     // MARK: The session
@@ -37,17 +38,17 @@ struct Bookmarks {
         try step.database.run("DELETE FROM bookmarks WHERE account = ?", [account])
     }
 
-    /// The account's features say where the list is.
+    /// The account's features determine the kind of the list.
     func known(_ info: DiscoveryInfo) throws {
         try step.database.run(
             "INSERT OR REPLACE INTO bookmarks(account, kind) VALUES (?, ?)",
             [account, .text(BookmarkKind(info).rawValue)])
-        // Once in a session the list is read at once.
+        // Once in a session the list is read without delay.
         try Pacing(step: step).forget(BookmarksResponse.name)
         try ask()
     }
 
-    /// The next login finds the list at the server.
+    /// The list is read anew after the next login.
     func forget() throws {
         try step.database.run("DELETE FROM bookmark WHERE account = ? AND change = 0", [account])
         try step.database.run("DELETE FROM bookmarks WHERE account = ?", [account])
@@ -55,7 +56,7 @@ struct Bookmarks {
 
     // MARK: Of this device
 
-    /// The account is in a room that the user wants: a room that cannot be entered is not worth a bookmark.
+    /// The account has entered a room that the user has joined. Only a room that can be entered is bookmarked.
     func entered(_ room: RoomRow) throws {
         let row = try rows.all().first { $0.room == room.jid }
         let known = row?.element.flatMap { Bookmark($0, id: $0["jid"] == nil ? room.jid.description : nil) }
@@ -63,13 +64,13 @@ struct Bookmarks {
         try changed(room)
     }
 
-    /// The user wants to be in a room, or not any more; or the room is destroyed.
+    /// The user has joined or left a room; or the room was destroyed.
     func changed(_ room: RoomRow, isGone: Bool = false) throws {
         try rows.note(isGone ? .removal : .set, of: room.jid)
         try ask()
     }
 
-    /// Reads the list, unless it is being read or written: then it is read again at the end.
+    /// Reads the list. If a read or a write is pending, the list is read again after that.
     func ask() throws {
         guard let kind = try kind else { return }
         guard try !Requests(step: step).isWaiting([BookmarksResponse.name, BookmarkPublishResponse.name]) else {
@@ -102,7 +103,7 @@ struct Bookmarks {
         return true
     }
 
-    /// The list has come. An error means that there is none yet.
+    /// Handles the list. An error indicates that there is none yet.
     fileprivate func told(_ reply: IQReply) throws {
         guard let kind = try kind else { return }
         let list = BookmarkList(step: step, kind: kind)
@@ -126,7 +127,7 @@ struct Bookmarks {
             let known = known(wanted[room], before[room])
             let entry = now[room].map { BookmarkMerge.Entry(autojoin: $0.autojoin, nick: $0.nick) }
             let actions = BookmarkMerge.actions(known, now: entry)
-            // A room that is to be written is written over the element that the list has now.
+            // A room to be written is written over the element that the list has at present.
             if let bookmark = now.removeValue(forKey: room) {
                 try rows.seen(bookmark)
                 for action in actions {
@@ -157,7 +158,7 @@ struct Bookmarks {
         case .settled: try rows.settled(jid)
         case .join: try join(jid, bookmark)
         case .leave: try leave(jid)
-        // A write at a time: after its answer the list is read again.
+        // One write at a time: after its response the list is read again.
         case .write where !isWriting:
             guard let row = try rooms.rows.room(jid), try mayWrite(jid) else { return }
             isWriting = true
@@ -170,7 +171,7 @@ struct Bookmarks {
         }
     }
 
-    /// Whether the room may be written now. Otherwise the list is read again when it may.
+    /// Whether the room may be written now. Otherwise a timer is scheduled that reads the list again.
     private func mayWrite(_ jid: JID) throws -> Bool {
         let (pacing, room) = (Pacing(step: step), jid.description)
         let wait = try pacing.wait(BookmarkPublishResponse.name, room, Self.writing)
@@ -220,22 +221,22 @@ struct Bookmarks {
         step.flush()
     }
 
-    /// A room was written, or not: the list is read again, and shows what else differs.
+    /// Handles the response to a write: the list is read again, which reveals remaining differences.
     fileprivate func written(_ reply: IQReply) throws {
         switch reply {
         case .result: try ask()
-        // The node has another configuration, or is gone (XEP-0060 section 7.1.5).
+        // The node has another configuration, or was deleted (XEP-0060 section 7.1.5).
         case .error(let error, _) where error.condition == .conflict || error.condition == .itemNotFound:
             guard let node = try kind?.node, try OwnNode(node, in: step).isReady else { return }
             try OwnNode(node, in: step).forget()
             try ask()
-        // The next session tries again.
+        // Retried in the next session.
         case .error, .timeout: break
         }
     }
 }
 
-/// The list has come, or not.
+/// Handles the response to a request for the list.
 struct BookmarksResponse: InvalidatableHandler, PacedHandler {
     static let name = "rooms.bookmarks"
     static let pace = RequestPace(100, atOnceThen: .seconds(10), upTo: .seconds(60))
@@ -243,22 +244,22 @@ struct BookmarksResponse: InvalidatableHandler, PacedHandler {
 
     func call(_ reply: IQReply, in step: Step) throws { try Bookmarks(step: step).told(reply) }
 
-    /// The next session asks again.
+    /// The next session requests the list again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// A room was written into the list, or not.
+/// Handles the response to a write of a room.
 struct BookmarkPublishResponse: InvalidatableHandler {
     static let name = "rooms.bookmarked"
     let room: String
 
     func call(_ reply: IQReply, in step: Step) throws { try Bookmarks(step: step).written(reply) }
 
-    /// The next session compares again.
+    /// The next session compares the lists again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// A room may be written again that the server lists otherwise than it was written.
+/// A room that the server lists differently than it was written may be written again.
 struct BookmarksTimer: Handler {
     static let name = "rooms.bookmarksdue"
 
@@ -268,7 +269,7 @@ struct BookmarksTimer: Handler {
     }
 }
 
-/// The node is prepared, or cannot be.
+/// The node was configured, or cannot be.
 struct BookmarkNodeConfigured: Handler {
     static let name = "rooms.bookmarknode"
 

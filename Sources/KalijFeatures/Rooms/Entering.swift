@@ -4,9 +4,15 @@ import KalijStream
 import KalijText
 import KalijXML
 
+<<<<<<< HEAD
 /// What rooms say with presence.
 extension RoomCoordinator {
     /// A presence has come; of a room, or of anybody else.
+=======
+/// Presence from rooms.
+extension Rooms {
+    /// Handles a presence stanza, from a room or from any other sender.
+>>>>>>> words2
     func came(_ presence: Element) throws {
         guard let from = presence["from"].map(JID.received), var room = try rows.room(from) else { return }
         switch presence["type"] {
@@ -25,7 +31,7 @@ extension RoomCoordinator {
         try heard(&room)
         let isOwn = presence.isOwn || nick.exact == room.held?.exact
         guard presence.isAvailable else { return try gone(nick, presence, isOwn: isOwn, &room) }
-        // A gateway may say which presence is the own one, and nothing of the occupant.
+        // A gateway may mark the account's own presence without describing the occupant.
         guard presence.occupant != nil || presence.isOwn else { return }
         if let occupant = presence.occupant, try Occupants(step: step, room: room).store(occupant),
             room.stay.state == .joined
@@ -45,7 +51,7 @@ extension RoomCoordinator {
         }
     }
 
-    /// An answer to a nickname that is neither held nor asked for is too late, or nobody's.
+    /// An error for a nickname that is neither held nor requested is late or spurious.
     private func refused(_ error: StanzaError, _ from: JID, _ room: inout RoomRow) throws {
         let held = room.held.flatMap { try? room.jid.with(resource: $0) }
         guard from.isBare || from == held || held == nil else { return }
@@ -68,7 +74,7 @@ extension RoomCoordinator {
         if isOwn { try handle(.removed(presence.removal), &room) }
     }
 
-    /// The room was heard. A write for each message would cost more than the fact is worth.
+    /// Records activity of the room, at most once a minute: a write for each message would cost more than the precision is worth.
     func heard(_ room: inout RoomRow) throws {
         guard step.steady.now - room.heardAt > 60_000 else { return }
         room.heardAt = step.steady.now
@@ -77,7 +83,7 @@ extension RoomCoordinator {
 }
 
 extension Occupants {
-    /// The nickname `old` is `new` from now on; the presence of `new` follows (section 7.6).
+    /// The occupant's nickname changes from `old` to `new`; the presence of `new` follows (section 7.6).
     fileprivate func renamed(_ old: String, to new: String) throws {
         guard let occupant = try occupant(old), let stay = try stay(of: old) else { return }
         _ = try remove(old)

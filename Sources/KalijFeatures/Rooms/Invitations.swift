@@ -4,43 +4,50 @@ import KalijStream
 import KalijText
 import KalijXML
 
-/// Invitations, received and sent. A received invitation is a question to the user, one a room (XEP-0249 section 4):
-/// nobody is brought into a room by somebody else.
+/// Invitations, received and sent. A received invitation is a question to the user, one for each room (XEP-0249 section 4): no other
+/// entity makes the account enter a room.
 struct Invitations {
     let step: Step
     private var rows: InvitationRows { InvitationRows(database: step.database, account: step.account.id) }
 
     static let direct = "jabber:x:conference"
-    /// The longest kept words of an inviter, in bytes; a password that is longer is left out. With ``EngineLimits/keptRows`` invitations and
-    /// addresses of at most 3 kB the invitations of an account take 8 MB at most.
+    /// The maximum length in bytes of an inviter's reason, which is truncated, and of a password, which is omitted if longer. With
+    /// ``Limits/keptRows`` invitations and addresses of at most 3 kB, the invitations of an account take at most 8 MB.
     private static let longestReason = 1000
 
     // MARK: Received
 
-    /// Whether a message is an invitation: then its text is a fallback, and no line of a conversation.
+    /// Whether a message is an invitation. Its text is then a fallback, and not displayed in a conversation.
     static func isMeant(by message: IncomingMessage) -> Bool {
         guard message.type != "groupchat" else { return false }
         if invitation(in: message) != nil { return true }
+<<<<<<< HEAD
         // Another client of the account has asked a room to invite.
         return message.direction == .outgoing
             && message.element.child("x", RoomCoordinator.user)?.child("invite") != nil
+=======
+        // Another client of the account has requested the room to invite.
+        return message.direction == .outgoing && message.element.child("x", Rooms.user)?.child("invite") != nil
+>>>>>>> words2
     }
 
-    /// A message was stored for the first time, and is perhaps an invitation.
+    /// Handles a message, stored for the first time, that may be an invitation.
     func stored(_ message: IncomingMessage) throws {
         guard message.direction == .incoming, let row = Self.invitation(in: message),
             row.invitation.room != step.account.jid, try !isKnown(row.invitation.room)
         else { return }
         let former = try rows.invitation(to: row.invitation.room)
-        // Strangers push no invitation of a friend's out, and the strangers of one server keep out nobody of another.
+        // An invitation from a stranger does not displace one from a contact, and strangers of one server do not exclude those of
+        // another.
         guard try former != nil || makeRoom(for: row) else { return }
-        // The answer to one through the room goes to the room; a direct one names its sender reliably.
+        // The response to a mediated invitation is sent to the room; a direct invitation identifies its sender reliably, and so
+        // replaces it.
         guard former == nil || former?.isMediated == true && !row.isMediated else { return }
         try rows.store(row)
         if former == nil { step.emit(InvitationChanged(row.invitation, isClosed: false)) }
     }
 
-    /// - Returns: whether there is a place for an invitation.
+    /// - Returns: whether another invitation can be stored.
     private func makeRoom(for row: InvitationRow) throws -> Bool {
         guard try rows.count() >= EngineLimits.keptRows else { return true }
         let senders = try rows.senders()
@@ -49,7 +56,7 @@ struct Invitations {
         return true
     }
 
-    /// Whether the account wants to be in the room.
+    /// Whether the user has joined the room.
     private func isKnown(_ room: JID) throws -> Bool {
         try RoomCoordinator(step: step).rows.room(room)?.isWanted ?? false
     }
@@ -81,7 +88,7 @@ struct Invitations {
             password: password.flatMap { $0.utf8.count <= longestReason ? $0 : nil }, isMediated: isMediated)
     }
 
-    /// The user has answered, or is in the room already.
+    /// The user has responded to the invitation, or is in the room already.
     /// - Returns: the invitation.
     @discardableResult
     func close(_ room: JID) throws -> InvitationRow? {
@@ -92,7 +99,7 @@ struct Invitations {
 
     // MARK: Sent
 
-    /// Invites people to a room (XEP-0249): exactly once each, as a message arrives.
+    /// Invites people to a room (XEP-0249), with the delivery guarantee of a message: exactly once each.
     func send(to people: [JID], _ room: JID, reason: String?) throws {
         for jid in people {
             let x = Element("x", xmlns: Self.direct, attributes: ["jid": room.description])
@@ -103,14 +110,14 @@ struct Invitations {
     }
 }
 
-/// Invites somebody to a room. In a room for members only, the invited person becomes a member first.
+/// Invites people to a room. In a members-only room, the invited people are made members first.
 public struct Invite: RoomIntent {
     public static let name = "invite"
     /// The bare address of the room.
     public let room: String
     /// The bare addresses of the invited people.
     public let people: [String]
-    /// Words for them.
+    /// A text for the invited people.
     public let reason: String?
 
     static let mostPeople = 100
@@ -118,7 +125,7 @@ public struct Invite: RoomIntent {
     /// - Parameters:
     ///   - room: the address of the room.
     ///   - people: the addresses of the invited people, 100 at most.
-    ///   - reason: words for them.
+    ///   - reason: a text for the invited people.
     public init(_ room: JID, _ people: [JID], reason: String? = nil) {
         (self.room, self.people) = (room.bare.description, people.map(\.bare.description))
         self.reason = reason
@@ -149,15 +156,15 @@ public struct Invite: RoomIntent {
     }
 }
 
-/// The invited people become members, one after the other: a room may look at the first item of a request alone
-/// (measured: Prosody). Then they are invited. If the account may not make members, the room is asked to invite.
+/// Makes the invited people members, one request each, because a room may evaluate only the first item of a request (measured:
+/// Prosody). Then invites them. If the account may not grant membership, the room is requested to send the invitations.
 struct GrantMembershipRequest: IntentRequest {
     static let name = "rooms.invited"
     let intent: String
     var attempt = 1
     let room: String
     let people: [String]
-    /// How many are members by now.
+    /// The number of people who are members by now.
     var count = 0
     let reason: String?
 
@@ -190,7 +197,7 @@ struct GrantMembershipRequest: IntentRequest {
         return .done
     }
 
-    /// Where members may invite, the room does (XEP-0045 section 7.8.2).
+    /// Where members may invite, the room sends the invitations (XEP-0045 section 7.8.2).
     func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome {
         guard error.condition == .forbidden || error.condition == .notAllowed else {
             return RoomAdminRequest.failure(error, room)
@@ -208,7 +215,7 @@ struct GrantMembershipRequest: IntentRequest {
     }
 }
 
-/// The room was asked to invite; a self-ping behind it ends the wait for an error, which fails the intent.
+/// The room was requested to invite. A self-ping follows: its response ends the wait for an error, which would fail the intent.
 struct MediatedInviteRequest: IntentRequest {
     static let name = "rooms.mediated"
     let intent: String
@@ -238,7 +245,7 @@ public struct DeclineInvitation: Intent {
         guard let row = try Invitations(step: step).close(try JID(room)) else {
             throw IntentFailure("nobody has invited you to \(room)")
         }
-        // A direct invitation has no answer.
+        // No response to a direct invitation is defined.
         guard row.isMediated, let inviter = row.invitation.inviter else { return .done }
         let decline = Element("decline", xmlns: RoomCoordinator.user, attributes: ["to": inviter.description])
         try step.send(

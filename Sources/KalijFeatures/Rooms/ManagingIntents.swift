@@ -4,10 +4,10 @@ import KalijStream
 import KalijText
 import KalijXML
 
-/// The intents that change a room have the room's address, and fail if the account is not in the room.
+/// An intent that changes a room. It has the room's address, and fails if the account is not in the room.
 protocol RoomIntent: Intent {
     var room: String { get }
-    /// The words that go to the room.
+    /// The texts that are sent to the room.
     var words: [String?] { get }
 }
 
@@ -42,30 +42,29 @@ extension RoomIntent {
     }
 }
 
-/// Changes what people are to a room (XEP-0045 section 9), by their addresses; or what an occupant may do now (section
-/// 8), by the nickname.
+/// Changes the affiliation of an address (XEP-0045 section 9), or the role of an occupant, identified by the nickname (section 8).
 public struct SetRole: RoomIntent {
     public static let name = "role"
     /// The bare address of the room.
     public let room: String
-    /// A bare address, or for a role a nickname.
+    /// A bare address for an affiliation, a nickname for a role.
     public let who: String
-    /// `owner`, `admin`, `member`, `none`, `outcast`: what an address is to the room. `moderator`, `participant`,
-    /// `visitor`, `kick`: what a nickname may do now.
+    /// An affiliation of an address: `owner`, `admin`, `member`, `none`, `outcast`. Or a role of an occupant: `moderator`,
+    /// `participant`, `visitor`, `kick`.
     public let role: String
-    /// The reason, in words.
+    /// The reason, as a text.
     public let reason: String?
 
-    /// What an address can be.
+    /// The affiliations of an address.
     public static let affiliations = ["owner", "admin", "member", "none", "outcast"]
-    /// What a nickname can be.
+    /// The roles of an occupant.
     public static let roles = ["moderator", "participant", "visitor", "kick"]
 
     /// - Parameters:
     ///   - room: the address of the room.
-    ///   - who: a bare address, or for a role a nickname.
+    ///   - who: a bare address for an affiliation, a nickname for a role.
     ///   - role: one of ``affiliations`` or ``roles``.
-    ///   - reason: the reason, in words.
+    ///   - reason: the reason, as a text.
     public init(_ room: JID, _ who: String, _ role: String, reason: String? = nil) {
         (self.room, self.who, self.role, self.reason) = (room.bare.description, who, role, reason)
     }
@@ -95,8 +94,8 @@ public struct ConfigureRoom: RoomIntent {
 
     /// - Parameters:
     ///   - room: the address of the room.
-    ///   - settings: values by the names of the form's fields, with or without `muc#roomconfig_`. The form of the room
-    ///     says which fields there are; a field that is not there fails, and the reason lists the fields.
+    ///   - settings: values by the names of the form's fields, with or without `muc#roomconfig_`. The room's form determines the
+    ///     fields; an unknown field fails the intent, and the reason lists the fields.
     public init(_ room: JID, _ settings: [String: String]) {
         (self.room, self.settings) = (room.bare.description, settings)
     }
@@ -116,7 +115,7 @@ public struct ConfigureRoom: RoomIntent {
     }
 }
 
-/// Sets what a room is about (XEP-0045 section 8.1).
+/// Sets the subject of a room (XEP-0045 section 8.1).
 public struct SetSubject: RoomIntent {
     public static let name = "subject"
     /// The bare address of the room.
@@ -142,12 +141,12 @@ public struct SetRoomPicture: RoomIntent {
     public static let name = "room_avatar"
     /// The bare address of the room.
     public let room: String
-    /// The picture in base64; empty: none any more.
+    /// The picture in base64; empty to remove it.
     public let avatar: String
 
     /// - Parameters:
     ///   - room: the address of the room.
-    ///   - avatar: the bytes of a picture: PNG, JPEG, GIF or WebP, at most 256 KiB; empty: none any more.
+    ///   - avatar: the bytes of a picture: PNG, JPEG, GIF or WebP, at most 256 KiB; empty to remove it.
     public init(_ room: JID, avatar: [UInt8]) {
         (self.room, self.avatar) = (room.bare.description, Avatar.base64(avatar))
     }
@@ -158,20 +157,20 @@ public struct SetRoomPicture: RoomIntent {
     }
 }
 
-/// Destroys a room (XEP-0045 section 10.9). The messages stay here.
+/// Destroys a room (XEP-0045 section 10.9). The stored messages are kept.
 public struct DestroyRoom: RoomIntent {
     public static let name = "destroy"
     /// The bare address of the room.
     public let room: String
-    /// The address of another room, offered to all.
+    /// The address of an alternative room, announced to all occupants.
     public let successor: String?
-    /// The reason, in words.
+    /// The reason, as a text.
     public let reason: String?
 
     /// - Parameters:
     ///   - room: the address of the room.
-    ///   - successor: the address of another room, offered to all.
-    ///   - reason: the reason, in words.
+    ///   - successor: the address of an alternative room, announced to all occupants.
+    ///   - reason: the reason, as a text.
     public init(_ room: JID, successor: JID? = nil, reason: String? = nil) {
         (self.room, self.successor) = (room.bare.description, successor?.bare.description)
         self.reason = reason
@@ -184,20 +183,20 @@ public struct DestroyRoom: RoomIntent {
     }
 }
 
-/// Takes a message in a room back for all, as a moderator (XEP-0425).
+/// Retracts a message in a room for all occupants, as a moderator (XEP-0425).
 public struct Moderate: RoomIntent {
     public static let name = "moderate"
     /// The bare address of the room.
     public let room: String
     /// The message.
     public let message: MessageReference
-    /// The reason, in words.
+    /// The reason, as a text.
     public let reason: String?
 
     /// - Parameters:
     ///   - room: the address of the room.
     ///   - message: the message.
-    ///   - reason: the reason, in words.
+    ///   - reason: the reason, as a text.
     public init(_ room: JID, _ message: MessageReference, reason: String? = nil) {
         (self.room, self.message, self.reason) = (room.bare.description, message, reason)
     }

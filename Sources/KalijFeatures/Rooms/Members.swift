@@ -5,7 +5,7 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// Somebody who belongs to a room, present or not (XEP-0045 section 5.2).
+/// A member of a room, present or not (XEP-0045 section 5.2).
 public struct RoomMember: Sendable, Equatable {
     /// The bare address.
     public let jid: JID
@@ -13,24 +13,24 @@ public struct RoomMember: Sendable, Equatable {
     public let affiliation: String
 }
 
-/// The people of a group: whoever may enter, present or not. Only groups are asked: in other rooms the list is long, or
-/// secret.
+/// The members of a group: everybody who may enter, present or not. Only groups are queried: in other rooms the list may be long, or
+/// not public.
 package struct Members {
     let step: Step
     let room: RoomRow
 
     private static let lists = ["owner", "admin", "member"]
-    /// The most stored people of a room.
+    /// The maximum number of stored members of a room.
     private static let most: Int64 = 5000
 
-    /// The room has confirmed what `people` are. That is known before the lists come again: whoever was made a member reads
-    /// the next encrypted message, whoever was removed does not.
+    /// The room has acknowledged the affiliation of `people`. It is recorded before the lists are queried again: a new member has to be
+    /// able to read the next encrypted message, and a removed one must not.
     func confirmed(_ people: [String], _ affiliation: String) throws {
         guard room.info.isGroup, room.stay.state.isIn else { return }
         for jid in people { try set(JID.received(jid), affiliation) }
     }
 
-    /// Asks for all lists.
+    /// Queries all lists.
     func ask() throws {
         guard room.info.isGroup, room.stay.state.isIn else { return }
         try ask(Self.lists[0])
@@ -44,7 +44,7 @@ package struct Members {
             then: MemberListResponse(room: room.id, list: list), within: EngineLimits.serverPatience)
     }
 
-    /// The people of a list are known. After the last list the next is asked for.
+    /// Handles the members of a list, and queries the next list.
     fileprivate func told(_ list: String, _ people: [Element]) throws {
         // characters: elements.
         let jids = Set(people.prefix(Int(Self.most)).compactMap { RoomPresence.address($0["jid"]) })
@@ -56,7 +56,7 @@ package struct Members {
         }
     }
 
-    /// `jid` is something else to the room than before.
+    /// Records the affiliation of `jid`.
     func set(_ jid: JID, _ affiliation: String) throws {
         guard Self.lists.contains(affiliation) else { return try remove(jid) }
         let id = Value.integer(room.id)
@@ -90,7 +90,7 @@ package struct Members {
             .first([.integer(room.id), .text(jid.bare.description)]) { _ in true } ?? false
     }
 
-    /// All, in the order of their addresses. Reads also in no step.
+    /// All members, in the order of their addresses. Can be called outside of a step.
     package static func all(of room: RoomRow, in database: Database) throws -> [RoomMember] {
         try database.statement("SELECT jid, affiliation FROM room_member WHERE room = ? ORDER BY jid")
             .all([.integer(room.id)]) {
@@ -99,7 +99,7 @@ package struct Members {
     }
 }
 
-/// A room has told a list of people, or not: then what is known stays.
+/// Handles a list of members. After an error or a timeout the recorded members are kept.
 struct MemberListResponse: InvalidatableHandler {
     static let name = "rooms.members"
     let room: Int64
@@ -113,6 +113,6 @@ struct MemberListResponse: InvalidatableHandler {
         try Members(step: step, room: row).told(list, query.children("item"))
     }
 
-    /// The next session asks again.
+    /// The next session queries the lists again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }

@@ -3,7 +3,7 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// Somebody in a room.
+/// An occupant of a room.
 public struct Occupant: Sendable, Equatable {
     /// The nickname, unique in the room.
     public let nick: String
@@ -27,7 +27,7 @@ public struct Occupant: Sendable, Equatable {
             occupantID: row.optionalText("occupant_id"), affiliation: row.text("affiliation"), role: row.text("role"))
     }
 
-    /// The line for people.
+    /// A description for people.
     public var line: PrintedText {
         var line: PrintedText = "\(nick)"
         if let jid { line += ", \(jid)" }
@@ -43,16 +43,16 @@ public struct Occupant: Sendable, Equatable {
     static func word(_ text: String?) -> String { text.flatMap { words.contains($0) ? $0 : nil } ?? "none" }
 }
 
-/// The stored occupants of a room, of the present join.
+/// The stored occupants of a room, since the latest join.
 package struct Occupants {
     let step: Step
     let room: RoomRow
     private var database: Database { step.database }
     private var id: Value { .integer(room.id) }
 
-    /// The most stored occupants of a room: a room that invents people must not fill the disk.
+    /// The maximum number of stored occupants: a room that fabricates occupants must not fill the disk.
     private static let most: Int64 = 5000
-    /// The longest kept nickname, in bytes: servers allow no longer part of an address.
+    /// The maximum length of a stored nickname in bytes, which is the maximum length of a part of an address.
     private static let longestNick = JID.longestPart
 
     /// The occupant called `nick`; nil if there is none.
@@ -62,13 +62,13 @@ package struct Occupants {
         ).first([id, .text(nick), .integer(room.join)], Occupant.init)
     }
 
-    /// The number of the stay of the occupant called `nick`: nobody else has had the number. Nil if there is no such occupant.
+    /// The number that identifies the stay of the occupant called `nick`, never reused; nil if there is no such occupant.
     func stay(of nick: String) throws -> Int64? {
         try database.statement("SELECT stay FROM occupant WHERE room = ? AND nick = ? AND joined = ?")
             .first([id, .text(nick), .integer(room.join)]) { $0.integer() }
     }
 
-    /// - Parameter stay: of an occupant who had another nickname before.
+    /// - Parameter stay: the stay of an occupant who had another nickname before.
     /// - Returns: whether the occupant is new in this join.
     func store(_ occupant: Occupant, stay: Int64? = nil) throws -> Bool {
         guard occupant.nick.utf8.count <= Self.longestNick else { return false }
@@ -100,14 +100,14 @@ package struct Occupants {
         return database.changes > 0
     }
 
-    /// Removes the occupants of earlier joins: the room has told all that are there.
+    /// Removes the occupants of earlier joins, after the room has sent the presence of all present occupants.
     func removeOlder() throws {
         try database.run("DELETE FROM occupant WHERE room = ? AND joined < ?", [id, .integer(room.join)])
     }
 
     func removeAll() throws { try database.run("DELETE FROM occupant WHERE room = ?", [id]) }
 
-    /// All occupants, in the order of their nicknames. Reads also in no step.
+    /// All occupants, in the order of their nicknames. Can be called outside of a step.
     package static func all(of room: RoomRow, in database: Database) throws -> [Occupant] {
         try database.statement(
             """

@@ -1,26 +1,26 @@
 import KalijAddress
 import KalijText
 
-/// A room of an account: what is wanted, and where the account is (XEP-0045).
+/// A room of an account: what the user has chosen, and the state of the account there (XEP-0045).
 public struct Room: Sendable, Equatable {
     /// The bare address.
     public let jid: JID
-    /// Whether the user wants to be in the room.
+    /// Whether the user intends to be in the room.
     public let isWanted: Bool
-    /// Where the account is: `joined`, `left`, `waiting`, `refused`, `absent` or `gone`; on the way there `asking`,
-    /// `joining`, `entering`; `doubtful` while the room is asked whether it still knows the account.
+    /// The state of the account: `joined`, `left`, `waiting`, `refused`, `absent` or `gone`; while entering `asking`, `joining`,
+    /// `entering`; `doubtful` while a self-ping determines whether the account is still an occupant.
     public let state: String
-    /// The nickname in the room, or the nickname that is wanted there.
+    /// The nickname in the room, or the nickname to be used there.
     public let nick: String
-    /// Why the account is not in the room, in words; nil if it is.
+    /// The reason why the account is not in the room, as a text; nil if it is.
     public let reason: String?
-    /// The room that a destroyed room has named, unchecked: for the user to decide.
+    /// The alternative address that a destroyed room has announced, not validated: for the user to decide.
     public let successor: String?
-    /// The name, in words; nil if the room has none.
+    /// The name; nil if the room has none.
     public let name: String?
-    /// What the room is about; nil if the room does not say.
+    /// The subject of the room; nil if it has none.
     public let subject: String?
-    /// Whether only members may enter, and everybody sees the addresses of all. Any other room is a channel.
+    /// Whether only members may enter, and everybody sees everybody's address. Any other room is a channel.
     public let isGroup: Bool
     /// Whether the room has an archive (XEP-0313).
     public let hasArchive: Bool
@@ -32,7 +32,7 @@ public struct Room: Sendable, Equatable {
         (isGroup, hasArchive) = (row.info.isGroup, row.info.hasArchive)
     }
 
-    /// The line for people.
+    /// A description for people.
     public var line: PrintedText {
         var line: PrintedText = "\(jid): \(state)"
         if state == "joined" { line += " as \(nick)" }

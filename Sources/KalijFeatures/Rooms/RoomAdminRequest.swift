@@ -4,7 +4,7 @@ import KalijSteps
 import KalijStream
 import KalijXML
 
-/// A request that changes a room: the room's answer is the outcome of the intent.
+/// A request that changes a room. The room's response determines the outcome of the intent.
 struct RoomAdminRequest: IntentRequest {
     static let name = "rooms.change"
     let intent: String
@@ -14,17 +14,17 @@ struct RoomAdminRequest: IntentRequest {
     let change: Change
 
     enum Change: Codable {
-        /// What people are to the room, by their addresses (XEP-0045 section 9).
+        /// The affiliation of addresses (XEP-0045 section 9).
         case affiliations([String], String, reason: String?)
-        /// What an occupant may do now, by the nickname (section 8).
+        /// The role of an occupant, identified by the nickname (section 8).
         case role(String, String, reason: String?)
-        /// Fields of the configuration (section 10.2), sent behind the form that names them.
+        /// Fields of the configuration (section 10.2), sent after the form that defines them was received.
         case configuration([String: String])
-        /// The room ends (section 10.9).
+        /// The room is destroyed (section 10.9).
         case destruction(successor: String?, reason: String?)
         /// The picture in base64, and its media type; nil for none (XEP-0486).
         case picture(String?, type: String?)
-        /// A message, by the archive's id, is taken back for all (XEP-0425); `isOld` for the protocol before version
+        /// Retracts a message, identified by the archive's id, for all occupants (XEP-0425); `isOld` for the protocol before version
         /// 0.3.
         case moderation(String, reason: String?, isOld: Bool)
     }
@@ -109,7 +109,7 @@ struct RoomAdminRequest: IntentRequest {
     }
 }
 
-/// The form of a room's configuration is asked for first: the fields that it has can be set, and no others.
+/// Requests the form of a room's configuration first: only fields that the form has can be set.
 struct RoomFormRequest: IntentRequest {
     static let name = "rooms.form"
     let intent: String
@@ -127,7 +127,7 @@ struct RoomFormRequest: IntentRequest {
 
     func request(in step: Step) -> Element { Self.query(to: JID.received(room)) }
 
-    /// The names of the fields in an answer; nil if it has no form.
+    /// The names of the fields in a response; nil if it has no form.
     static func fields(of answer: Element?) -> [String]? {
         guard let x = answer?.child("query", RoomCoordinator.namespace + "#owner")?.child("x", "jabber:x:data") else {
             return nil
@@ -149,8 +149,8 @@ struct RoomFormRequest: IntentRequest {
     func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome { RoomAdminRequest.failure(error, room) }
 }
 
-/// The subject has left for the room, and a self-ping behind it: by the answer to the ping the room has shown the
-/// subject, or will not (XEP-0045 section 8.1).
+/// Sends the subject to the room, and a self-ping after it. When the ping is answered, the room has either shown the subject or
+/// rejected it (XEP-0045 section 8.1).
 struct SetSubjectRequest: IntentRequest {
     static let name = "rooms.subject"
     let intent: String

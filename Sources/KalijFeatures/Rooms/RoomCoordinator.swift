@@ -6,15 +6,20 @@ import KalijStream
 import KalijText
 import KalijXML
 
+<<<<<<< HEAD:Sources/KalijFeatures/Rooms/RoomCoordinator.swift
 /// The rooms of a step (XEP-0045): tells the stay of a room what happens, and does what the stay answers.
 struct RoomCoordinator {
+=======
+/// The rooms of a step (XEP-0045): passes events to the membership of a room, and performs the actions that it returns.
+struct Rooms {
+>>>>>>> words2:Sources/KalijFeatures/Rooms/Rooms.swift
     let step: Step
     var rows: RoomRows { RoomRows(database: step.database, account: step.account.id) }
 
     static let namespace = "http://jabber.org/protocol/muc"
     static let user = namespace + "#user"
 
-    /// What `event` asks for is done, and the room is stored.
+    /// Performs the actions for `event`, and stores the room.
     func handle(_ event: RoomMembership.Event, _ room: inout RoomRow) throws {
         let before = room.stay.state
         for action in room.stay.handle(event) { try perform(action, &room) }
@@ -57,7 +62,8 @@ struct RoomCoordinator {
 
     // MARK: In
 
-    /// Joining never creates a room: whoever joins a forgotten room owns the room (measured: ejabberd).
+    /// Queries the room before joining. Joining must never create a room: joining a room that no longer exists would make the account
+    /// its owner (measured: ejabberd).
     private func ask(_ room: RoomRow) throws {
         try step.send(
             .discovery(DiscoveryInfo.namespace, of: room.jid), then: RoomInfoResponse(room: room.id),
@@ -77,9 +83,9 @@ struct RoomCoordinator {
         }
     }
 
-    /// The room has told of a changed configuration (section 10.2.1).
+    /// The room has announced a changed configuration (section 10.2.1).
     func configurationChanged(_ room: RoomRow) throws {
-        // A room may tell of changes without end.
+        // A room may announce changes without limit.
         if try !Requests(step: step).isUnsent(RoomInfoResponse.name, to: room.jid) { try ask(room) }
     }
 
@@ -94,14 +100,14 @@ struct RoomCoordinator {
         let hasNewArchive = info.hasArchive && !room.info.hasArchive
         room.info = info
         step.emit(RoomInfoChanged(room))
-        // An archive that a configuration has switched on was not read on entering: a new group's, for example. Only with
-        // the reading the room's stanza-ids count.
+        // An archive that a later configuration has enabled, in a new group for example, was not read on entering. The room's
+        // stanza-ids are trusted only after its archive was read.
         let isIn = room.stay.state.isIn && room.stay.state != .entering
         if hasNewArchive, isIn { try RoomOutbox(step: step, room: room).read() }
     }
 
-    /// Every available presence to a room is a join, with the element that says so: without, a server may let an
-    /// account in that never hears of it (measured: ejabberd), or refuse (Prosody).
+    /// Each available presence to a room is a join, with the `<x/>` element. Without it, a server may admit an account and never send
+    /// it anything (measured: ejabberd), or reject it (Prosody).
     private func join(_ room: inout RoomRow, renamed: Bool) throws {
         room.join += 1
         room.overlaps = false
@@ -126,7 +132,7 @@ struct RoomCoordinator {
         try SelfPing(step: step).send(to: room)
     }
 
-    /// Everything that the room tells newcomers is here.
+    /// The join sequence of the room was received completely.
     private func settle(_ room: inout RoomRow) throws {
         (room.reason, room.former) = (nil, nil)
         room.heardAt = step.steady.now
@@ -156,7 +162,7 @@ struct RoomCoordinator {
         if reason == nil { try RoomOutbox(step: step, room: room).failAll(Reason(.roomLeft)) }
     }
 
-    /// The room has refused another nickname: the account keeps the former one (section 7.6).
+    /// The room has rejected the new nickname: the account keeps the former one (section 7.6).
     func keepName(_ former: String, in room: inout RoomRow, _ error: StanzaError) throws {
         (room.held, room.nick, room.former) = (former, former, nil)
         try end(&room, .failed(error.condition == .conflict ? "the nickname is taken" : "\(error)"))
@@ -171,7 +177,7 @@ struct RoomCoordinator {
 
     // MARK: The session
 
-    /// The session is lost: no room knows this account any more.
+    /// The session is lost: the account is no longer an occupant of any room.
     func sessionLost() throws {
         for name in [RoomInfoResponse.name, SelfPingResponse.name, RoomPingResponse.name, MemberListResponse.name] {
             try Requests(step: step).forget(name, unqueueing: true)
@@ -193,8 +199,8 @@ struct RoomCoordinator {
         try RoomPlans(step: step).sessionBegan()
     }
 
-    /// The session goes on. After a longer time without a connection the room may have forgotten this account: another
-    /// server does not tell a client that it cannot reach.
+    /// The session was resumed. After a longer time without a connection a room may have removed this account: another server does not
+    /// notify a client that it cannot reach.
     func sessionResumed() throws {
         try RoomOutbox.sessionResumed(step)
         for var room in try rows.all() {
@@ -206,10 +212,10 @@ struct RoomCoordinator {
     }
 }
 
-/// A room has said what it is, or not.
+/// Handles the description of a room.
 struct RoomInfoResponse: InvalidatableHandler, PacedHandler {
     static let name = "rooms.described"
-    /// Each way back into a room begins with this question.
+    /// Each attempt to enter a room begins with this query.
     static let pace = RequestPace(10, atOnceThen: .seconds(30), upTo: .seconds(3600))
     let room: Int64
     var paceKey: String { "\(room)" }
@@ -219,15 +225,15 @@ struct RoomInfoResponse: InvalidatableHandler, PacedHandler {
         if var row = try rooms.rows.room(room) { try rooms.described(reply, &row) }
     }
 
-    /// The next session asks again.
+    /// The next session queries the room again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// The time to try again to enter a room.
+/// Enters a room again after a failed attempt.
 struct RoomRejoinTimer: Handler {
     static let name = "rooms.due"
     let room: Int64
-    /// Tells the attempts from one another.
+    /// Identifies the attempt.
     let failures: Int
 
     func call(_: Void, in step: Step) throws {

@@ -9,15 +9,15 @@ struct RoomDeliveryEvidence {
     let room: RoomRow
     private var key: [Value] { [.integer(step.account.id), .text(room.jid.description)] }
 
-    /// How long before the first message in doubt the history of a room without an archive begins.
+    /// The history of a room without an archive is requested from this many milliseconds before the last message shown.
     private static let overlap: Int64 = 60_000
-    /// No archive forgets so fast, in milliseconds.
+    /// No archive discards messages within this time, in milliseconds.
     private static let memory: Int64 = 24 * 3600 * 1000
 
-    /// Whether the absence of `message` from the archive proves that the message has not arrived: the archive has shown
-    /// in this reading what was there when the message left, or an older message, and so has not forgotten what came
-    /// later. Where nothing was known when the message left, as in a new room, a message of today cannot have been
-    /// forgotten.
+    /// Whether the absence of `message` from the archive proves that the message has not arrived. It does if this reading of the
+    /// archive has returned the message that was the newest when `message` was sent, or an older message: then the archive has not
+    /// discarded what followed. If no message was known when `message` was sent, as in a new room, a message of the last 24 hours
+    /// cannot have been discarded.
     func isProven(_ message: Int64, by round: Int64) throws -> Bool {
         try step.database.statement(
             """
@@ -35,7 +35,8 @@ struct RoomDeliveryEvidence {
         ) { _ in true } ?? false
     }
 
-    /// From when on a room without an archive shall tell its history: since shortly before the first message in doubt.
+    /// From when a room without an archive shall send its history: since shortly before the last message that was shown ahead of the
+    /// first message in doubt.
     func historyBegin() throws -> Date? {
         guard !room.info.hasArchive else { return nil }
         let known = try step.database.statement(

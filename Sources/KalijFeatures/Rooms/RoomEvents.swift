@@ -2,20 +2,20 @@ import KalijAddress
 import KalijSteps
 import KalijText
 
-/// The account has entered a room, or is not in the room any more.
+/// The state of the account in a room has changed.
 public struct RoomChanged: EventContent {
     public static let name = "room"
     public static let meaning = "The account has entered a room, is on its way there, or is not in the room any more."
     public static let keys: [EventKey] = [.room, .roomState, .nick, .reason, .successor]
     /// The room's bare address.
     public let room: JID
-    /// `joined`, `left`, `refused`, `absent`, `gone`, `waiting`; on the way `asking`, `joining`, `entering`.
+    /// `joined`, `left`, `refused`, `absent`, `gone`, `waiting`; while entering `asking`, `joining`, `entering`.
     public let state: String
     /// The nickname in the room; nil if the account is not in the room.
     public let nick: String?
-    /// Why the account is not in the room, in words; nil if it is.
+    /// The reason why the account is not in the room, as a text; nil if it is.
     public let reason: String?
-    /// The room that a destroyed room has named, unchecked: for the user to decide.
+    /// The alternative address that a destroyed room has announced, not validated: for the user to decide.
     public let successor: String?
     public var fields: [EventField] {
         .present(
@@ -41,18 +41,18 @@ public struct RoomChanged: EventContent {
     }
 }
 
-/// A room says something else of itself than before.
+/// The description of a room has changed.
 public struct RoomInfoChanged: EventContent {
     public static let name = "room_info"
     public static let meaning = "A room says something else of itself than before."
     public static let keys: [EventKey] = [.room, .title, .subject, .group, .archive]
     /// The room's bare address.
     public let room: JID
-    /// The name, in words; nil if the room has none.
+    /// The name; nil if the room has none.
     public let title: String?
     /// The subject; nil if there is none.
     public let subject: String?
-    /// Whether only members may enter, and everybody sees the addresses of all.
+    /// Whether only members may enter, and everybody sees everybody's address.
     public let isGroup: Bool
     /// Whether the room has an archive (XEP-0313).
     public let hasArchive: Bool
@@ -74,16 +74,16 @@ public struct RoomInfoChanged: EventContent {
     }
 }
 
-/// Somebody has entered or left a room.
+/// An occupant has entered or left a room.
 public struct OccupantChanged: EventContent {
     public static let name = "occupant"
     public static let meaning = "Somebody has entered or left a room that the account is in."
     public static let keys: [EventKey] = [.room, .nick, .present, .occupant, .affiliation, .role]
     /// The room's bare address.
     public let room: JID
-    /// Who has entered or left.
+    /// The occupant who has entered or left.
     public let occupant: Occupant
-    /// Whether the occupant is there from now on.
+    /// Whether the occupant is now present.
     public let isHere: Bool
     public var fields: [EventField] {
         .present(
@@ -100,14 +100,14 @@ public struct OccupantChanged: EventContent {
     }
 }
 
-/// Somebody is something else to a group than before.
+/// The affiliation of a member of a group has changed.
 public struct MemberChanged: EventContent {
     public static let name = "member"
     public static let meaning = "Somebody belongs to a group that the account is in, or does not any more."
     public static let keys: [EventKey] = [.room, .member, .affiliation]
     /// The room's bare address.
     public let room: JID
-    /// The person; with the affiliation `none` if the person does not belong to the group any more.
+    /// The member; with the affiliation `none` if the person is no longer a member.
     public let member: RoomMember
     public var fields: [EventField] {
         [
@@ -123,7 +123,7 @@ public struct MemberChanged: EventContent {
     public init(room: JID, _ member: RoomMember) { (self.room, self.member) = (room, member) }
 }
 
-/// Somebody invites the account to a room; or the invitation needs no answer any more.
+/// The account was invited to a room, or an invitation no longer requires a response.
 public struct InvitationChanged: EventContent {
     public static let name = "invitation"
     public static let meaning =
@@ -131,7 +131,7 @@ public struct InvitationChanged: EventContent {
     public static let keys: [EventKey] = [.room, .inviter, .reason, .closed]
     /// The invitation.
     public let invitation: Invitation
-    /// Whether it needs no answer any more.
+    /// Whether it no longer requires a response.
     public let isClosed: Bool
     public var fields: [EventField] {
         .present(
@@ -142,37 +142,37 @@ public struct InvitationChanged: EventContent {
     public var changed: DirectoryChange.Part? { .init(.request, invitation.room.description) }
     public var line: PrintedText? { isClosed ? nil : invitation.line }
 
-    /// - Parameter isClosed: whether it needs no answer any more.
+    /// - Parameter isClosed: whether it no longer requires a response.
     public init(_ invitation: Invitation, isClosed: Bool) { (self.invitation, self.isClosed) = (invitation, isClosed) }
 }
 
 extension EventKey {
-    /// Who invites.
+    /// The inviter.
     public static let inviter = EventKey("inviter", "the bare address of whoever invites")
-    /// Somebody who belongs to a group.
+    /// A member of a group.
     public static let member = EventKey("member", "the bare address of somebody who belongs to a group")
-    /// Where the account is.
+    /// The state of the account in the room.
     public static let roomState = EventKey(
         "room_state",
         "`joined`, `left`, `waiting`, `refused`, `absent` or `gone`; on the way there `asking`, `joining`, `entering`")
-    /// The room that a destroyed room has named.
+    /// The alternative address that a destroyed room has announced.
     public static let successor = EventKey("successor", "the room that a destroyed room has named; unchecked")
     /// The name of a room.
     public static let title = EventKey("title", "the name of the room")
-    /// What a room is about.
+    /// The subject of a room.
     public static let subject = EventKey("subject", "what the room is about")
     /// Whether the room is a group.
     public static let group = EventKey(
         "group", "true if only members may enter and everybody sees the addresses of all; else the room is a channel")
     /// Whether the room has an archive.
     public static let archive = EventKey("archive", "whether the room has an archive (XEP-0313)")
-    /// Whether the occupant is there.
+    /// Whether the occupant is present.
     public static let present = EventKey("present", "whether the occupant is there from now on")
     /// The bare address of an occupant.
     public static let occupant = EventKey("occupant", "the bare address of the occupant, where the room shows it")
-    /// What an occupant is to the room.
+    /// The affiliation of an occupant.
     public static let affiliation = EventKey(
         "affiliation", "`owner`, `admin`, `member` or `none` (XEP-0045 section 5.2)")
-    /// What an occupant may do now.
+    /// The role of an occupant.
     public static let role = EventKey("role", "`moderator`, `participant`, `visitor` or `none` (section 5.1)")
 }

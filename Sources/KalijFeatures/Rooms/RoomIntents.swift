@@ -66,7 +66,7 @@ public struct JoinRoom: Intent {
     }
 }
 
-/// Leaves a room (XEP-0045 section 7.14). The messages stay here.
+/// Leaves a room (XEP-0045 section 7.14). The stored messages are kept.
 public struct LeaveRoom: Intent {
     public static let name = "leave"
     /// The bare address of the room.
@@ -87,20 +87,25 @@ public struct LeaveRoom: Intent {
     }
 }
 
+<<<<<<< HEAD
 extension RoomCoordinator {
     /// The user asks: what has been repeated before does not count, and a question that waits for its time is asked now.
+=======
+extension Rooms {
+    /// Resets the pace after a request by the user: earlier attempts do not count, and a query that was deferred is sent now.
+>>>>>>> words2
     fileprivate func forgetPace(of room: RoomRow) throws {
         try Pacing(step: step).forget(RoomInfoResponse.name, "\(room.id)")
     }
 
-    /// Another nickname in the room: presence under the new nickname (section 7.6).
+    /// Changes the nickname in the room, by presence under the new one (section 7.6).
     func rename(_ room: inout RoomRow) throws {
         room.former = room.held
         room.stay.state = .asking
         try handle(.described(shows: false), &room)
     }
 
-    /// Whatever can be had from the server again is removed; the rooms that are wanted are joined after the next login.
+    /// Removes whatever can be fetched from the server again. The joined rooms are entered again after the next login.
     func accountLoggedOut() throws {
         for var room in try rows.all() {
             if room.stay.state.isUnderway { room.stay.state = .waiting }

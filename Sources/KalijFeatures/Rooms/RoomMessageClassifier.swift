@@ -5,23 +5,22 @@ import KalijStream
 import KalijText
 import KalijXML
 
-/// What is said in a room, live, from its history or from its archive.
+/// Classifies the messages of a room: live, from its history or from its archive.
 struct RoomMessageClassifier {
     let step: Step
     let room: RoomRow
 
-    /// Status codes that tell of another configuration (section 10.2.1), but for the end of the room's log.
+    /// Status codes that indicate a changed configuration (section 10.2.1), except the end of the room's log.
     private static let changes: Set = [104, 170, 171, 172, 173, 174]
-    /// In bytes.
+    /// The maximum length in bytes.
     private static let longestSubject = 10_000
 
-    /// A groupchat message of the room has come.
+    /// Classifies a groupchat message of the room.
     func arrived(_ message: inout IncomingMessage, _ row: inout RoomRow) throws {
         if let target = Moderation.target(of: message.element) { return try moderated(target, &message) }
         if message.source == .live { try live(&message, &row) }
         guard message.isKept else { return }
-        // Whatever was said before the account was in the room for the first time is history. Stamps may have no fraction
-        // of a second.
+        // Messages sent before the account first entered the room are history. Stamps may lack the fraction of a second.
         message.isHistory = room.since.map { message.sentAt < $0 / 1000 * 1000 } ?? true
         message.isOurs = isOurs(message)
         if message.isOurs ?? false {
@@ -32,7 +31,7 @@ struct RoomMessageClassifier {
         }
     }
 
-    /// The room itself takes a message back; an occupant who says so says nothing (XEP-0425 section 5).
+    /// Only the room itself can retract a message: the element is ignored if an occupant sends it (XEP-0425 section 5).
     private func moderated(_ id: String, _ message: inout IncomingMessage) throws {
         (message.isKept, message.isShown) = (false, false)
         guard message.sender.isBare else { return }
@@ -42,8 +41,8 @@ struct RoomMessageClassifier {
         if let row { try MessageOperations(step: step).moderated(row) }
     }
 
-    /// A message that is for the account alone. What an occupant of a room writes, or gets from another client of the account, is no part of
-    /// the room's conversation (section 7.5), and none of a person's.
+    /// Classifies a message other than a groupchat message. A private message with an occupant of a room, also one sent or received by
+    /// another client of the account, belongs neither to the room's conversation (section 7.5) nor to the conversation with a person.
     static func arrivedPrivately(_ message: inout IncomingMessage, in step: Step) throws {
         let other = message.direction == .incoming ? message.sender : message.recipient
         guard other.isPrepared, let nick = other.resource else { return }
@@ -58,8 +57,9 @@ struct RoomMessageClassifier {
         message.author = try RoomMessageClassifier(step: step, room: room).occupant(nick)?.text
     }
 
-    /// Whether the message says that it belongs to a room where only another client of the account is. A person whom the account knows is no
-    /// occupant, whatever the person writes: nobody leaves an encrypted conversation that way.
+    /// Whether the message is marked as a private message of a room (section 7.5) that only another client of the account has joined. A
+    /// known correspondent is never treated as an occupant, whatever the message contains: otherwise a message could be moved out of an
+    /// encrypted conversation.
     private static func isMarked(_ message: IncomingMessage, _ other: JID, in step: Step) throws -> Bool {
         guard message.element.child("x", RoomCoordinator.user) != nil, other.bare != step.account.jid else {
             return false
@@ -71,7 +71,7 @@ struct RoomMessageClassifier {
     }
 
     private func live(_ message: inout IncomingMessage, _ row: inout RoomRow) throws {
-        // A room speaks only to its occupants.
+        // Only occupants receive live messages of a room.
         guard room.stay.state.isIn else {
             message.isKept = false
             return
@@ -79,7 +79,7 @@ struct RoomMessageClassifier {
         let rooms = RoomCoordinator(step: step)
         try rooms.heard(&row)
         let element = message.element
-        // Only without a text, of which an empty one is one, and outside of a thread (section 8.1).
+        // A subject message has neither a body, not even an empty one, nor a thread (section 8.1).
         let isMessage = ["body", "thread"].contains { element.child($0, "jabber:client") != nil }
         if let subject = element.childInOwnLanguage("subject", "jabber:client"), !isMessage {
             message.isKept = false
@@ -89,7 +89,7 @@ struct RoomMessageClassifier {
         let statuses = Set((x?.children("status") ?? []).compactMap { $0["code"].flatMap { Int($0) } })
         if message.sender.isBare, !statuses.isDisjoint(with: Self.changes) { try rooms.configurationChanged(room) }
         guard message.isKept, Self.isHistory(element, of: room.jid) else { return }
-        // Without an archive the history shows whether something was missed.
+        // Without an archive, the history reveals whether messages were missed.
         if try isKnown(message) {
             if !row.overlaps {
                 row.overlaps = true
@@ -99,7 +99,7 @@ struct RoomMessageClassifier {
         }
     }
 
-    /// The subject is the last of what newcomers are told (section 7.2.15).
+    /// The subject is the last stanza of the join sequence (section 7.2.15).
     private func told(_ subject: String, _ row: inout RoomRow) throws {
         let text = subject.isEmpty ? nil : subject.cut(to: Self.longestSubject)
         if text?.exact != row.subject?.exact {
@@ -110,12 +110,12 @@ struct RoomMessageClassifier {
         try RoomCoordinator(step: step).handle(.told, &row)
     }
 
-    /// Only a delay stamped by the room means history: a server stamps what it sends again after a resume, too.
+    /// Only a delay stamped by the room marks history: the account's server also stamps what it redelivers after a resume.
     private static func isHistory(_ message: Element, of room: JID) -> Bool {
         message.children("delay", "urn:xmpp:delay").contains { $0["from"].map { JID.received($0).bare } == room }
     }
 
-    /// Whether a message of the history is stored here.
+    /// Whether a message of the history is already stored.
     private func isKnown(_ message: IncomingMessage) throws -> Bool {
         guard let id = message.ownID else { return false }
         return try step.database.statement(
@@ -129,10 +129,10 @@ struct RoomMessageClassifier {
         ]) { _ in true } ?? false
     }
 
-    // MARK: Who has said it
+    // MARK: Authorship
 
-    /// The author of somebody else's message, as far as that is proven. An archive shows addresses in rooms where all see them
-    /// (XEP-0313 section 7); a live message never does, so that the occupant's presence counts.
+    /// The author of another occupant's message, as far as it is proven. In non-anonymous rooms an archive adds the address (XEP-0313
+    /// section 7). A live message never has it; the occupant's presence determines the author.
     private func author(of message: IncomingMessage) throws -> RoomAuthor? {
         guard let nick = message.sender.resource else { return nil }
         let isLive = message.source == .live && !Self.isHistory(message.element, of: room.jid)
@@ -144,15 +144,15 @@ struct RoomMessageClassifier {
         return occupant
     }
 
-    /// Who is called `nick` now.
+    /// The current holder of the nickname.
     private func occupant(_ nick: String) throws -> RoomAuthor? {
         let occupants = Occupants(step: step, room: room)
         if room.info.isNonAnonymous, let jid = try occupants.occupant(nick)?.jid { return .address(jid) }
         return try occupants.stay(of: nick).map { .stay($0) }
     }
 
-    /// A message for whoever has said the last word in a private conversation must not go to somebody else who has taken the
-    /// nickname. Only addresses prove that: without them nobody knows.
+    /// A message meant for the author of the last message in a private conversation must not be sent to a later holder of the nickname.
+    /// Only addresses prove that the holder has changed; without them the message is sent.
     /// - Throws: `IntentFailure`
     func checkHolder(of nick: String, _ conversation: String) throws {
         guard case .address(let holder)? = try occupant(nick) else { return }
@@ -168,18 +168,18 @@ struct RoomMessageClassifier {
         throw IntentFailure("\(nick) was \(partner), and is \(holder) now")
     }
 
-    /// The address of the author in an archived message. Only a message with a single address is believed: a second address
-    /// would be from the author.
+    /// The address of the author in an archived message. Only a message with a single `<x/>` is trusted: another one would have been
+    /// added by the author.
     private static func shownAddress(in message: Element) -> JID? {
         let extensions = message.children("x", RoomCoordinator.user)
         guard extensions.count == 1, let item = extensions.first?.child("item") else { return nil }
         return item["jid"].map { JID.received($0).bare }
     }
 
-    /// Whether this account has said the message, on whatever device: by the address that the room shows, by the
-    /// occupant's id, under the nickname that the account holds now, or because the room has shown the message before.
+    /// Whether this account has sent the message, from any device: by the address that the room adds, by the occupant id, by the
+    /// nickname that the account holds now, or because the room has reflected the message before.
     private func isOurs(_ message: IncomingMessage) -> Bool {
-        // A room that hides addresses adds none: there the author of the message has written the address.
+        // An anonymous room adds no address: an address in its messages was written by their author.
         if message.source == .archive, room.info.isNonAnonymous, let shown = Self.shownAddress(in: message.element) {
             return shown == step.account.jid
         }
@@ -191,7 +191,7 @@ struct RoomMessageClassifier {
         return (try? shownBefore(message) != nil || wasSaid(message, under: nick)) ?? false
     }
 
-    /// The origin-id of the message of this directory that the room has shown under the same id of its archive.
+    /// The origin-id of the message sent from this directory that the room has reflected under the same archive id.
     private func shownBefore(_ message: IncomingMessage) throws -> String? {
         guard let id = message.stanzaID else { return nil }
         return try step.database.statement(
@@ -202,8 +202,8 @@ struct RoomMessageClassifier {
         ).first([.text(id), .integer(step.account.id), .text(message.archive)]) { $0.text() }
     }
 
-    /// Whether a message of this directory has left under this id and nickname. Of a message that has failed the nickname is forgotten; the
-    /// room has shown nobody its id before.
+    /// Whether a message of this directory was sent with this id under this nickname. A failed message has no recorded nickname, so its
+    /// id and the present nickname decide; the room had not disclosed the id to anybody else.
     private func wasSaid(_ message: IncomingMessage, under nick: String) throws -> Bool {
         guard let id = message.ownID else { return false }
         return try step.database.statement(
@@ -218,8 +218,8 @@ struct RoomMessageClassifier {
         ]) { _ in true } ?? false
     }
 
-    /// A gateway to another network may drop ids, or give its own (section 7.4): the message is meant that the room has shown under the same
-    /// id of its archive, or else the oldest message with the same text.
+    /// Finds the sent message that a reflection belongs to if a gateway has dropped or replaced the id (section 7.4): the message that
+    /// the room has shown under the same archive id, or else the oldest outstanding message with the same text.
     private func findReflected(_ message: inout IncomingMessage) throws {
         if let shown = try shownBefore(message) {
             message.reflects = shown
@@ -234,7 +234,7 @@ struct RoomMessageClassifier {
         ).first([.integer(step.account.id), .text(room.jid.description), .text(body)]) { $0.text() }
     }
 
-    /// Whether a message may be one of this directory's under another id: another client of the account would name an origin-id.
+    /// Whether this may be a message of this directory under another id. Another client of the account would have added an origin-id.
     private func isRenamed(_ message: IncomingMessage) throws -> Bool {
         guard !room.info.keepsIDs, message.originID == nil, let id = message.ownID else { return false }
         return try step.database.statement(
@@ -244,8 +244,8 @@ struct RoomMessageClassifier {
 
     // MARK: Errors
 
-    /// An error in answer to a message to a room.
-    /// - Returns: whether the error was dealt with; otherwise the message has failed.
+    /// Handles an error in response to a message to a room.
+    /// - Returns: whether the error was handled; otherwise the message has failed.
     static func takesError(_ message: Element, in step: Step) throws -> Bool {
         guard let from = message["from"].map(JID.received), let id = message["id"],
             let error = StanzaError(message), var room = try RoomCoordinator(step: step).rows.room(from)
@@ -260,9 +260,10 @@ struct RoomMessageClassifier {
             ($0.integer("id"), $0.bool("owed"))
         }
         guard let (row, isOwed) = known else { return false }
-        // Prosody 0.12 and 13 say so of what was not acknowledged when a connection between servers ended; no room says so of a message.
+        // Prosody 0.12 and 13 return this for stanzas that were unacknowledged when a server-to-server connection ended; no room
+        // returns it for a message.
         let isSentBack = error.isUnreachable || error.condition == .recipientUnavailable
-        // Nobody looks for the message any more: a server on the way decides nothing.
+        // The outcome of the message has been reported already: an intermediate server does not change it.
         guard isOwed else { return isSentBack }
         if error.condition == .notAcceptable {
             guard try RoomOutbox(step: step, room: room).refused(row) else { return false }
@@ -270,10 +271,15 @@ struct RoomMessageClassifier {
             return true
         }
         guard isSentBack else {
+<<<<<<< HEAD
             // The room has been forgotten, or destroyed, and nobody has said so.
             if [.itemNotFound, .gone].contains(error.condition) {
                 try RoomCoordinator(step: step).handle(.notAcceptable, &room)
             }
+=======
+            // The room no longer exists, and no presence has reported that.
+            if [.itemNotFound, .gone].contains(error.condition) { try Rooms(step: step).handle(.notAcceptable, &room) }
+>>>>>>> words2
             return false
         }
         try RoomOutbox(step: step, room: room).sentBack()

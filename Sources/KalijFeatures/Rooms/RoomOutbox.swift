@@ -6,21 +6,21 @@ import KalijXML
 
 import FoundationEssentials
 
-/// The messages to a room that the room has not shown yet, in order.
+/// The messages to a room that the room has not reflected yet, in order.
 ///
-/// A message leaves only while the account is in the room. The message is owed until the room shows it: an
-/// acknowledgement of the account's server says nothing about another server. What was shown is settled by
-/// ``MessageWriter/settleOwn(_:_:at:)``. After a lost session, and if a message does not come back, the room's archive
-/// decides: a message that is not there is sent again, in order, and newer messages wait behind it.
+/// A message is sent only while the account is in the room. It remains outstanding until the room reflects it: an acknowledgement of
+/// the account's server proves nothing about another server. A reflection settles the message in ``MessageWriter/settleOwn(_:_:at:)``.
+/// After a lost session, and if a reflection is missing, the room's archive decides: a message that is absent there is sent again, in
+/// order, and newer messages wait behind it.
 struct RoomOutbox {
     enum State: Int64 {
-        /// Has not left, or is to be sent again.
+        /// Not sent yet, or to be sent again.
         case waiting = 0
-        /// In the queue of the session, or on its way.
+        /// In the queue of the session, or sent and not acknowledged.
         case queued = 1
-        /// The account's server has the message.
+        /// The account's server has acknowledged the message.
         case acked = 2
-        /// Nobody knows whether the message has arrived: the archive is asked.
+        /// It is undetermined whether the message has arrived: the archive is queried.
         case doubtful = 3
     }
 
@@ -30,16 +30,16 @@ struct RoomOutbox {
     private var key: [Value] { [.integer(step.account.id), .text(room.jid.description)] }
     private var queue: OutboundQueue { OutboundQueue(database: database, account: step.account.id) }
 
-    /// How long the room has for showing a message that the account's server has taken.
+    /// The time within which the room has to reflect a message that the account's server has acknowledged.
     static let patience = Duration.seconds(30)
-    /// How often a room may say that it does not know the sender.
+    /// How often a room may reject a message because its sender is no occupant.
     private static let mostRefusals: Int64 = 3
-    /// How many messages are queued in a step.
+    /// The number of messages that are queued at a time.
     private static let portion: Int64 = 100
 
-    // MARK: Leaving
+    // MARK: Sending
 
-    /// A message was accepted.
+    /// Stores an accepted message, and sends it if possible.
     func accept(_ stanza: Element, _ message: Int64) throws {
         let bytes = stanza.bytes(in: "jabber:client")
         try queue.check(bytes)
@@ -50,8 +50,8 @@ struct RoomOutbox {
         try flush()
     }
 
-    /// Queues what waits, in order, while the account is in the room and nothing is in doubt. Nothing is said in a room
-    /// that is still being made.
+    /// Queues the waiting messages, in order, while the account is in the room and no message is in doubt. No message is sent to a room
+    /// whose creation is incomplete.
     func flush() throws {
         guard try isOpen, let held = room.held else { return }
         let waiting = try database.statement(
@@ -76,14 +76,14 @@ struct RoomOutbox {
         if waiting.count == Int(Self.portion) { try flush() }
     }
 
-    /// Whether a message that waits may leave now.
+    /// Whether a waiting message may be sent now.
     var isOpen: Bool {
         get throws {
             try room.stay.state == .joined && !room.stay.mayCreate && room.held != nil && first(.doubtful) == nil
         }
     }
 
-    /// The message leaves as `stanza`, now and whenever it is sent again.
+    /// Replaces the stanza that is sent for the message, now and at each repetition.
     func set(_ stanza: [UInt8], of message: Int64) throws {
         try database.run("UPDATE room_message SET stanza = ? WHERE message = ?", [.blob(stanza), .integer(message)])
     }
@@ -102,7 +102,7 @@ struct RoomOutbox {
 
     // MARK: The session
 
-    /// The session is lost: whatever has left is in doubt.
+    /// The session is lost: all sent messages are in doubt.
     static func sessionLost(_ step: Step) throws {
         try step.database.run(
             """
@@ -116,8 +116,8 @@ struct RoomOutbox {
             ])
     }
 
-    /// The session goes on. Messages that have left and are not in the server's count wait for the archive, like
-    /// messages to contacts: the count may be the count of an heir to the session that did not see everything.
+    /// The session was resumed. Messages that were sent and are not covered by the server's count wait for the archive, like messages
+    /// to contacts: the count may come from a server process that took the session over and did not receive everything.
     static func sessionResumed(_ step: Step) throws {
         let unacknowledged = try step.database.statement(
             "DELETE FROM queue WHERE account = ? AND groupchat IS NOT NULL RETURNING groupchat"
@@ -130,10 +130,10 @@ struct RoomOutbox {
         }
     }
 
-    /// The account is in the room from now on. What left before the presence and was not shown is in doubt: no newer
-    /// message may overtake it.
+    /// The account has entered the room. Messages that were sent before the presence and not reflected are in doubt: no newer message
+    /// may overtake them.
     func entered() throws {
-        // A timer may have been lost with a handler that could never be called.
+        // The timer is lost if its handler could never be called.
         try database.run("UPDATE room SET looking = 0 WHERE id = ?", [.integer(room.id)])
         try doubt()
         if room.info.hasArchive { return try read() }
@@ -141,9 +141,9 @@ struct RoomOutbox {
         try flush()
     }
 
-    // MARK: Shown, refused, given up
+    // MARK: Reflected, refused, failed
 
-    /// The message has another state.
+    /// The state of a message has changed.
     static func stateChanged(_ message: Message, in step: Step) throws {
         switch message.state {
         case .delivered, .displayed, .failed: try forget(message.id, in: step)
@@ -152,7 +152,7 @@ struct RoomOutbox {
         }
     }
 
-    /// The account's server has the message; perhaps not for the first time.
+    /// The account's server has acknowledged the message, possibly once more.
     static func acknowledged(_ message: Int64, in step: Step) throws {
         let room = try step.database.statement(
             "UPDATE room_message SET state = ?, acked_at = ? WHERE message = ? AND state = ? RETURNING room"
@@ -166,7 +166,7 @@ struct RoomOutbox {
         try RoomOutbox(step: step, room: row).look(after: patience)
     }
 
-    /// Looks later whether messages have come back. A timer a room is enough.
+    /// Schedules a check for missing reflections. One timer for each room is sufficient.
     private func look(after duration: Duration) throws {
         try database.run("UPDATE room SET looking = 1 WHERE id = ? AND looking = 0", [.integer(room.id)])
         if database.changes > 0 { try step.schedule(ReflectionTimeout(room: room.id), after: duration) }
@@ -176,7 +176,7 @@ struct RoomOutbox {
         try step.database.run("DELETE FROM room_message WHERE message = ?", [.integer(message)])
     }
 
-    /// The room has refused the message because the account is no occupant: the message is not in the room.
+    /// The room has rejected the message because the account is no occupant: the room does not have the message.
     /// - Returns: whether the message is sent again after the next join.
     func refused(_ message: Int64) throws -> Bool {
         let refusals = try database.statement(
@@ -187,11 +187,11 @@ struct RoomOutbox {
         return true
     }
 
-    /// A server on the way could not pass the message on. Perhaps the room has it all the same: a server also sends back
-    /// what was not acknowledged when a connection between servers ended (measured: Prosody). Newer messages wait, or
-    /// they would overtake the message as soon as the way is free again.
+    /// An intermediate server could not deliver the message. The room may have received it nevertheless: a server also returns stanzas
+    /// that were unacknowledged when a server-to-server connection ended (measured: Prosody). Newer messages wait, otherwise they would
+    /// overtake the message as soon as the route works again.
     func sentBack() throws {
-        // Each message comes back.
+        // An error arrives for each message; the first one handles all.
         let left = try messages(.queued) + messages(.acked)
         guard !left.isEmpty else { return }
         try UnshownMessages(step: step, room: room).note(left)
@@ -199,7 +199,7 @@ struct RoomOutbox {
         try look(after: Self.patience)
     }
 
-    /// Nothing will be said in the room any more.
+    /// The user has left the room: messages not sent yet fail, and the outcome of the others is reported as unknown.
     func failAll(_ reason: Reason) throws {
         for message in try messages() {
             if try Message.load(message, from: database)?.state == .queued {
@@ -217,7 +217,8 @@ struct RoomOutbox {
         ).all(key + [.optional(state?.rawValue)]) { $0.integer() }
     }
 
-    /// Whether messages to rooms are owed that can leave, or come back, without the user; or groups are in the making.
+    /// Whether work for rooms is outstanding that does not depend on the user: messages to be sent or reflected, rooms being entered,
+    /// or groups being created.
     static func isOwed(by account: Account, in database: Database) throws -> Bool {
         try database.statement(
             """
@@ -231,10 +232,10 @@ struct RoomOutbox {
 
     // MARK: Doubt
 
-    /// The self-ping was answered, and messages have not come back that the account's server took before: they were
-    /// lost between the servers, which keep the order of stanzas (RFC 6120 section 10.1). Or their reflections were
-    /// lost by the account's server at a resume (measured: ejabberd): so the room has to show what was said.
-    /// - Returns: whether the room, which has no archive, has to tell its history.
+    /// The self-ping was answered, and messages that the account's server acknowledged before it were not reflected. They were lost
+    /// between the servers, which preserve the order of stanzas (RFC 6120 section 10.1); or the account's server has lost their
+    /// reflections at a resume (measured: ejabberd). Therefore the room has to show its messages again.
+    /// - Returns: whether the room, which has no archive, has to send its history.
     func confirmed() throws -> Bool {
         let unshown = UnshownMessages(step: step, room: room)
         let overdue = try unshown.overdue()
@@ -249,7 +250,8 @@ struct RoomOutbox {
         return false
     }
 
-    /// A message in doubt has not arrived, and leaves again; not for ever, if the room takes it and shows it to nobody.
+    /// Sends a message in doubt again that has not arrived. The number of repetitions is limited, for a room that accepts a message and
+    /// shows it to nobody.
     private func again(_ message: Int64) throws {
         guard try !UnshownMessages(step: step, room: room).isGivenUp(message) else {
             return try UnknownOutcomes(step: step).report([message])
@@ -257,8 +259,7 @@ struct RoomOutbox {
         try set(.waiting, message)
     }
 
-    /// Everything that has left and was not shown is in doubt. Whatever is queued leaves before the question to the
-    /// archive.
+    /// All sent messages that were not reflected are now in doubt. Those still in the queue are sent before the query of the archive.
     private func doubt() throws {
         try database.run(
             "UPDATE room_message SET state = ?3, acked_at = NULL WHERE account = ?1 AND room = ?2 AND state IN (?4, ?5)",
@@ -267,7 +268,8 @@ struct RoomOutbox {
 
     // MARK: With an archive
 
-    /// Reads the room's archive, from the last message known when the first message in doubt left; if none was known, from the first.
+    /// Reads the room's archive, from the newest message known when the first message in doubt was sent; if none was known, from the
+    /// oldest.
     func read() throws {
         guard room.info.hasArchive else { return }
         let reading = ArchiveSync(step: step, archive: Archive(room: room.jid))
@@ -278,7 +280,7 @@ struct RoomOutbox {
         try reading.beginRoom(trusted: true, from: anchor.flatMap { try $0 ?? reading.ranges.newest()?.firstID })
     }
 
-    /// The archive was read to its end, or reading has failed: what is in doubt and was not shown has not arrived.
+    /// The archive was read to its end, or reading it has failed. Messages in doubt that were not found have not arrived.
     func wasRead(problem: String?) throws {
         guard room.stay.state.isIn else { return }
         let doubtful = try messages(.doubtful)
@@ -300,8 +302,7 @@ struct RoomOutbox {
 
     // MARK: Without an archive
 
-    /// The history of a room without an archive was told. If the history goes back to a message known before, nothing
-    /// between is missing.
+    /// The history of a room without an archive was received. If it reaches back to a message known before, it is complete since then.
     private func settleByHistory() throws {
         for message in try messages(.doubtful) {
             if room.overlaps { try again(message) } else { try UnknownOutcomes(step: step).report([message]) }
@@ -309,7 +310,7 @@ struct RoomOutbox {
     }
 }
 
-/// Perhaps a message did not come back from a room.
+/// Checks whether a room has reflected all messages.
 struct ReflectionTimeout: Handler {
     static let name = "rooms.unreflected"
     let room: Int64
@@ -324,8 +325,8 @@ struct ReflectionTimeout: Handler {
 }
 
 extension RoomOutbox {
-    /// Reads the archive once more, if messages still wait for it. Comes back to messages that have left since.
-    /// - Returns: whether messages wait for longer than a room needs.
+    /// Reads the archive once more if messages still depend on it, and schedules the next check for messages sent since.
+    /// - Returns: whether reflections are overdue.
     fileprivate func lookAgain() throws -> Bool {
         try database.run("UPDATE room SET looking = 0 WHERE id = ?", [.integer(room.id)])
         if try !UnshownMessages(step: step, room: room).overdue().isEmpty { return true }

@@ -8,30 +8,30 @@ import KalijXML
 
 import FoundationEssentials
 
-/// The plans of a step: tells a plan what happens, and does what the plan answers.
+/// Runs the plans of a step: passes events to a plan, and performs the actions that it returns.
 struct RoomPlans {
     let step: Step
     private var rooms: RoomCoordinator { RoomCoordinator(step: step) }
     private var account: Value { .integer(step.account.id) }
 
-    /// The most services of a server that are asked whether rooms are there.
+    /// The maximum number of services of a server that are queried for rooms.
     private static let mostServices = 20
 
-    /// After so many questions an answer that does not come is a failure.
+    /// After this many queries a timeout is a failure.
     private static let mostQuestions = 12
 
     /// A stored plan.
     struct Row {
         let id: Int64
         var plan: RoomPlan
-        /// The bare address of the room; nil while no service is known.
+        /// The bare address of the room; nil until a service was found.
         var room: JID?
         let nick: String?
         let people: [String]
         let intent: String
-        /// How many of the people are members by now.
+        /// The number of people who are members by now.
         var added: Int
-        /// How often a question was asked: the last question counts.
+        /// The number of queries sent. Only the response to the latest one counts.
         var asked: Int64
     }
 
@@ -60,7 +60,7 @@ struct RoomPlans {
         ).first([.integer(id), account], Self.row)
     }
 
-    /// The plan of a room; nil if there is none.
+    /// The plan that creates a room; nil if there is none.
     func row(of room: JID) throws -> Row? { try all().first { $0.room == room.bare } }
 
     private static func row(_ row: KalijStore.Row) -> Row {
@@ -141,7 +141,7 @@ struct RoomPlans {
 
     fileprivate func answered(_ reply: IQReply, services: [String], _ row: inout Row) throws {
         if case .timeout = reply {
-            // What the room is by now is looked at.
+            // The state of the room is determined anew.
             let isPatient = row.asked < Self.mostQuestions
             return try handle(isPatient ? .sessionBegan : .failed("the server does not answer"), &row)
         }
@@ -185,7 +185,7 @@ struct RoomPlans {
         }
     }
 
-    /// The first service with rooms, by the service's own answer (XEP-0045 section 6.1).
+    /// The first service with rooms, by the service's own response (XEP-0045 section 6.1).
     private func found(_ reply: IQReply, _ services: [String], _ row: inout Row) throws {
         var rest = services
         if services.isEmpty {
@@ -214,7 +214,7 @@ struct RoomPlans {
         try rooms.handle(.creating, &room)
     }
 
-    /// The account is in a room, or cannot enter.
+    /// The account has entered a room, or cannot enter it.
     func tell(_ event: RoomPlan.Event, of room: RoomRow) throws {
         guard var row = try row(of: room.jid) else { return }
         try handle(event, &row)
@@ -222,7 +222,7 @@ struct RoomPlans {
 
     // MARK: The end
 
-    /// In one step with the end of the plan: everybody is invited once.
+    /// In the same step as the end of the plan, so that everybody is invited exactly once.
     private func finish(_ row: Row) throws {
         let room = try address(row)
         try Invitations(step: step).send(to: row.people.map(JID.received), room, reason: nil)
@@ -256,13 +256,13 @@ struct RoomPlans {
     func sessionBegan() throws { for var row in try all() { try handle(.sessionBegan, &row) } }
 }
 
-/// The answer to a question of a plan.
+/// Handles the response to a query of a plan.
 struct GroupCreationResponse: InvalidatableHandler {
     static let name = "rooms.planned"
     let plan: Int64
-    /// Which question it was.
+    /// The number of the query.
     let asked: Int64
-    /// The services that may have rooms; the first was asked.
+    /// The candidates for a service with rooms; the first one was queried.
     let services: [String]
 
     func call(_ reply: IQReply, in step: Step) throws {
@@ -271,13 +271,12 @@ struct GroupCreationResponse: InvalidatableHandler {
         try plans.answered(reply, services: services, &row)
     }
 
-    /// The next session looks what the room is.
+    /// The next session determines the state of the room.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// Makes a group (docs.modernxmpp.org/client/groupchat): a room for members only, who see each other's addresses, in no
-/// list, and there until it is destroyed. Nothing is said in the room, and nobody is invited, before it is such a room;
-/// if it cannot become one, it is destroyed.
+/// Creates a group (docs.modernxmpp.org/client/groupchat): a room that is members-only, non-anonymous, hidden and persistent. No
+/// message is sent and nobody is invited before the room is configured so; if it cannot be, it is destroyed.
 public struct CreateRoom: Intent {
     public static let name = "create"
     /// The name of the group.
@@ -316,7 +315,7 @@ public struct CreateRoom: Intent {
         guard var row = try plans.make(title: title, nick: nick, people: people, intent: id) else {
             return .failed("the plan cannot be stored")
         }
-        // Else the plan begins with the session.
+        // Otherwise the plan begins with the session.
         if try SessionRow.isAvailable(step.account.id, in: step.database) { try plans.handle(.begin, &row) }
         return .pending
     }

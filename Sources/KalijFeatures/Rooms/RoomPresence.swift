@@ -3,22 +3,22 @@ import KalijStream
 import KalijText
 import KalijXML
 
-/// A presence of a room (XEP-0045 sections 7 to 10), taken apart.
+/// A parsed presence of a room (XEP-0045 sections 7 to 10).
 struct RoomPresence {
     /// The nickname; nil if the presence is of the room itself.
     let nick: String?
     let isAvailable: Bool
-    /// The numbers of `<status/>`.
+    /// The codes of `<status/>`.
     let statuses: Set<Int>
-    /// The occupant; nil if the presence does not say.
+    /// The occupant; nil if the presence has no item.
     let occupant: Occupant?
     /// The new nickname, if the nickname changes (section 7.6).
     let newNick: String?
     let reason: String?
-    /// The room is destroyed (section 10.9); with the address of another room.
+    /// Whether the room was destroyed (section 10.9); with the alternative address.
     let destroyed: (successor: String?, reason: String?)?
 
-    /// In bytes.
+    /// The maximum length in bytes.
     private static let longestReason = 1000
 
     init(_ presence: Element, of sender: JID) {
@@ -45,18 +45,18 @@ struct RoomPresence {
         }
     }
 
-    /// A bare address as the room writes it, of any length; nil if it is none.
+    /// The bare address in a received attribute, of any length; nil if it is invalid.
     static func address(_ text: String?) -> JID? {
         text.map { JID.received($0).bare }.flatMap { $0.isPrepared ? $0 : nil }
     }
 
-    /// Whether the room says that the presence is of this account (status 110).
+    /// Whether the room marks the presence as this account's (status 110).
     var isOwn: Bool { statuses.contains(110) }
 
-    /// Why an occupant is gone.
+    /// The reason why an occupant was removed.
     var removal: RoomMembership.Removal {
         if let destroyed { return .destroyed(destroyed.successor, reason: destroyed.reason) }
-        // First the reasons that nobody has decided: Prosody tells of a lost link as of a kick, too.
+        // First the technical reasons: Prosody reports a lost connection together with a kick.
         if statuses.contains(333) { return .technical("the server lost the link") }
         if statuses.contains(332) { return .technical("the service was shut down") }
         if statuses.contains(301) { return .decided("banned from the room" + words) }

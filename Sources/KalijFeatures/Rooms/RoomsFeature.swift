@@ -4,7 +4,7 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Rooms (XEP-0045): being in them until they are left, over processes, resumes and binds; and what is said in them,
+/// Rooms (XEP-0045): stays in them until they are left, across processes, resumes and binds; and receives and sends their messages
 /// exactly once.
 enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, MessageProcessor, StoredMessageObserver,
     PresenceObserver, OutgoingMessageInterceptor, RoomProvider, WorkReporter
@@ -120,7 +120,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
                 asked INTEGER NOT NULL DEFAULT 0); -- how often a question was asked: the last counts
             CREATE INDEX room_plan_account ON room_plan(account);
             """),
-        // The nickname before, while the room is asked for another.
+        // The former nickname, while the room processes the change to another.
         Migration("rooms/2", "ALTER TABLE room ADD COLUMN former TEXT"),
     ]
     static var handlers: [any Handler<Step>.Type] {
@@ -159,13 +159,13 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     }
     static func didLogOut(in step: Step) throws { try RoomCoordinator(step: step).accountLoggedOut() }
 
-    /// Whoever is in a room with the account sees that the account is online.
+    /// The occupants of a room with the account see that the account is online.
     static func sharesPresence(with jid: JID, in step: Step) throws -> Bool {
         guard let room = try RoomCoordinator(step: step).rows.room(jid) else { return false }
         return room.stay.state.isIn || room.stay.state == .joining
     }
 
-    // MARK: What is said
+    // MARK: Messages
 
     static func isRoom(_ jid: JID, in step: Step) throws -> Bool {
         let rows = RoomCoordinator(step: step).rows
@@ -186,7 +186,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         if var row = try RoomCoordinator(step: step).rows.room(room) {
             try RoomMessageClassifier(step: step, room: row).arrived(&message, &row)
         } else if message.source != .archive, try !RoomArchive.isTrusted(room.description, in: step) {
-            // Nobody says anything in a room to an account that is not there.
+            // A room sends no message to an account that is no occupant.
             message.isKept = false
         }
     }
@@ -200,7 +200,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         let rows = RoomCoordinator(step: step).rows
         guard let room = try rows.room(recipient) else {
             guard try rows.isOccupant(recipient) else { return false }
-            // Only another client of the account was there (XEP-0280 section 6.1).
+            // Only another client of the account was in that room (XEP-0280 section 6.1).
             throw IntentFailure("you are not in the room \(recipient.bare): `kalij room join`")
         }
         if let nick = recipient.resource {
@@ -234,7 +234,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         try RoomOutbox.isOwed(by: account, in: database)
     }
 
-    /// Rooms that were not entered push nothing.
+    /// A room that was not entered cannot cause notifications.
     static func awaitsPushPrerequisite(for account: Account, in database: Database) throws -> Bool {
         try RoomRows(database: database, account: account.id).isEntering()
     }

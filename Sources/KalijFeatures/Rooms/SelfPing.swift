@@ -4,15 +4,15 @@ import KalijSteps
 import KalijStream
 import KalijXML
 
-/// Finds out whether a room still knows this account as an occupant (XEP-0410).
+/// Determines whether this account is still an occupant of a room (XEP-0410).
 struct SelfPing {
     let step: Step
 
-    /// After so long without a word from the room the account asks.
+    /// After this time without a stanza from the room the account sends a ping.
     static let silence = Duration.seconds(15 * 60)
-    /// After so many milliseconds without a connection the account asks.
+    /// After this many milliseconds without a connection the account sends a ping.
     static let longestOffline: Int64 = 5 * 60 * 1000
-    /// After so long an unanswered question is repeated.
+    /// After this time a ping without a conclusive response is repeated.
     static let again = Duration.seconds(60)
 
     func send(to room: RoomRow) throws {
@@ -22,9 +22,9 @@ struct SelfPing {
             then: SelfPingResponse(room: room.id, join: room.join), within: EngineLimits.serverPatience)
     }
 
-    /// The answer (section 3.2); nil if the room has to be asked whether it still exists.
-    /// - Parameter held: the present nickname. If the room assigned it after the ping left (XEP-0045, status 210), an error for the former
-    ///   nickname does not mean that the account is no occupant.
+    /// The meaning of the response (section 3.2); nil if the room has to be queried for its existence.
+    /// - Parameter held: the present nickname. If the room assigned it after the ping was sent (XEP-0045, status 210), an error for the
+    ///   former nickname does not mean that the account is no occupant.
     fileprivate static func presence(_ reply: IQReply, held: JID?) -> RoomMembership.Presence? {
         switch reply {
         case .error(_, let iq) where iq["from"].map(JID.received) != held:
@@ -34,7 +34,7 @@ struct SelfPing {
         case .error(let error, _):
             switch error.condition {
             case .serviceUnavailable, .featureNotImplemented: return .inside
-            // The nickname has changed meanwhile, or the room is gone (measured: ejabberd).
+            // The nickname has changed meanwhile, or the room no longer exists (measured: ejabberd).
             case .itemNotFound: return nil
             default: return error.isUnreachable ? .unknown : .outside
             }
@@ -42,7 +42,7 @@ struct SelfPing {
     }
 }
 
-/// The answer to a self-ping.
+/// Handles the response to a self-ping.
 struct SelfPingResponse: InvalidatableHandler {
     static let name = "rooms.pinged"
     let room: Int64
@@ -63,7 +63,7 @@ struct SelfPingResponse: InvalidatableHandler {
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// A room that does not know the pinged nickname has answered, or is gone.
+/// Handles the response of a room that has no occupant with the pinged nickname: the room exists, or not.
 struct RoomPingResponse: InvalidatableHandler {
     static let name = "rooms.there"
     let room: Int64
@@ -82,7 +82,7 @@ struct RoomPingResponse: InvalidatableHandler {
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
 }
 
-/// Perhaps nothing was heard of a room for a long time.
+/// Checks how long ago the last stanza of a room was received.
 struct RoomSilenceTimer: Handler {
     static let name = "rooms.silent"
     let room: Int64
@@ -92,7 +92,7 @@ struct RoomSilenceTimer: Handler {
         let rooms = RoomCoordinator(step: step)
         guard var row = try rooms.rows.room(room, join: join), row.stay.state.isIn else { return }
         let left = SelfPing.silence.milliseconds - (step.steady.now - row.heardAt)
-        // What was heard is noted to the minute.
+        // The time of the last stanza is recorded to the minute.
         guard left > 60_000 else {
             try rooms.handle(.doubted, &row)
             try step.schedule(self, after: SelfPing.silence)
@@ -113,7 +113,7 @@ extension RoomCoordinator {
     }
 }
 
-/// A self-ping without an answer is repeated.
+/// Repeats a self-ping without a conclusive response.
 struct RoomDoubtTimer: Handler {
     static let name = "rooms.doubted"
     let room: Int64

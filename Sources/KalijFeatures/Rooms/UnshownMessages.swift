@@ -1,16 +1,16 @@
 import KalijSteps
 import KalijStore
 
-/// Messages that the account's server has taken, and that the room does not show.
+/// Messages that the account's server has acknowledged and the room does not reflect.
 struct UnshownMessages {
     let step: Step
     let room: RoomRow
 
-    /// How often such a message leaves: then nobody knows what became of it.
+    /// Limits how often such a message is sent before its outcome is reported as unknown.
     static let pace = RequestPace(10, atOnceThen: .seconds(86_400), upTo: .seconds(86_400))
     private static let name = "rooms.said"
 
-    /// The messages that wait for longer than a room needs.
+    /// The messages whose reflection is overdue.
     func overdue() throws -> [Int64] {
         let latest = step.steady.now - RoomOutbox.patience.milliseconds
         return try step.database.statement(
@@ -21,12 +21,12 @@ struct UnshownMessages {
         ]) { $0.integer() }
     }
 
-    /// The messages have left, and did not come back.
+    /// Counts an attempt for each message that was sent and not reflected.
     func note(_ messages: [Int64]) throws {
         for message in messages { try Pacing(step: step).take(Self.name, "\(message)", Self.pace) }
     }
 
-    /// Whether the message has left often enough.
+    /// Whether the attempts for the message are exhausted.
     func isGivenUp(_ message: Int64) throws -> Bool {
         try Pacing(step: step).wait(Self.name, "\(message)", Self.pace) > 0
     }

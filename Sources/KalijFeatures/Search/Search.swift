@@ -2,21 +2,21 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// A search through the stored messages of an account. Writes nothing but a temporary table in memory.
+/// A search in the stored messages of an account. Writes only a temporary table in memory.
 package struct Search {
     private let database: Database
     private let account: Int64
     private let messages: MessageReader
 
-    /// How many texts are searched that are not indexed yet: about half a second.
+    /// The maximum number of searched texts that are not indexed yet: about half a second.
     private let longestTail: Int
-    /// The index of the texts that are not indexed yet, for the time of a search.
+    /// The temporary index of the texts that are not indexed yet, which exists during a search.
     package static let tail = """
         CREATE VIRTUAL TABLE temp.search_tail USING fts5(body, content='', columnsize=0,
             tokenize="unicode61 remove_diacritics 2 categories 'L* N* Co So Mn Mc'")
         """
 
-    /// What messages are wanted.
+    /// The criteria for messages.
     package struct Filter {
         /// The bare address of a conversation; nil for all.
         package var conversation: String?
@@ -33,10 +33,10 @@ package struct Search {
         messages = MessageReader(database: database, account: account)
     }
 
-    /// The newest `limit` messages with all `words`, oldest first. Takes longer with more messages that have the words, and not
-    /// with more stored messages.
-    /// - Parameter waiting: messages that are in no row yet, oldest first.
-    /// - Returns: the messages, and how many older texts, at most, were neither indexed nor searched.
+    /// The newest `limit` messages with all `words`, oldest first. The duration depends on the number of matches, not on the number of
+    /// stored messages.
+    /// - Parameter waiting: messages without a row, oldest first.
+    /// - Returns: the messages, and an upper bound for the number of older texts that were neither indexed nor searched.
     package func newest(
         _ limit: Int, with words: SearchWords, _ filter: Filter, waiting: [Message]
     ) throws -> (messages: [Message], unsearched: Int64) {

@@ -3,9 +3,9 @@ import KalijStore
 
 /// Searches the texts of all stored messages by their words.
 ///
-/// No message pays for the index: the driver indexes stored texts a little later, in transactions of their own
-/// (``SearchIndex/work()``). A search also looks through the texts that are not indexed yet. A changed or erased text leaves
-/// the index in the step of the change.
+/// Storing a message does not update the index: the driver indexes stored texts a little later, in separate transactions
+/// (``SearchIndex/work()``). A search also covers the texts that are not indexed yet. A changed or erased text is removed from the
+/// index in the step of the change.
 enum SearchFeature: Feature, AccountObserver, StoredMessageObserver {
     static let name = "search"
 

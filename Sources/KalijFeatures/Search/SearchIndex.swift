@@ -3,9 +3,9 @@ import KalijStore
 
 /// The index of the words of all texts: FTS5 without a copy of the texts.
 ///
-/// A text leaves the index by its old words, and so a change has to name exactly the indexed text. FTS5 notes a removal beside the
-/// words; the words leave the file when FTS5 merges both, which is work for as long as the index is. So the words are gone for every
-/// search in the step of the erasure, and gone from the file soon after (``work()``).
+/// FTS5 removes a text by its words, so a change has to specify exactly the indexed text. It records a removal beside the words; they
+/// are removed from the file when FTS5 merges both, which takes time proportional to the size of the index. Therefore erased words are
+/// no longer found from the step of the erasure on, and removed from the file soon after (``work()``).
 package struct SearchIndex {
     package let database: Database
 
@@ -16,7 +16,7 @@ package struct SearchIndex {
 
     // MARK: In steps
 
-    /// The text of a message was changed, or erased if `text` is nil.
+    /// Updates the index after the text of a message was changed, or erased if `text` is nil.
     func textChanged(of row: Int64, from old: String?, to text: String?) throws {
         if try row <= place() {
             if let old { try remove(old, of: row) }
@@ -25,31 +25,31 @@ package struct SearchIndex {
         }
     }
 
-    /// An account is removed: the index is empty, and will be filled with the texts of the other accounts.
+    /// Empties the index because an account is removed. It is rebuilt with the texts of the other accounts.
     func clear() throws {
         try database.run("INSERT INTO search_text(search_text) VALUES ('delete-all')")
         try database.run("UPDATE search_progress SET place = 0, erased = 0, cleaning = 0")
     }
 
-    // MARK: Outside of messages' steps
+    // MARK: Background work
 
-    /// How many rows are indexed in a transaction: some milliseconds, in which nobody else can write.
+    /// The number of rows that are indexed in a transaction: some milliseconds, during which no other connection can write.
     private static let portion: Int64 = 250
-    /// How many pages of the index are merged in a transaction.
+    /// The number of pages of the index that are merged in a transaction.
     private static let pages: Int64 = 16
 
-    /// Does a part of the work in the present transaction.
-    /// - Returns: whether there is more to do.
+    /// Performs a part of the work in the present transaction.
+    /// - Returns: whether more work remains.
     package func work() throws -> Bool { try indexNext() || cleanNext() }
 
-    /// Whether there is work.
+    /// Whether work remains.
     package func hasWork() throws -> Bool {
         let progress = try progress()
         return try progress.place < newestRow() || progress.isErased || progress.isCleaning
     }
 
     /// Indexes the next texts.
-    /// - Returns: false if there was none.
+    /// - Returns: false if there were none.
     private func indexNext() throws -> Bool {
         let texts = try MessageReader.texts(after: try place(), limit: Self.portion, in: database)
         guard let last = texts.last?.row else { return false }
@@ -59,17 +59,18 @@ package struct SearchIndex {
     }
 
     /// Removes erased words from the file.
-    /// - Returns: false if there are none, or no more.
+    /// - Returns: false if there are none.
     private func cleanNext() throws -> Bool {
         let progress = try progress()
         guard progress.isErased || progress.isCleaning else { return false }
-        // A negative number begins to merge the whole index, a positive number goes on. Words erased meanwhile need another round.
+        // A negative number begins a merge of the whole index, a positive number continues it. Words erased meanwhile require another
+        // merge.
         let begins = !progress.isCleaning
         let before = database.totalChanges
         try database.run(
             "INSERT INTO search_text(search_text, rank) VALUES ('merge', ?)",
             [.integer(begins ? -Self.pages : Self.pages)])
-        // SQLite's documentation of the command: the work is done when less than two rows were changed.
+        // SQLite's documentation of the command: the merge is complete if fewer than two rows were changed.
         let isDone = database.totalChanges - before < 2
         try database.run(
             "UPDATE search_progress SET erased = (erased AND NOT ?1), cleaning = NOT ?2",

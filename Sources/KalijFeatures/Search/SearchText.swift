@@ -1,11 +1,12 @@
-/// A text as the index has it: words with spaces between them, for FTS5's tokenizer `unicode61`.
+/// The form of a text in the index: words separated by spaces, for FTS5's tokenizer `unicode61`.
 ///
-/// Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese write no spaces between words, or join particles to them. Of a run of their
-/// letters each two neighbours are a word of the index, and the last letter is one: so each part of the run is found, by the same pairs one
-/// after the other. A sign (emoji) is a word. The index and a search have to agree: another way to cut needs an empty index.
+/// Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are written without spaces between words, or with particles joined to them.
+/// In a run of their letters, each pair of neighbours is a word of the index, and the last letter is one: so each part of the run is
+/// found by its consecutive pairs. A sign (emoji) is a word. Index and search have to agree: a change of the segmentation requires an
+/// empty index.
 enum SearchText {
     private enum Segment {
-        /// What the tokenizer cuts.
+        /// Text that the tokenizer segments.
         case plain(String)
         case run([Unicode.Scalar])
         case signs([Unicode.Scalar])
@@ -27,7 +28,7 @@ enum SearchText {
         return indexed
     }
 
-    /// What a row has to have for a word of a search, in FTS5's language.
+    /// The query for a word of a search, in FTS5's language.
     static func expressions(for word: String) -> [String] {
         segments(of: word).map { segment in
             switch segment {
@@ -77,10 +78,10 @@ enum SearchText {
 
     enum Kind {
         case plain
-        /// A letter of a script that writes no spaces.
+        /// A letter of a script without spaces between words.
         case letter
         case sign
-        /// How the scalar before is drawn: a variation, a tone of skin, a joint.
+        /// A modifier of the preceding scalar: a variation selector, a skin tone, a joiner.
         case ignored
 
         init(_ scalar: Unicode.Scalar) {

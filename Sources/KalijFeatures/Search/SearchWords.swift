@@ -1,15 +1,15 @@
 import KalijText
 
-/// The words of a search, as a person writes them. A message is found if the message has all of them, in any order. Case and
-/// diacritics do not count. Punctuation has no meaning: `don't` is found by the words `don` and `t`, one after the other. Any part of a
-/// text without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) is found, and so are emoji.
+/// The words of a search, as entered by a person. A message matches if it has all of them, in any order. Case and diacritics are
+/// ignored. Punctuation is a separator: `don't` matches the consecutive words `don` and `t`. In scripts without spaces between words
+/// (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) any part of a text is found, and so are emoji.
 public struct SearchWords: Sendable {
-    /// The most words of a search.
+    /// The maximum number of words in a search.
     public static let most = 100
-    /// The most bytes of all words of a search.
+    /// The maximum length of all words of a search in bytes.
     public static let longest = 10_000
 
-    /// The query in FTS5's language: strings, of which a row has to have all.
+    /// The query in FTS5's language: strings, all of which a row has to contain.
     let expression: String
 
     /// - Throws: `SearchError`
@@ -23,11 +23,11 @@ public struct SearchWords: Sendable {
     }
 }
 
-/// Why nothing can be searched.
+/// The reason why a search is impossible.
 public enum SearchError: Error, CustomStringConvertible {
-    /// Nothing but white space was given.
+    /// The text has only whitespace.
     case noWords
-    /// The words are more than ``SearchWords/most``, or longer than ``SearchWords/longest``.
+    /// There are more words than ``SearchWords/most``, or they are longer than ``SearchWords/longest``.
     case tooLong
 
     public var description: String {

@@ -4,25 +4,25 @@ import KalijXML
 
 import FoundationEssentials
 
-/// Changes what others are told, and what notifies. What is nil stays as it is.
+/// Changes what is disclosed to others, and which messages cause notifications. Values that are nil are not changed.
 public struct ChangeSettings: Intent {
     public static let name = "settings"
-    /// The conversation; nil for all conversations without a choice of their own.
+    /// The conversation; nil for all conversations without a setting of their own.
     public var conversation: String?
-    /// Whether receipts are given (XEP-0184).
+    /// Whether receipts are sent (XEP-0184).
     public var receipts: Bool?
-    /// Whether markers are given (XEP-0333).
+    /// Whether markers are sent (XEP-0333).
     public var markers: Bool?
-    /// Whether it is told that the user is writing (XEP-0085).
+    /// Whether it is disclosed that the user is writing (XEP-0085).
     public var typing: Bool?
-    /// Which messages notify: `all`, `mentions`, `none`, or a time until which none does (XEP-0082).
+    /// The messages that cause notifications: `all`, `mentions`, `none`, or a time until which none does (XEP-0082).
     public var notify: String?
-    /// Whether notifications say who has written, and what.
+    /// Whether notifications contain the sender and the text.
     public var preview: Bool?
-    /// Whether small files of people whom the user has written to are fetched unasked.
+    /// Whether small files of people whom the user has written to are downloaded automatically.
     public var downloads: Bool?
 
-    /// - Parameter conversation: the conversation; nil for all conversations without a choice of their own.
+    /// - Parameter conversation: the conversation; nil for all conversations without a setting of their own.
     public init(for conversation: JID? = nil) { self.conversation = conversation?.bare.description }
 
     public func check() throws {

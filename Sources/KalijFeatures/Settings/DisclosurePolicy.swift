@@ -1,13 +1,13 @@
 import KalijAddress
 import KalijSteps
 
-/// Whom receipts, markers and chat states may be sent to: those show that the account is online (XEP-0184 section 8, XEP-0333
-/// section 7).
+/// Determines which contacts receipts, markers and chat states may be sent to: they disclose that the account is online (XEP-0184
+/// section 8, XEP-0333 section 7).
 struct DisclosurePolicy {
     let step: Step
 
-    /// Whether `contact` may be told: unless the user has blocked the contact or switched that off, as a subscriber of the
-    /// account's presence, or because the account has written to `contact`.
+    /// Whether `disclosure` may be sent to `contact`: if the contact is subscribed to the account's presence, or the account has
+    /// written to the contact; not if the user has blocked the contact or disabled the disclosure.
     func verdict(_ disclosure: OnlineDisclosure, to contact: JID) throws -> Subscribers.Verdict {
         let conversation = contact.bare.description
         if try Blocklist(step: step).isBlocked(contact) { return .mayNot }

@@ -1,9 +1,9 @@
 import KalijSteps
 import KalijStore
 
-/// What is told to others, unless the user has switched it off.
+/// Information that is sent to others, unless the user has disabled it.
 public enum OnlineDisclosure: String, Sendable, CaseIterable {
-    /// That a message has arrived (XEP-0184).
+    /// That a message was received (XEP-0184).
     case receipts
     /// That a message was displayed (XEP-0333).
     case markers
@@ -11,33 +11,33 @@ public enum OnlineDisclosure: String, Sendable, CaseIterable {
     case typing
 }
 
-/// Which messages notify the user.
+/// The messages that cause notifications.
 public enum NotifyChoice: Sendable, Equatable {
-    /// All messages, also after a time of silence.
+    /// All messages.
     case all
     /// In rooms, only messages that mention the user.
     case mentions
     /// None.
     case none
-    /// None until a time, in milliseconds since 1970. Afterwards the earlier choice holds.
+    /// None until a time, in milliseconds since 1970. Afterwards the former choice applies.
     case mutedUntil(Int64)
 }
 
-/// The settings that hold for a conversation, or for an account.
+/// The effective settings of a conversation, or of an account.
 public struct ChatSettings: Sendable, Equatable {
-    /// What others are not told.
+    /// The disabled disclosures.
     public let off: Set<OnlineDisclosure>
-    /// Which messages notify: ``NotifyChoice/all``, ``NotifyChoice/mentions`` or ``NotifyChoice/none``.
+    /// The messages that cause notifications: ``NotifyChoice/all``, ``NotifyChoice/mentions`` or ``NotifyChoice/none``.
     public let notify: NotifyChoice
-    /// Until when no message notifies, in milliseconds since 1970; nil if that time is over, or was not set.
+    /// The end of a period of silence, in milliseconds since 1970; nil if it has passed, or was not set.
     public let mutedUntil: Int64?
-    /// Whether notifications say who has written, and what.
+    /// Whether notifications contain the sender and the text.
     public let preview: Bool
-    /// Whether small files of people whom the user has written to are fetched unasked.
+    /// Whether small files of people whom the user has written to are downloaded automatically.
     public let downloads: Bool
 
-    /// Whether a message notifies now.
-    /// - Parameter isMeant: whether the message is meant for the user: in a room, if it mentions the user.
+    /// Whether a message causes a notification now.
+    /// - Parameter isMeant: whether the message addresses the user: in a room, by a mention.
     package func notifies(isMeant: Bool) -> Bool {
         guard mutedUntil == nil else { return false }
         return switch notify {
@@ -48,7 +48,7 @@ public struct ChatSettings: Sendable, Equatable {
     }
 }
 
-/// The stored choices of an account.
+/// The stored settings of an account.
 package struct StoredSettings {
     package let database: Database
     package let account: Int64
@@ -57,7 +57,7 @@ package struct StoredSettings {
 
     private static let (notify, muted, preview, downloads) = ("notify", "muted", "preview", "downloads")
 
-    /// The settings for `conversation`; nil for the account's own.
+    /// The settings for `conversation`; if nil, those of the account.
     package func settings(for conversation: String?, now: Int64) throws -> ChatSettings {
         let rows = try database.statement(
             "SELECT name, value, conversation <> '' AS is_own FROM setting WHERE account = ? AND conversation IN ('', ?)"
@@ -67,7 +67,7 @@ package struct StoredSettings {
         guard !rows.isEmpty else {
             return ChatSettings(off: [], notify: .all, mutedUntil: nil, preview: true, downloads: true)
         }
-        // The conversation's own choice counts.
+        // A setting of the conversation has precedence.
         let values = Dictionary((rows.filter { !$0.isOwn } + rows.filter(\.isOwn)).map { ($0.name, $0.value) }) { $1 }
         let notify: NotifyChoice =
             switch values[Self.notify] {
@@ -81,7 +81,7 @@ package struct StoredSettings {
             preview: values[Self.preview] != "off", downloads: values[Self.downloads] != "off")
     }
 
-    /// Whether notifications say who has written in `conversation`, and what.
+    /// Whether notifications contain the sender and the text of messages in `conversation`.
     func showsText(of conversation: String) throws -> Bool { try settings(for: conversation, now: 0).preview }
 
     func set(preview isOn: Bool, for conversation: String?) throws {
@@ -92,7 +92,7 @@ package struct StoredSettings {
         try set(Self.downloads, isOn ? "on" : "off", for: conversation)
     }
 
-    /// Whether the user has chosen what notifies in `conversation`.
+    /// Whether the user has chosen which messages cause notifications in `conversation`.
     func hasChoice(for conversation: String) throws -> Bool {
         try database.statement(
             "SELECT 1 FROM setting WHERE account = ? AND conversation = ? AND name = ? LIMIT 1"

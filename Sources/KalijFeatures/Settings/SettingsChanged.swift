@@ -1,13 +1,13 @@
 import KalijSteps
 import KalijText
 
-/// What others are told, or what notifies, is another.
+/// The settings of disclosures or notifications have changed.
 public struct SettingsChanged: EventContent {
     public static let name = "settings"
     public static let meaning =
         "The settings of a conversation, or without `conversation` of all others, were changed by whatever process."
     public static let keys: [EventKey] = [.conversation]
-    /// The bare address of the other side; nil for all conversations without a choice of their own.
+    /// The bare address of the other side; nil for all conversations without a setting of their own.
     public let conversation: String?
     public var fields: [EventField] { .present(.optional(.conversation, conversation)) }
     public var changed: DirectoryChange.Part? { .init(.conversation, conversation ?? "") }

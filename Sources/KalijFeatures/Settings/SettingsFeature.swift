@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// The user's choices for an account, or for a conversation: what others are told, and what notifies.
+/// The user's settings for an account, or for a conversation: what is disclosed to others, and which messages cause notifications.
 enum SettingsFeature: Feature {
     static let name = "settings"
     static let migrations = [

@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijText
 
-/// The outcome of an intent is known.
+/// An intent has an outcome.
 public struct IntentEnded: EventContent {
     public static let name = "done"
     public static let meaning = "A command that changes something is done, or has failed."
@@ -10,7 +10,7 @@ public struct IntentEnded: EventContent {
     public let id: String
     /// The name of the command.
     public let command: String
-    /// Why the intent has failed; nil if it is done.
+    /// The reason why the intent has failed; nil if it is done.
     public let problem: String?
     public var fields: [EventField] {
         .present(

@@ -3,27 +3,27 @@ import KalijSteps
 import KalijStream
 import KalijXML
 
-/// A request that makes the change of an intent: the answer is the outcome of the intent. The change may be made twice without
-/// harm, so the request is sent again if its session is lost.
+/// A request that makes the change of an intent: the response determines the outcome of the intent. The request has to be idempotent,
+/// because it is repeated if its session is lost.
 package protocol IntentRequest: InvalidatableHandler where Context == Step, Input == IQReply, Instance == Step {
     /// The id of the intent.
     var intent: String { get }
-    /// Which attempt it is.
+    /// The number of the attempt.
     var attempt: Int { get set }
 
     /// The request.
     func request(in step: Step) throws -> Element
 
-    /// The server has done what the request asks for.
-    /// - Parameter result: the answer; nil if an earlier attempt has removed the item of the request.
+    /// The server has performed the request.
+    /// - Parameter result: the response; nil if an earlier attempt has removed the item of the request.
     /// - Returns: the outcome of the intent; pending if a further request was sent.
     func done(_ result: Element?, in step: Step) throws -> IntentOutcome
 
-    /// The server does not make the change.
+    /// The server has rejected the change.
     func refused(in step: Step) throws
 
-    /// The server has answered with an error.
-    /// - Returns: the outcome of the intent; failed unless the request says otherwise.
+    /// The server has responded with an error.
+    /// - Returns: the outcome of the intent; by default failed.
     func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome
 }
 

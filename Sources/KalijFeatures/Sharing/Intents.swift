@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// The intents of a step. The first performing of an intent makes a row; the row prevents a second performing.
+/// The intents of a step. The first execution of an intent creates a row, which prevents a second execution.
 package struct Intents {
     package let step: Step
 
@@ -9,8 +9,8 @@ package struct Intents {
     private var database: Database { step.database }
     private var account: Value { .integer(step.account.id) }
 
-    /// Performs an intent, unless an intent with the same id was performed before.
-    /// - Returns: the outcome, as far as it is known.
+    /// Performs an intent, unless one with the same id was performed before.
+    /// - Returns: the outcome; pending if it is not determined yet.
     package func perform(_ intent: some Intent, id: String) throws -> IntentOutcome {
         guard !type(of: intent).isIdempotent else {
             let outcome = try outcome(of: intent, id: id)
@@ -39,7 +39,7 @@ package struct Intents {
         return outcome
     }
 
-    /// The outcome of an intent is known. Only the first outcome counts.
+    /// Records the outcome of an intent, and emits an event. Later outcomes are ignored.
     package func end(_ id: String, _ outcome: IntentOutcome) throws {
         guard outcome != .pending else { return }
         let name = try database.statement(
@@ -74,7 +74,7 @@ package struct Intents {
 }
 
 extension IntentOutcome {
-    /// Why the intent has failed; nil if it has not.
+    /// The reason why the intent has failed; nil if it has not.
     fileprivate var problem: String? {
         guard case .failed(let reason) = self, !reason.isEmpty else { return nil }
         return reason

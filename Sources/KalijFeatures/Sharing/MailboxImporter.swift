@@ -3,12 +3,10 @@ import KalijRoles
 import KalijStore
 import KalijText
 
-/// Takes over the parcels that other processes have left in the mailbox: moves them, in order, from the mailbox's
-/// database to the account's.
+/// Imports the items that other processes have left in the mailbox: moves them, in order, from the mailbox's database to the account's.
 ///
-/// A step stores some parcels together with the number of the last parcel. From then on the parcels are in the
-/// account's database, whatever becomes of the mailbox. They are removed from the mailbox once no power failure can
-/// undo the step.
+/// A step stores some items together with the number of the last one. From then on they are in the account's database, independent of
+/// the mailbox. They are removed from the mailbox once no power failure can undo the step.
 package struct MailboxImporter {
     package let runner: StepRunner
     package let store: MailboxQueue
@@ -18,10 +16,10 @@ package struct MailboxImporter {
         self.store = store
     }
 
-    /// The number of parcels in a step.
+    /// The number of items in a step.
     private static let portion = 100
 
-    /// The last parcel taken over.
+    /// The last imported item.
     package static func place(in database: Database) throws -> MailboxQueue.Progress? {
         try database.statement("SELECT mailbox, last FROM shared").first {
             MailboxQueue.Progress(mailbox: $0.text("mailbox"), last: $0.integer("last"))
@@ -30,17 +28,17 @@ package struct MailboxImporter {
 
     private var last: Int64 { get throws { try store.last(try Self.place(in: runner.database)) } }
 
-    /// Whether there are parcels to take over.
+    /// Whether there are items to import.
     package var isWanted: Bool { get throws { try store.hasParcels(after: last) } }
 
-    /// Takes over all parcels.
-    /// - Parameter committed: gets the effects of each step, and the account.
-    /// - Throws: `StoreError`, `FenceError.stale`; the remaining parcels stay in the mailbox.
+    /// Imports all items.
+    /// - Parameter committed: receives the effects of each step, and the account.
+    /// - Throws: `StoreError`, `FenceError.stale`; the remaining items are kept in the mailbox.
     package func run(_ committed: (Account, Step.Effects) -> Void) throws {
         try removeTaken(through: try takeAll(committed))
     }
 
-    /// - Returns: the number of the last parcel taken over.
+    /// - Returns: the number of the last imported item.
     func takeAll(_ committed: (Account, Step.Effects) -> Void) throws -> Int64 {
         var last = try last
         while true {
@@ -53,19 +51,19 @@ package struct MailboxImporter {
     }
 
     private func removeTaken(through last: Int64) throws {
-        // A process that died before this point has left its parcels there.
+        // Imported items remain there if a process ended before this point.
         guard try store.hasParcels(through: last) else { return }
         try runner.raiseBarrier()
         try store.remove(through: last)
     }
 
-    /// - Parameter portion: parcels of one account.
+    /// - Parameter portion: items of one account.
     private func take(_ portion: [QueuedItem], _ committed: (Account, Step.Effects) -> Void) throws {
         guard let last = portion.last else { return }
         let place = MailboxQueue.Progress(mailbox: try store.name(), last: last.id)
         let account = try AccountTable(runner.database).all().first { $0.jid.description.exact == last.sender.exact }
         guard let account else {
-            // The account was removed, and all its unsent messages with the account.
+            // The account was removed, together with all its unsent messages.
             return try runner.note { try Self.write(place, in: $0) }
         }
         let effects = try runner.run("share", for: account) { step in
@@ -84,8 +82,8 @@ package struct MailboxImporter {
         }
     }
 
-    /// Reads `parcel`.
-    /// - Returns: the work that the parcel asks for.
+    /// Decodes `parcel`.
+    /// - Returns: the work of the item.
     private func reading(_ parcel: QueuedItem, in step: Step) throws(SharedError) -> () throws -> Void {
         do {
             guard parcel.name == SharedMessage.name else {
@@ -94,7 +92,7 @@ package struct MailboxImporter {
             }
             let text = try SharedMessage(parcel).text
             return {
-                // The place shows that the parcel is new. The id shows the same after the restore of an old database.
+                // The progress shows that the item is new. The id shows the same after the restore of an old database.
                 guard try Message.accepted(text.id, by: step.account, in: step.database) == nil else { return }
                 try text.storeOrFail(in: step, sentAt: parcel.at)
             }

@@ -2,7 +2,7 @@ import KalijHandlers
 import KalijRoles
 import KalijSteps
 
-/// An intent that waits in the mailbox for the driver.
+/// An intent in the mailbox that waits for the driver.
 package struct SharedIntent<Wanted: Intent>: Codable {
     package let id: String
     package let intent: Wanted
@@ -13,9 +13,9 @@ package struct SharedIntent<Wanted: Intent>: Codable {
 }
 
 extension QueuedItem {
-    /// The intent in the parcel, and its id.
-    /// - Parameter types: the known intents.
-    /// - Throws: an error in words if the parcel is damaged, or of another version.
+    /// The intent in the item, and its id.
+    /// - Parameter types: the registered intents.
+    /// - Throws: an error with a description if the item is damaged, or of another version.
     func intent(among types: [any Intent.Type]) throws -> (id: String, any Intent) {
         guard let type = types.first(where: { $0.name == name }) else { throw SharedError.unknown(name) }
         return try open(type)

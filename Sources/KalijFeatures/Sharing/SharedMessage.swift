@@ -3,9 +3,9 @@ import KalijHandlers
 import KalijRoles
 import KalijSteps
 
-/// A message that waits in the mailbox for the driver.
+/// A message in the mailbox that waits for the driver.
 package struct SharedMessage: Codable {
-    /// The name of the parcel.
+    /// The name of the item.
     package static let name = "message"
 
     /// A canonical address.
@@ -13,11 +13,11 @@ package struct SharedMessage: Codable {
     /// The id of the message.
     package let id: String
     package let body: String
-    /// The message that the text answers.
+    /// The message that the text replies to.
     package let answered: AnsweredMessage?
-    /// Whether the text is encrypted; nil: as the conversation is.
+    /// Whether the text is encrypted; if nil, as the conversation is.
     let privacy: EncryptionPreference?
-    /// Whether the text was the conversation's draft; nil: it was not.
+    /// Whether the text was the conversation's draft; nil if not.
     let endsDraft: Bool?
 
     package init(_ text: OutgoingText) {
@@ -29,8 +29,8 @@ package struct SharedMessage: Codable {
         endsDraft = text.endsDraft ? true : nil
     }
 
-    /// Reads `parcel`.
-    /// - Throws: `StoredValueError` if the parcel is damaged, or of another version.
+    /// Decodes `parcel`.
+    /// - Throws: `StoredValueError` if the item is damaged, or of another version.
     package init(_ parcel: QueuedItem) throws {
         guard parcel.name == Self.name else { throw SharedError.unknown(parcel.name) }
         guard let value = StoredValue(canonical: parcel.payload) else { throw SharedError.damaged }
@@ -50,7 +50,7 @@ package struct SharedMessage: Codable {
     }
 }
 
-/// Why a parcel from the mailbox cannot be taken over.
+/// The reason why an item of the mailbox cannot be imported.
 enum SharedError: Error, CustomStringConvertible {
     case unknown(String)
     case damaged

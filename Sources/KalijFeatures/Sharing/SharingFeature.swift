@@ -1,7 +1,7 @@
 import KalijSteps
 import KalijStore
 
-/// Takes over whatever other processes leave in the mailbox: messages, and other intents.
+/// Imports what other processes leave in the mailbox: messages, and other intents.
 enum SharingFeature: Feature, StoredMessageObserver {
     package static let name = "sharing"
 
@@ -30,7 +30,7 @@ enum SharingFeature: Feature, StoredMessageObserver {
 
     static var events: [any EventContent.Type] { [IntentEnded.self] }
 
-    /// The outcome of an intent whose stanza takes the path of messages.
+    /// Derives the outcome of an intent whose stanza is sent like a message.
     static func didChangeState(_ message: Message, in step: Step) throws {
         guard !message.isShown, let id = message.originID else { return }
         try Intents(step: step).end(id, message.outcome(of: "change"))
@@ -38,14 +38,14 @@ enum SharingFeature: Feature, StoredMessageObserver {
 }
 
 extension Message {
-    /// The outcome of an intent whose stanza is this message; pending as long as it is not known.
-    /// - Parameter thing: what the user wanted to arrive, in words.
+    /// The outcome of an intent whose stanza is this message; pending until it is determined.
+    /// - Parameter thing: the name of the change, for the reason of a failure.
     func outcome(of thing: String) -> IntentOutcome {
         switch state {
         case .failed: .failed(error?.description ?? "without a reason")
         case .sent where !isSettled, .acked where !isSettled:
             .failed("the session was lost, and nobody knows whether the \(thing) arrived")
-        // A room has taken what it shows; an acknowledgement of the account's server says nothing.
+        // In a room the reflection is the confirmation; an acknowledgement of the account's server is not.
         case .acked where type == "groupchat": .pending
         case .acked, .delivered, .displayed: .done
         case .queued, .sent, nil: .pending

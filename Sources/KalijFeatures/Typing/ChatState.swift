@@ -2,26 +2,26 @@ import KalijAddress
 import KalijSteps
 import KalijText
 
-/// What somebody is doing in a chat (XEP-0085 section 2).
+/// The state of a participant in a chat (XEP-0085 section 2).
 public enum ChatState: String, Sendable, CaseIterable, Codable {
-    /// Pays attention, writes, has stopped writing, pays no attention, has left.
+    /// Attentive, writing, writing suspended, inattentive, has left.
     case active, composing, paused, inactive, gone
 }
 
 extension EventKey {
-    /// What a contact is doing in a chat, as in ``ChatState``.
+    /// The state of a contact in a chat, as in ``ChatState``.
     public static let chatState = EventKey(
         "chat_state", "`active`, `composing`, `paused`, `inactive` or `gone` (XEP-0085)")
 }
 
-/// A contact tells its state in the chat (XEP-0085). Perhaps no other state follows, even after `composing`.
+/// A contact has sent its state in the chat (XEP-0085). Possibly no further state follows, even after `composing`.
 public struct Typing: EventContent {
     public static let name = "typing"
     public static let meaning = "A contact tells its state in the chat (XEP-0085). Not stored."
     public static let keys: [EventKey] = [.conversation, .from, .chatState]
     /// The contact's client.
     public let sender: JID
-    /// What the contact is doing.
+    /// The state of the contact.
     public let state: ChatState
     public var fields: [EventField] {
         [

@@ -2,12 +2,12 @@ import KalijAddress
 import KalijSteps
 import KalijStore
 
-/// Whom states may be sent to (XEP-0085 section 5.1).
+/// Determines which contacts states may be sent to (XEP-0085 section 5.1).
 struct ChatStateSupport {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    /// A contact has answered, with or without a state. A stranger counts if it has written a message with a state.
+    /// Handles a reply of a contact, with or without a state. For a stranger it counts only if it is a message with a state.
     func answered(_ message: IncomingMessage, supports: Bool) throws {
         let messages = MessageReader(database: step.database, account: step.account.id)
         guard try supports && message.isShown || messages.hasWritten(to: message.conversation),
@@ -18,18 +18,18 @@ struct ChatStateSupport {
             [account, .text(message.conversation), .integer(supports ? 1 : 0)])
     }
 
-    /// Whether `contact` uses states; nil if the contact has not answered.
+    /// Whether `contact` uses states; nil if the contact has not replied.
     func supports(_ contact: JID) throws -> Bool? {
         try step.database.statement("SELECT supports FROM chat_partner WHERE account = ? AND contact = ?")
             .first([account, .text(contact.bare.description)]) { $0.bool("supports") }
     }
 
-    /// Whether the user wants `contact` to know, and the contact may know.
+    /// Whether the user and the disclosure policy allow states to be sent to `contact`.
     func mayKnow(_ contact: JID) throws -> Bool {
         try DisclosurePolicy(step: step).verdict(.typing, to: contact) == .may
     }
 
-    /// Whether a text to `contact` says that the user is active, and so asks for the contact's states.
+    /// Whether a text to `contact` includes the state `active`, which also requests the contact's states.
     func isTold(_ contact: JID) throws -> Bool {
         guard try !step.settings(for: contact.bare.description).off.contains(.typing) else { return false }
         return try supports(contact) ?? true

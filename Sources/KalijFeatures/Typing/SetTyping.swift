@@ -2,20 +2,20 @@ import KalijAddress
 import KalijSteps
 import KalijXML
 
-/// Tells a contact what the user is doing in the chat (XEP-0085): for a process that drives. An application never tells the same
-/// state twice in a row (section 5.3).
+/// Sends the user's state in the chat to a contact (XEP-0085); for a process that drives. An application must not send the same state
+/// twice in a row (section 5.3).
 ///
-/// The state is sent only if the contact uses states, and may know that the account is online. A lost session drops the state.
+/// The state is sent only if the contact uses states, and may learn that the account is online. A lost session discards it.
 public struct SetTyping: Intent {
     public static let name = "typing"
     public static let isIdempotent = true
     /// The bare address of the contact.
     public let conversation: String
-    /// What the user is doing; nil is `composing`.
+    /// The state of the user; nil is `composing`.
     public let state: ChatState?
 
     /// - Parameters:
-    ///   - state: what the user is doing.
+    ///   - state: the state of the user.
     ///   - conversation: the contact.
     public init(_ state: ChatState, to conversation: JID) {
         (self.state, self.conversation) = (state, conversation.bare.description)
@@ -28,7 +28,7 @@ public struct SetTyping: Intent {
         let partners = ChatStateSupport(step: step)
         guard try partners.supports(contact) ?? false, try partners.mayKnow(contact) else { return .done }
         let content = Element((state ?? .composing).rawValue, xmlns: TypingFeature.namespace)
-        // And nothing else (section 5.5).
+        // The state alone (section 5.5).
         try step.send(
             Element(
                 "message", xmlns: "jabber:client", attributes: ["to": contact.description, "type": "chat"],

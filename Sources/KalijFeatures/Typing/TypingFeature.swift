@@ -2,7 +2,7 @@ import KalijSteps
 import KalijStore
 import KalijXML
 
-/// Chat states (XEP-0085): states of contacts are told; states of the user are sent to contacts that use states, too.
+/// Chat states (XEP-0085): states of contacts are emitted as events; states of the user are sent to contacts that use them.
 enum TypingFeature: Feature, MessageProcessor, StoredMessageObserver, OutgoingMessageDecorator {
     static let name = "typing"
     static let namespace = "http://jabber.org/protocol/chatstates"
@@ -20,7 +20,7 @@ enum TypingFeature: Feature, MessageProcessor, StoredMessageObserver, OutgoingMe
     static var events: [any EventContent.Type] { [Typing.self] }
     static var intents: [any Intent.Type] { [SetTyping.self] }
 
-    /// Rooms' states are not told, nor are states of the past. A message with nothing but a state is no message.
+    /// States in rooms and delayed states are ignored. A stanza that has only a state is not stored as a message.
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
         let element = message.element
         guard element.child(in: namespace) != nil else { return }
@@ -44,14 +44,14 @@ enum TypingFeature: Feature, MessageProcessor, StoredMessageObserver, OutgoingMe
         message.add(Element(ChatState.active.rawValue, xmlns: namespace))
     }
 
-    /// Section 5.5: there is one state at most.
+    /// The state, of which there is at most one (section 5.5).
     private static func state(in message: Element) -> ChatState? {
         guard message.child(in: namespace) != nil else { return nil }
         let names = message.children.filter { $0.namespace == namespace }.map(\.name)
         return names.count == 1 ? ChatState(rawValue: names[0]) : nil
     }
 
-    /// Whether `child` says nothing but the state, the thread, or how the stanza has come; an empty text is none.
+    /// Whether `child` is only the state, the thread, or delivery metadata; an empty text counts as none.
     private static func isNoContent(_ child: Element) -> Bool {
         [namespace, "urn:xmpp:hints", "urn:xmpp:sid:0", "urn:xmpp:delay"].contains(child.namespace)
             || child.isNamed("thread", "jabber:client")

@@ -1,17 +1,17 @@
 import KalijXML
 
-/// The counters of a stream-management session (XEP-0198), and their part in reading each element.
+/// The counters of a stream-management session (XEP-0198), and their part in handling each element.
 ///
-/// A value: a failing step throws its copy away, and the session is unchanged. Starts when `Negotiation` reports
-/// `.established`, and outlives connections: after `<resumed/>` the stored counts go on.
+/// A value: a failing step discards its copy, and the session is unchanged. Begins when `Negotiation` returns `.established`, and
+/// outlives connections: after `<resumed/>` the stored counts continue.
 public struct StreamManagement: Hashable, Sendable {
     /// The kind of a received element.
     public enum Received: Sendable {
-        /// A stanza; with the new count. To be acknowledged after storing.
+        /// A stanza, with the new count. It is to be acknowledged after it was stored.
         case stanza(HandledCount)
-        /// `<r/>`: an `<a/>` is owed, after the disk's barrier.
+        /// `<r/>`: an `<a/>` is due, after a barrier of the disk.
         case acknowledgementRequested
-        /// `<a/>`: the server took so many more of our stanzas, the oldest first; 0 for an unchanged count.
+        /// `<a/>`: the server has handled this many more sent stanzas, the oldest first; 0 for an unchanged count.
         case acknowledged(newly: UInt32)
         /// The server ends the stream.
         case streamError(StreamError)
@@ -19,12 +19,12 @@ public struct StreamManagement: Hashable, Sendable {
         case nonza
     }
 
-    /// How many of the server's stanzas we handled: the next "h" to send.
+    /// The number of the server's stanzas that were handled: the next "h" to send.
     public private(set) var handled: HandledCount
-    /// How many of our stanzas the server handled: the last "h" received.
+    /// The number of sent stanzas that the server has handled: the last "h" received.
     public private(set) var acknowledged: HandledCount
 
-    /// The counters of a new session (both zero) or of a continued session.
+    /// Creates the counters of a new session (both zero) or of a resumed session.
     public init(handled: HandledCount = .zero, acknowledged: HandledCount = .zero) {
         self.handled = handled
         self.acknowledged = acknowledged
@@ -34,7 +34,7 @@ public struct StreamManagement: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - element: a child of the stream.
-    ///   - unacknowledged: how many of our stanzas were sent in this session and are not acknowledged.
+    ///   - unacknowledged: the number of stanzas that were sent in this session and are not acknowledged.
     /// - Returns: the kind of the element.
     /// - Throws: `StreamManagementError`; the stream has to be closed with the error's `bytes`.
     public mutating func receive(
@@ -56,8 +56,7 @@ public struct StreamManagement: Hashable, Sendable {
         return true
     }
 
-    /// Counts a stanza skipped for its size: the stanza is handled all the same, because the server would send it
-    /// again.
+    /// Counts a stanza that was skipped for its size: it counts as handled, because the server would otherwise redeliver it.
     ///
     /// - Parameters:
     ///   - name: the local name of the skipped element.
@@ -68,13 +67,13 @@ public struct StreamManagement: Hashable, Sendable {
         return count()
     }
 
-    /// Takes the server's count: from `<a/>`, or from `<resumed/>` and `<failed/>`.
+    /// Applies the server's count, from `<a/>`, `<resumed/>` or `<failed/>`.
     ///
     /// - Parameters:
     ///   - count: the "h".
-    ///   - unacknowledged: how many of our stanzas were sent in this session and are not acknowledged.
-    /// - Returns: how many of our stanzas are newly acknowledged, the oldest first.
-    /// - Throws: `StreamManagementError`, if the server cannot have handled so many.
+    ///   - unacknowledged: the number of stanzas that were sent in this session and are not acknowledged.
+    /// - Returns: the number of newly acknowledged stanzas, the oldest first.
+    /// - Throws: `StreamManagementError`, if the count exceeds what was sent.
     public mutating func acknowledge(
         _ count: HandledCount, unacknowledged: Int
     ) throws(StreamManagementError) -> UInt32 {
@@ -97,9 +96,9 @@ public struct StreamManagement: Hashable, Sendable {
     public static func isRequest(_ element: Element) -> Bool { element.isNamed("r", Namespace.streamManagement) }
 }
 
-/// How a server breaks XEP-0198 on an established stream.
+/// A violation of XEP-0198 by the server on an established stream.
 public enum StreamManagementError: Error, Hashable, Sendable {
-    /// The server acknowledges more than was sent, or takes back an acknowledgement (the same, modulo 2^32).
+    /// The server acknowledges more than was sent, or revokes an acknowledgement (which is the same, modulo 2^32).
     case handledCountTooHigh(HandledCount, sent: HandledCount, acknowledged: HandledCount)
     /// `<a/>` without a number as its "h".
     case invalidCount

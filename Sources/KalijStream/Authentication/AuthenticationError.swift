@@ -1,58 +1,59 @@
 import KalijAddress
 import KalijText
 
-/// Why an authentication could not be carried out, found on our side. A refusal of the server is a `SASLError`.
+/// A failure of an authentication on the client's side. A rejection by the server is a `SASLError`.
 ///
-/// No description holds a password, a key or a proof.
+/// No description contains a password, a key or a proof.
 public enum AuthenticationError: Error, Hashable, Sendable {
-    /// Why stored keys are of no use.
+    /// The reason why stored keys cannot be used.
     public enum KeyProblem: Hashable, Sendable {
         /// The server no longer offers the mechanism of the keys.
         case mechanismNotOffered
-        /// The server's salt or iteration count has changed since the keys were made.
+        /// The server's salt or iteration count has changed since the keys were derived.
         case serverChangedSalt
         /// The keys have the wrong length.
         case keysDamaged
     }
 
-    /// The server offers no mechanism known here.
+    /// The server offers no supported mechanism.
     case noMechanism(offered: [String])
-    /// All offered mechanisms are weaker than the mechanism used before: the list may have been tampered with.
+    /// All offered mechanisms are weaker than one used before: the list may have been tampered with.
     case onlyWeakerMechanisms(offered: [String], pinned: SASLMechanism)
-    /// The server offers no channel binding as strong as before, or this connection has none: somebody may be in between.
-    /// Nil if the server has no kind that we have (XEP-0440 section 5).
+    /// The server offers no channel binding as strong as one used before, or this connection has none: there may be a man in the
+    /// middle. Nil if both sides have no kind in common (XEP-0440 section 5).
     case bindingMissing(ChannelBindings.Kind?)
-    /// The server no longer offers XEP-0388, used before.
+    /// The server no longer offers XEP-0388, which was used before.
     case profileMissing
-    /// The server offers mechanisms with channel binding and no kinds, or kinds and no mechanisms (XEP-0440 section 5).
+    /// The server offers mechanisms with channel binding but no kinds, or kinds but no mechanisms (XEP-0440 section 5).
     case contradictoryOffer
-    /// The server sent other lists of mechanisms and bindings than we got (XEP-0474): somebody is in between.
+    /// The server has sent other lists of mechanisms and bindings than were received (XEP-0474): there is a man in the middle.
     case tamperedOffer
-    /// The server offers something else than at the last login, by which this login began: to be begun again by steps.
+    /// The server's offer differs from that of the last login, which this login has assumed: the login is to be repeated in single
+    /// steps.
     case offerChanged
-    /// The server wants more than the password (XEP-0388 section 2.6.3), which is not supported.
+    /// The server requires further tasks (XEP-0388 section 2.6.3), which are not supported.
     case furtherTasks
-    /// The server logged in another account.
+    /// The server has authenticated another account.
     case otherIdentity
-    /// The stored keys do not fit any more: ask for the password.
+    /// The stored keys are no longer valid: the password is required.
     case passwordNeeded(KeyProblem)
     /// The user name cannot be prepared (RFC 4013).
     case invalidUsername(PreparationFailure)
-    /// The password is empty or cannot be prepared (RFC 4013); the reason would reveal a part of the password.
+    /// The password is empty or cannot be prepared (RFC 4013). The reason is omitted, because it would reveal a part of the password.
     case invalidPassword
-    /// The given nonce has forbidden characters.
+    /// The provided nonce has forbidden characters.
     case invalidNonce
-    /// The server's message breaks the mechanism's rules.
+    /// The server's message violates the mechanism's specification.
     case invalidMessage(String)
     /// The iteration count is not in `SCRAM.acceptedIterations`.
     case iterationsOutOfBounds(Int)
-    /// The server does not know the password: this is not the account's server.
+    /// The server's signature is wrong: it does not have the password, and is not the account's server.
     case wrongServerSignature
-    /// The server says that we are authenticated without having proven knowledge of the password.
+    /// The server reports success without having proven that it has the password.
     case missingServerSignature
-    /// The server refused within the mechanism, with a code of RFC 5802, 7 ("invalid-proof", "unknown-user", ...).
+    /// The server has rejected the login within the mechanism, with a code of RFC 5802, 7 ("invalid-proof", "unknown-user", ...).
     case refusedByServer(reason: String)
-    /// OpenSSL cannot carry out a hash function.
+    /// A hash function of OpenSSL has failed.
     case cryptography
 }
 
@@ -91,12 +92,12 @@ extension AuthenticationError: CustomStringConvertible {
         }
     }
 
-    /// Whether only the pin stands against the offer.
+    /// Whether the offer is unacceptable only because of the pin.
     var isDescent: Bool {
         if case .onlyWeakerMechanisms = self { true } else { false }
     }
 
-    /// The server's words, cut to fit a line.
+    /// The server's names, truncated to fit a line.
     private static func list(_ names: [String]) -> String {
         names.isEmpty ? "none" : names.prefix(12).map { $0.cut(to: 40) }.joined(separator: ", ")
     }

@@ -1,10 +1,10 @@
 /// The data that binds a login to its TLS connection (RFC 5929, RFC 9266).
 public struct ChannelBindings: Hashable, Sendable {
-    /// The kinds of channel binding that are used here.
+    /// The supported kinds of channel binding.
     public enum Kind: String, Codable, Sendable, CaseIterable, Comparable {
-        /// RFC 9266: keying material of the connection, which no other connection has.
+        /// RFC 9266: keying material that is unique to the connection.
         case tlsExporter = "tls-exporter"
-        /// RFC 5929, 4: the hash of the server's certificate, which another connection may have.
+        /// RFC 5929, 4: the hash of the server's certificate, which other connections share.
         case tlsServerEndPoint = "tls-server-end-point"
 
         private var strength: Int { self == .tlsExporter ? 2 : 1 }
@@ -15,7 +15,7 @@ public struct ChannelBindings: Hashable, Sendable {
 
     private let data: [Kind: [UInt8]]
 
-    /// Makes the bindings of a connection; none inside TLS if no binding is possible.
+    /// Creates the bindings of a connection; empty if no binding is possible.
     public init(_ data: [Kind: [UInt8]]) { self.data = data.filter { !$0.value.isEmpty } }
 
     /// The data of a kind; nil if this connection has none.
@@ -26,7 +26,7 @@ public struct ChannelBindings: Hashable, Sendable {
 }
 
 extension ChannelBindings: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The kinds alone: the data of a connection is nobody's business.
+    /// The kinds only: the data of a connection is secret.
     public var description: String { data.keys.map(\.rawValue).sorted().joined(separator: ", ") }
     public var debugDescription: String { description }
 }

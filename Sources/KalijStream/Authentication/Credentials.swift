@@ -4,11 +4,11 @@
     import Foundation
 #endif
 
-/// The proof of an account's identity. Descriptions show nothing of the secrets.
+/// The proof of an account's identity. Descriptions contain no secrets.
 public enum Credentials: Sendable, Hashable {
     /// The password, as typed by the user.
     case password(String)
-    /// Keys made from the password at an earlier login; the keys open this account on this server only.
+    /// Keys derived from the password at an earlier login; they are valid only for this account on this server.
     case keys(SCRAMKeys)
 }
 
@@ -28,23 +28,22 @@ extension Credentials: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Stored by a client instead of the password (RFC 5802, 3: ClientKey and ServerKey).
+/// The keys that a client stores in place of the password (RFC 5802, 3: ClientKey and ServerKey).
 ///
-/// The keys fit as long as the server keeps salt and iteration count; after a change there the password is needed
-/// again.
+/// The keys are valid as long as the server's salt and iteration count are unchanged; after a change the password is required again.
 public struct SCRAMKeys: Sendable, Hashable {
-    /// The mechanism that gave the hash function.
+    /// The mechanism, which determines the hash function.
     public let mechanism: SASLMechanism
     /// The server's salt.
     public let salt: [UInt8]
     /// The server's iteration count.
     public let iterations: Int
-    /// Proves to the server that we know the password.
+    /// Proves to the server that the client has the password.
     public let clientKey: [UInt8]
-    /// Proves to us that the server knows the password.
+    /// Proves to the client that the server has the password.
     public let serverKey: [UInt8]
 
-    /// Keys from separately stored parts.
+    /// Creates the keys from separately stored parts.
     public init(mechanism: SASLMechanism, salt: [UInt8], iterations: Int, clientKey: [UInt8], serverKey: [UInt8]) {
         self.mechanism = mechanism
         self.salt = salt
@@ -69,7 +68,7 @@ extension SCRAMKeys: Codable {
         case mechanism, salt, iterations, clientKey, serverKey
     }
 
-    /// Reads the form written by `encode(to:)`.
+    /// Decodes the form that `encode(to:)` writes.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Field.self)
         func bytes(_ field: Field) throws -> [UInt8] {
@@ -84,7 +83,7 @@ extension SCRAMKeys: Codable {
             serverKey: try bytes(.serverKey))
     }
 
-    /// Writes bytes as Base64.
+    /// Encodes bytes as Base64.
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: Field.self)
         try fields.encode(mechanism, forKey: .mechanism)

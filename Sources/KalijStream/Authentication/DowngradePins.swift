@@ -1,4 +1,4 @@
-/// What a login never falls below, unless the server proves that its offer is genuine (XEP-0474).
+/// The minimum security of a login, unless the server proves that its offer is genuine (XEP-0474).
 ///
 /// Without a pin, an attacker with a valid certificate could remove the better offers from the server's lists.
 public struct DowngradePins: Hashable, Sendable, Codable {
@@ -9,7 +9,7 @@ public struct DowngradePins: Hashable, Sendable, Codable {
     /// Whether an earlier login used XEP-0388.
     public var isSASL2: Bool
 
-    /// Makes pins; without arguments nothing is pinned.
+    /// Creates pins; without arguments nothing is pinned.
     public init(mechanism: SASLMechanism? = nil, binding: ChannelBindings.Kind? = nil, isSASL2: Bool = false) {
         (self.mechanism, self.binding, self.isSASL2) = (mechanism, binding, isSASL2)
     }
@@ -27,8 +27,13 @@ public struct DowngradePins: Hashable, Sendable, Codable {
         return choice.binding.map { $0 >= binding } ?? false
     }
 
+<<<<<<< HEAD
     /// The pins after a login of this kind. A genuine list lets them follow; otherwise they only rise.
     func after(_ choice: LoginMethod, isListGenuine: Bool) -> DowngradePins {
+=======
+    /// The pins after a login of this kind. If the list is genuine, they are set to this login; otherwise they can only rise.
+    func after(_ choice: LoginChoice, isListGenuine: Bool) -> DowngradePins {
+>>>>>>> words2
         if isListGenuine {
             return DowngradePins(mechanism: choice.mechanism, binding: choice.binding, isSASL2: choice.isSASL2)
         }

@@ -1,20 +1,20 @@
-/// A token of a server in place of the password (XEP-0484). No description shows the secret.
+/// A token of a server in place of the password (XEP-0484). Its description omits the secret.
 public struct FASTToken: Hashable, Sendable, Codable {
-    /// The mechanism that the token was made for.
+    /// The mechanism that the token was issued for.
     public var mechanism: String
     /// The token itself.
     public var secret: String
-    /// The end of the token's life in milliseconds since 1970; nil if the server does not say.
+    /// The expiry of the token in milliseconds since 1970; nil if the server has not specified one.
     public var expiry: Int64?
-    /// How often the token was used, this time included (XEP-0484 section 3.4); to be committed before each use.
+    /// The number of uses, including the present one (XEP-0484 section 3.4); to be committed before each use.
     public var count: Int
 
-    /// Makes a token.
+    /// Creates a token.
     public init(mechanism: String, secret: String, expiry: Int64? = nil, count: Int = 0) {
         (self.mechanism, self.secret, self.expiry, self.count) = (mechanism, secret, expiry, count)
     }
 
-    /// How many bytes the secret of a token may have.
+    /// The maximum length of a token's secret in bytes.
     static let mostBytes = 4_096
 
     /// Whether the token may be sent at the time `now`.

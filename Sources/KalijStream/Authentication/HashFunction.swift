@@ -1,7 +1,12 @@
 import COpenSSL
 
+<<<<<<< HEAD:Sources/KalijStream/Authentication/HashFunction.swift
 /// A hash function of OpenSSL, and SCRAM's functions on top (RFC 5802, 2.2).
 package enum HashFunction: Sendable {
+=======
+/// A hash function of OpenSSL, and SCRAM's functions based on it (RFC 5802, 2.2).
+package enum Digest: Sendable {
+>>>>>>> words2:Sources/KalijStream/Authentication/Digest.swift
     case sha1, sha256, sha512, sha3of256, sha3of512
 
     private var function: OpaquePointer? {
@@ -14,7 +19,7 @@ package enum HashFunction: Sendable {
         }
     }
 
-    /// Bytes of a hash.
+    /// The size of a hash in bytes.
     var size: Int {
         switch self {
         case .sha1: 20
@@ -56,7 +61,7 @@ package enum HashFunction: Sendable {
         return output
     }
 
-    /// Compares in a time that does not depend on the number of equal bytes.
+    /// Compares in a time that is independent of the number of equal bytes.
     static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }

@@ -1,17 +1,17 @@
-/// The client's side of SASL-HT with SHA-256 (draft-schmaus-kitten-sasl-ht): the proof goes in the first message.
+/// The client's side of SASL-HT with SHA-256 (draft-schmaus-kitten-sasl-ht): the first message contains the proof.
 ///
-/// Bound to the connection always: a recorded proof of the variant without binding is accepted again by servers.
+/// Always bound to the connection: a recorded proof of the variant without binding could be replayed.
 struct HashedToken: Sendable {
     let token: FASTToken
     private let username: String
     private let binding: [UInt8]
 
-    /// The mechanism of the tokens to ask for.
+    /// The mechanism for which tokens are requested.
     static let wantedMechanism = "HT-SHA-256-EXPR"
     private static let endPointMechanism = "HT-SHA-256-ENDP"
 
-    /// Nil if the token's mechanism must not be used on this connection. The server's end point stands in only where the
-    /// connection has no exporter.
+    /// Nil if the token's mechanism must not be used on this connection. The server's end point is used only if the connection has no
+    /// exporter.
     init?(_ token: FASTToken, username: String, bindings: ChannelBindings) {
         let exporter = bindings[.tlsExporter]
         switch token.mechanism {
@@ -31,7 +31,8 @@ struct HashedToken: Sendable {
         Array(username.utf8) + [0] + (try mac("Initiator"))
     }
 
-    /// Checks `HMAC(token, "Responder" || cb-data)`: whether the server knows the token, too.
+    /// Verifies `HMAC(token, "Responder"
+    /// cb-data)`, by which the server proves that it has the token.
     func verify(_ answer: [UInt8]) throws(AuthenticationError) {
         guard !answer.isEmpty else { throw .missingServerSignature }
         guard HashFunction.areEqual(answer, try mac("Responder")) else { throw .wrongServerSignature }

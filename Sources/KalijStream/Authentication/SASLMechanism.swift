@@ -1,15 +1,15 @@
-/// The SASL mechanisms supported here, from the weakest to the strongest.
+/// The supported SASL mechanisms, from the weakest to the strongest.
 ///
-/// Mechanism pinning uses this order: after a login no weaker mechanism is accepted, so an attacker in between cannot
-/// remove the better mechanisms from the server's list unnoticed.
+/// Mechanism pinning uses this order: after a login no weaker mechanism is accepted, so that a man in the middle cannot remove the
+/// stronger mechanisms from the server's list unnoticed.
 public enum SASLMechanism: String, Sendable, Hashable, Codable, CaseIterable, Comparable, CustomStringConvertible {
-    /// RFC 4616: the password itself; inside verified TLS alone.
+    /// RFC 4616: the password itself; only inside verified TLS.
     case plain = "PLAIN"
     /// RFC 5802.
     case scramSHA1 = "SCRAM-SHA-1"
     /// RFC 7677.
     case scramSHA256 = "SCRAM-SHA-256"
-    /// As RFC 7677 with SHA-512.
+    /// Like RFC 7677, with SHA-512.
     case scramSHA512 = "SCRAM-SHA-512"
 
     /// The name in `<mechanism/>` (RFC 6120, 6.3.3).
@@ -37,12 +37,12 @@ public enum SASLMechanism: String, Sendable, Hashable, Codable, CaseIterable, Co
 }
 
 extension SASLMechanism {
-    /// The strongest mechanism offered by the server, possible with these credentials and allowed by the pin.
+    /// The strongest mechanism that the server offers, the credentials support and the pin allows.
     ///
     /// - Parameters:
-    ///   - offered: the names in the server's `<mechanisms/>`; unknown names are skipped.
-    ///   - credentials: keys only fit the mechanism of their login.
-    ///   - pinned: the weakest acceptable mechanism, if there was a login before.
+    ///   - offered: the names in the server's `<mechanisms/>`; unsupported ones are skipped.
+    ///   - credentials: keys support only the mechanism of their login.
+    ///   - pinned: the weakest acceptable mechanism; nil before the first login.
     /// - Returns: the mechanism to use.
     /// - Throws: `AuthenticationError.noMechanism`, `.onlyWeakerMechanisms` or `.passwordNeeded`.
     public static func strongest(

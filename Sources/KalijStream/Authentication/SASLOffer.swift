@@ -1,6 +1,6 @@
 import KalijXML
 
-/// A part of a session that a server sets up together with the login (XEP-0386, XEP-0198 section 9).
+/// A part of a session that a server can set up together with the login (XEP-0386, XEP-0198 section 9).
 public enum InlineFeature: String, Hashable, Sendable, Codable, CaseIterable {
     /// A former session is resumed.
     case resume
@@ -10,11 +10,11 @@ public enum InlineFeature: String, Hashable, Sendable, Codable, CaseIterable {
     case enable
     /// Carbons are enabled with the binding (XEP-0280).
     case carbons
-    /// The state of the client is told with the binding (XEP-0352).
+    /// The client state is set with the binding (XEP-0352).
     case clientState
 }
 
-/// What a server offers for a login.
+/// The authentication features that a server offers.
 struct SASLOffer: Hashable, Sendable {
     /// The mechanisms of RFC 6120, as written by the server.
     let mechanisms: [String]
@@ -26,7 +26,7 @@ struct SASLOffer: Hashable, Sendable {
     /// The mechanisms for tokens (XEP-0484).
     let fast: [String]
 
-    /// How many names of a list are looked at. A longer list is cut, and then its hash is wrong.
+    /// The maximum number of names that are read from a list. A longer list is truncated, and its hash then does not match.
     private static let mostNames = 100
     private static let mostBytes = 200
 
@@ -67,14 +67,14 @@ struct SASLOffer: Hashable, Sendable {
     /// The mechanisms of the profile.
     func mechanisms(isSASL2: Bool) -> [String] { isSASL2 ? mechanisms2 : mechanisms }
 
-    /// The lists as XEP-0474 hashes them (section 5.1).
+    /// The lists in the form that XEP-0474 hashes (section 5.1).
     func protected(isSASL2: Bool) -> [UInt8] {
         var bytes = Self.joined(mechanisms(isSASL2: isSASL2))
         if let bindings { bytes += [0x1F] + Self.joined(bindings) }
         return bytes
     }
 
-    /// All of the offer in a short form, to be compared. The order of a list has no meaning.
+    /// A digest of the whole offer, for comparison. The order within a list is irrelevant.
     var digest: String {
         let lists = [mechanisms, mechanisms2, bindings.map { $0 + ["+"] } ?? [], inline.map(\.rawValue), fast]
         var text: [UInt8] = []

@@ -15,8 +15,8 @@ public struct SCRAM: Sendable {
         case verified(SCRAMKeys)
     }
 
-    /// The accepted iteration counts. With fewer than 4096 (RFC 7677, 4) a compromised server could ask for proofs that
-    /// make passwords easy to guess; more than ten million keep a phone busy for long.
+    /// The accepted iteration counts. With fewer than 4096 (RFC 7677, 4), a compromised server could request proofs that make passwords
+    /// easy to guess; more than ten million would occupy a phone for a long time.
     public static let acceptedIterations = 4096...10_000_000
 
     private let mechanism: SASLMechanism
@@ -26,14 +26,14 @@ public struct SCRAM: Sendable {
     private let firstBare: String
     private let binding: Binding
     private var state = State.first
-    /// Whether the server's hash of its lists was right (XEP-0474).
+    /// Whether the server's hash of its lists was correct (XEP-0474).
     private(set) var isListGenuine = false
 
     /// The channel binding of an exchange (RFC 5802, 6).
     public enum Binding: Hashable, Sendable {
-        /// We cannot bind.
+        /// The client does not support binding.
         case unsupported
-        /// We could bind, and the server does not offer binding.
+        /// The client supports binding, and the server does not offer it.
         case unoffered
         /// The exchange is bound to the connection.
         case bound(ChannelBindings.Kind, [UInt8])
@@ -53,16 +53,16 @@ public struct SCRAM: Sendable {
         }
     }
 
-    /// Starts an authentication.
+    /// Begins an authentication.
     ///
     /// - Parameters:
     ///   - mechanism: a SCRAM mechanism.
     ///   - username: the local part of the account, prepared here with SASLprep.
     ///   - credentials: keys have to be of the same mechanism.
     ///   - nonce: at least 16 random bytes as printable ASCII without commas, never used before.
-    ///   - binding: the channel binding; without an argument none.
-    /// - Throws: `AuthenticationError`, if the user name cannot be prepared, the nonce has other characters, or
-    ///   mechanism and credentials do not belong together.
+    ///   - binding: the channel binding; by default none.
+    /// - Throws: `AuthenticationError`, if the user name cannot be prepared, the nonce has forbidden characters, or mechanism and
+    ///   credentials do not match.
     public init(
         mechanism: SASLMechanism, username: String, credentials: Credentials, nonce: String,
         binding: Binding = .unsupported
@@ -88,19 +88,19 @@ public struct SCRAM: Sendable {
         if case .verified(let keys) = state { keys } else { nil }
     }
 
-    /// Answers the server's first message with the client's final message.
+    /// Responds to the server's first message with the client's final message.
     ///
-    /// Takes as long as the iteration count says, if the credentials are a password.
+    /// If the credentials are a password, the duration is proportional to the iteration count.
     ///
-    /// - Throws: `AuthenticationError.invalidMessage` if the message breaks RFC 5802, 7, the nonce does not continue
-    ///   ours or the iteration count is out of bounds, `.passwordNeeded` if stored keys no longer fit.
+    /// - Throws: `AuthenticationError.invalidMessage` if the message violates RFC 5802, 7, or the nonce does not extend the client's,
+    ///   `.iterationsOutOfBounds`, or `.passwordNeeded` if stored keys are no longer valid.
     public mutating func respond(to serverFirst: String) throws(AuthenticationError) -> String {
         try respond(to: serverFirst, lists: nil)
     }
 
-    /// As ``respond(to:)``; before, the server's hash of its lists is checked, if the server sends a hash (XEP-0474).
+    /// Like ``respond(to:)``, but first verifies the server's hash of its lists, if there is one (XEP-0474).
     ///
-    /// - Parameter lists: the lists that we got, in the form that is hashed.
+    /// - Parameter lists: the received lists, in the form that is hashed.
     mutating func respond(to serverFirst: String, lists: [UInt8]?) throws(AuthenticationError) -> String {
         guard case .first = state else { throw .invalidMessage("a second first message of the server") }
         let first = try SCRAMMessage.First(serverFirst)
@@ -120,7 +120,7 @@ public struct SCRAM: Sendable {
         return "\(withoutProof),p=\(Base64.encode(proof))"
     }
 
-    /// Checks the server's final message: whether the server knows our password too.
+    /// Verifies the server's final message, by which the server proves that it has the password.
     ///
     /// - Throws: `AuthenticationError.wrongServerSignature`, `.refusedByServer` for an "e=", `.invalidMessage`.
     public mutating func verify(_ serverFinal: String) throws(AuthenticationError) {
@@ -154,7 +154,7 @@ public struct SCRAM: Sendable {
     }
 }
 
-/// User name and password in the form that both sides hash.
+/// Prepares user name and password in the form that both sides hash.
 enum Preparation {
     static func username(_ text: String) throws(AuthenticationError) -> String {
         let prepared: String

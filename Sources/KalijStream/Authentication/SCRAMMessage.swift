@@ -60,13 +60,13 @@ enum SCRAMMessage {
     /// printable = %x21-2B / %x2D-7E
     static func isNonceByte(_ byte: UInt8) -> Bool { 0x21...0x7E ~= byte && byte != UInt8(ascii: ",") }
 
-    /// A mandatory extension ("m=") and an error ("e=") stand in the first place.
+    /// A mandatory extension ("m=") and an error ("e=") are in the first place.
     private static func checkLeading(_ field: String) throws(AuthenticationError) {
         if field.utf8.starts(with: "m=".utf8) { throw .invalidMessage("an extension that is mandatory and unknown") }
         if let reason = value(of: "e", in: field) { throw .refusedByServer(reason: printable(reason)) }
     }
 
-    /// Optional extensions are skipped, if well-formed.
+    /// Optional extensions are skipped if well-formed.
     private static func checkExtensions(_ fields: ArraySlice<String>) throws(AuthenticationError) {
         for field in fields {
             let bytes = Array(field.utf8.prefix(2))
@@ -81,12 +81,12 @@ enum SCRAMMessage {
     private static func value(of name: String, in field: String) -> String? { field.rest(after: "\(name)=") }
 
     private static func decimal(_ digits: String) -> Int? {
-        // Int(_:) would take a sign.
+        // `Int(_:)` would accept a sign.
         guard let first = digits.utf8.first, UInt8(ascii: "1")...UInt8(ascii: "9") ~= first else { return nil }
         return Int(digits)
     }
 
-    /// The server's words, short and without control characters, for use in messages.
+    /// The server's text, truncated and without control characters, for use in messages.
     private static func printable(_ text: String) -> String {
         String(text.unicodeScalars.prefix(100).filter { 0x20..<0x7F ~= $0.value })
     }

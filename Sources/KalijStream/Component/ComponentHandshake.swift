@@ -2,8 +2,8 @@ import COpenSSL
 import KalijText
 import KalijXML
 
-/// How a component opens its stream (XEP-0114, 3): a header each way, a proof of the shared key, and the server's
-/// acknowledgement. A value without socket and clock, like ``Negotiation``.
+/// The opening of a component's stream (XEP-0114, 3): a header each way, a proof of the shared key, and the server's acknowledgement. A
+/// value without socket and clock, like ``Negotiation``.
 public struct ComponentHandshake: Sendable {
     /// The input of the handshake, from its owner.
     public enum Event {
@@ -17,7 +17,7 @@ public struct ComponentHandshake: Sendable {
         case closed
     }
 
-    /// The owner's tasks.
+    /// An action for the owner.
     public enum Action: Equatable {
         /// Write these bytes.
         case send([UInt8])
@@ -25,21 +25,21 @@ public struct ComponentHandshake: Sendable {
         case established
     }
 
-    /// Why there is no stream.
+    /// The reason why the stream could not be established, or has ended.
     public enum Problem: Error, Equatable, Sendable, CustomStringConvertible {
         /// The server has ended the stream with an error; `not-authorized` for a wrong key, `conflict` for a name in
         /// use, `host-unknown` for a name that the server does not serve.
         case stream(StreamError)
-        /// The stream is not a component's stream; in words.
+        /// The stream is not a component's stream; with a description.
         case protocolViolation(String)
-        /// The server has ended the stream, or the connection, without a word.
+        /// The server has closed the stream, or the connection, without an error.
         case closed
 
         public var description: String {
             switch self {
             case .stream(let error):
                 switch error.condition {
-                // ejabberd gives the same answer to an unknown name.
+                // ejabberd responds to an unknown name in the same way.
                 case .notAuthorized: "the server does not accept the component's key, or does not know its name"
                 case .conflict: "another component is connected under this name: \(error)"
                 case .hostUnknown: "the server does not know the component's name: \(error)"
@@ -70,9 +70,9 @@ public struct ComponentHandshake: Sendable {
         self.key = key
     }
 
-    /// Takes an event.
+    /// Handles an event.
     /// - Returns: the next actions, in this order; after `.established`, nothing.
-    /// - Throws: ``Problem``; the connection is of no more use, and every further event is an error.
+    /// - Throws: ``Problem``; the connection cannot be used any further, and every further event is an error.
     public mutating func handle(_ event: Event) throws(Problem) -> [Action] {
         do throws(Problem) {
             return try step(event)
@@ -111,13 +111,13 @@ public struct ComponentHandshake: Sendable {
                 + attribute + ">").utf8)
     }
 
-    /// XEP-0114, 3: lower-case SHA-1 of the stream's id and the key.
+    /// XEP-0114, 3: the lower-case hexadecimal SHA-1 of the stream's id and the key.
     private mutating func proof(_ header: Element) throws(Problem) -> [Action] {
         guard header.isNamed("stream", Namespace.stream), header.defaultNamespace == Self.namespace else {
             throw .protocolViolation("the server's header is for something else; is it the component port?")
         }
         stage = .proof
-        // Without an id an error follows the header, and says more.
+        // If the id is missing, an error follows the header, and is more specific.
         guard let id = header["id"] else { return [] }
         guard let hash = try? HashFunction.sha1.hash(Array((id + key).utf8)) else {
             throw .protocolViolation("SHA-1 is not available")

@@ -7,7 +7,7 @@ import KalijXML
     import Foundation
 #endif
 
-/// A hash of an entity's own description. Entities send hashes with presence so that nobody has to ask twice.
+/// A hash of an entity's description. Entities add hashes to their presence, so that a description is queried only once.
 public struct CapabilityHash: Hashable, Sendable {
     /// The standard that defines the hash.
     public enum Format: Hashable, Sendable {
@@ -28,8 +28,8 @@ public struct CapabilityHash: Hashable, Sendable {
         (self.format, self.algorithm, self.value) = (format, algorithm, value)
     }
 
-    /// The hash of a description. nil if the standard gives the description none (see ``DiscoveryInfo``'s rules in
-    /// XEP-0115 section 5.4 and XEP-0390 section 4.1), or if the hash function is unknown here.
+    /// The hash of a description; nil if the standard does not allow one for it (see XEP-0115 section 5.4 and XEP-0390 section 4.1), or
+    /// if the hash function is not supported.
     public init?(of info: DiscoveryInfo, format: Format, algorithm: String) {
         guard let function = HashFunction(named: algorithm) else { return nil }
         let input: [UInt8]? =
@@ -41,11 +41,11 @@ public struct CapabilityHash: Hashable, Sendable {
         self.init(format: format, algorithm: algorithm, value: Data(hash).base64EncodedString())
     }
 
-    /// The hashes of a presence that can be verified here, the best first. Empty if there are no hashes, only the
-    /// oldest format (without a hash), or only unknown hash functions.
+    /// The verifiable hashes of a presence, the best format first. Empty if there are no hashes, only the oldest format (without a
+    /// hash), or only unsupported hash functions.
     public static func all(of presence: Element) -> [CapabilityHash] { announced(in: presence).filter(\.isVerifiable) }
 
-    /// All hashes of a presence, the best format first, verifiable here or not.
+    /// All hashes of a presence, the best format first, verifiable or not.
     public static func announced(in presence: Element) -> [CapabilityHash] {
         var hashes: [CapabilityHash] = []
         for hash: Element in presence.find("{urn:xmpp:caps}c/{urn:xmpp:hashes:2}hash") {
@@ -61,10 +61,15 @@ public struct CapabilityHash: Hashable, Sendable {
         return hashes.filter { !$0.value.isEmpty }
     }
 
+<<<<<<< HEAD
     /// Whether the hash function is known here.
     public var isVerifiable: Bool { HashFunction(named: algorithm) != nil }
+=======
+    /// Whether the hash function is supported.
+    public var isVerifiable: Bool { Digest(named: algorithm) != nil }
+>>>>>>> words2
 
-    /// The node to ask the entity for (XEP-0115 section 6.2, XEP-0390 section 4.3).
+    /// The node with which to query the entity (XEP-0115 section 6.2, XEP-0390 section 4.3).
     public var node: String {
         switch format {
         case .software(let node): node + "#" + value
@@ -72,7 +77,7 @@ public struct CapabilityHash: Hashable, Sendable {
         }
     }
 
-    /// The `<c/>` for a presence; XEP-0390 allows several hashes in an element, but here there is only one.
+    /// The `<c/>` for a presence. XEP-0390 allows several hashes in an element; this one has a single hash.
     public var element: Element {
         switch format {
         case .software(let node):
@@ -86,12 +91,12 @@ public struct CapabilityHash: Hashable, Sendable {
         }
     }
 
-    /// Whether `info` has this hash, and so is true of every sender of the hash.
+    /// Whether `info` has this hash, and therefore describes every sender of the hash.
     public func verifies(_ info: DiscoveryInfo) -> Bool {
         CapabilityHash(of: info, format: format, algorithm: algorithm) == self
     }
 
-    /// The key under which the information is stored: the same for all software, because the hash is enough.
+    /// The key under which the description is stored; independent of the node, because the hash is sufficient.
     public var key: String {
         switch format {
         case .software: "caps \(algorithm) \(value)"
@@ -113,11 +118,16 @@ public struct CapabilityHash: Hashable, Sendable {
     }
 }
 
+<<<<<<< HEAD
 extension HashFunction {
     /// The function by its name in XEP-0300; nil if unknown here, or not to be used.
+=======
+extension Digest {
+    /// The function with this name in XEP-0300; nil if it is not supported, or too weak.
+>>>>>>> words2
     init?(named name: String) {
         switch name {
-        // Broken for signatures, but sent by every client of XEP-0115.
+        // Broken for signatures, but every client of XEP-0115 sends it.
         case "sha-1": self = .sha1
         case "sha-256": self = .sha256
         case "sha-512": self = .sha512

@@ -4,42 +4,42 @@ import KalijXML
 public struct DiscoveryInfo: Hashable, Sendable {
     /// A kind of entity (XEP-0030 section 3.1).
     public struct Identity: Hashable, Sendable {
-        /// Such as `client`, of the registrar's list.
+        /// A category of the registrar, such as `client`.
         public var category: String
-        /// Such as `pc`, of the registrar's list.
+        /// A type of the registrar, such as `pc`.
         public var type: String
         /// A name for people; nil if there is none.
         public var name: String?
         /// The language of the name (`xml:lang`); nil if none is in effect.
         public var language: String?
 
-        /// A kind of entity.
+        /// Creates an identity.
         public init(category: String, type: String, name: String? = nil, language: String? = nil) {
             (self.category, self.type, self.name, self.language) = (category, type, name, language)
         }
     }
 
-    /// What the entity is.
+    /// The identities of the entity.
     public var identities: [Identity]
     /// The namespaces of the supported protocols.
     public var features: [String]
-    /// More information; the kind of each form is its `FORM_TYPE` (XEP-0128).
+    /// Extended information; the type of each form is its `FORM_TYPE` (XEP-0128).
     public var forms: [DataForm]
-    /// The names of elements without a meaning in the standards. No hash covers these elements.
+    /// The names of unspecified elements, which no hash covers.
     public private(set) var unknown: [String] = []
 
     /// The namespace of the `<query/>`.
     public static let namespace = "http://jabber.org/protocol/disco#info"
 
-    /// A description to send, or to compare.
+    /// Creates a description.
     public init(identities: [Identity] = [], features: [String] = [], forms: [DataForm] = []) {
         (self.identities, self.features, self.forms) = (identities, features, forms)
     }
 
-    /// Reads the `<query/>` of an answer; nil if the element is something else.
+    /// Parses the `<query/>` of a response; nil if the element is something else.
     ///
     /// - Parameters:
-    ///   - query: the element. Parts without a mandatory attribute are left out.
+    ///   - query: the element. Parts without a required attribute are skipped.
     ///   - language: the `xml:lang` in effect around the element, from the stanza or the stream (RFC 6120 4.7.4).
     public init?(_ query: Element, language: String? = nil) {
         guard query.name == "query", query.namespace == DiscoveryInfo.namespace else { return nil }
@@ -61,7 +61,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
         }
     }
 
-    /// The `<query/>` with this description; `node` is the node asked for.
+    /// The `<query/>` with this description; `node` is the queried node.
     public func element(node: String? = nil) -> Element {
         let query = Element("query", xmlns: DiscoveryInfo.namespace)
         query["node"] = node

@@ -6,19 +6,19 @@ public struct DiscoveryItem: Hashable, Sendable {
     /// The namespace of the `<query/>` for items.
     public static let namespace = "http://jabber.org/protocol/disco#items"
 
-    /// The address to ask about the item.
+    /// The address to query about the item.
     public var jid: JID
-    /// The node to ask about; nil for the entity itself.
+    /// The node to query; nil for the entity itself.
     public var node: String?
     /// A name for people; nil if there is none.
     public var name: String?
 
-    /// An item to send, or to compare.
+    /// Creates an item.
     public init(jid: JID, node: String? = nil, name: String? = nil) {
         (self.jid, self.node, self.name) = (jid, node, name)
     }
 
-    /// Reads the `<query/>` of an answer; nil if the element is something else. Items without an address are left out.
+    /// Parses the `<query/>` of a response; nil if the element is something else. Items without an address are skipped.
     public static func all(in query: Element) -> [DiscoveryItem]? {
         guard query.name == "query", query.namespace == namespace else { return nil }
         return query.children.compactMap { child in

@@ -3,14 +3,14 @@ import KalijXML
 
 /// The input of the hash of XEP-0115 section 5.1.
 enum VerificationString {
-    /// The bytes; nil if the answer is ill-formed as section 5.4 says, or if a part holds the separator `<`: different
-    /// answers would then have the same hash.
+    /// The bytes; nil if the response is ill-formed by section 5.4, or if a part contains the separator `<`: different responses would
+    /// then have the same hash.
     static func bytes(of info: DiscoveryInfo) -> [UInt8]? {
         guard Set(info.identities.map { line($0).exact }).count == info.identities.count,
             Set(info.features.map(\.exact)).count == info.features.count
         else { return nil }
         // Sorted by category, then type, then language: U+0000 precedes all their characters.
-        // By bytes: the library's replacing of strings takes a quarter of a megabyte of every process.
+        // By bytes: the string replacement of the library would take a quarter of a megabyte in every process.
         let identities = inOrder(info.identities.map(line)).map { line in
             String(decoding: line.utf8.map { $0 == 0 ? UInt8(ascii: "/") : $0 }, as: UTF8.self)
         }
@@ -48,7 +48,7 @@ enum VerificationString {
 enum StructuredHashInput {
     private static let (file, group, record, unit): (UInt8, UInt8, UInt8, UInt8) = (0x1C, 0x1D, 0x1E, 0x1F)
 
-    /// The bytes; nil if the answer holds parts for which the standard has no hash.
+    /// The bytes; nil if the response has parts for which the standard does not define a hash.
     static func bytes(of info: DiscoveryInfo) -> [UInt8]? {
         guard info.unknown.isEmpty, info.forms.allSatisfy(isCovered) else { return nil }
         let features = info.features.map { text($0) }

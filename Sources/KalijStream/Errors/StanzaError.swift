@@ -2,19 +2,19 @@ import KalijAddress
 import KalijText
 import KalijXML
 
-/// An error in answer to a stanza (RFC 6120, 8.3); the stream goes on.
+/// An error in response to a stanza (RFC 6120, 8.3); the stream continues.
 public struct StanzaError: Error, Hashable, Sendable {
-    /// The sender's possible reaction (RFC 6120, 8.3.2).
+    /// The type of the error: the reaction that the sender should take (RFC 6120, 8.3.2).
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// Try again after providing credentials.
+        /// Retry after providing credentials.
         case auth
-        /// Do not try again.
+        /// Do not retry.
         case cancel
-        /// Go on: only a warning.
+        /// Proceed: only a warning.
         case `continue`
-        /// Try again after changing the stanza.
+        /// Retry after changing the stanza.
         case modify
-        /// Try again after a while.
+        /// Retry after waiting.
         case wait
     }
 
@@ -22,50 +22,50 @@ public struct StanzaError: Error, Hashable, Sendable {
     public enum Condition: String, Hashable, Sendable, CaseIterable {
         /// The stanza does not conform to the standard (8.3.3.1).
         case badRequest = "bad-request"
-        /// Something with this name or address is there already (8.3.3.2).
+        /// An entity with this name or address exists already (8.3.3.2).
         case conflict
-        /// The recipient does not know the request (8.3.3.3).
+        /// The recipient does not support the request (8.3.3.3).
         case featureNotImplemented = "feature-not-implemented"
-        /// The sender lacks the right to do this (8.3.3.4).
+        /// The sender lacks the permission (8.3.3.4).
         case forbidden
-        /// The recipient has no longer this address; perhaps the error has the new one (8.3.3.5).
+        /// The recipient no longer has this address; the error may specify the new one (8.3.3.5).
         case gone
         /// The server has failed (8.3.3.6).
         case internalServerError = "internal-server-error"
         /// The item or address does not exist (8.3.3.7).
         case itemNotFound = "item-not-found"
-        /// An address is no address (8.3.3.8).
+        /// An address is malformed (8.3.3.8).
         case jidMalformed = "jid-malformed"
-        /// The request does not fulfil the recipient's conditions (8.3.3.9).
+        /// The request does not meet the recipient's criteria (8.3.3.9).
         case notAcceptable = "not-acceptable"
-        /// Nobody may do this (8.3.3.10).
+        /// No entity may do this (8.3.3.10).
         case notAllowed = "not-allowed"
-        /// The sender has to give credentials first (8.3.3.11).
+        /// The sender has to provide credentials first (8.3.3.11).
         case notAuthorized = "not-authorized"
-        /// The stanza breaks a local rule, such as a limit on its size (8.3.3.12).
+        /// The stanza violates a local policy, such as a limit on its size (8.3.3.12).
         case policyViolation = "policy-violation"
-        /// The recipient is not there at the moment (8.3.3.13).
+        /// The recipient is temporarily unavailable (8.3.3.13).
         case recipientUnavailable = "recipient-unavailable"
-        /// The request is to go to another address, which the error has (8.3.3.14).
+        /// The request is to be sent to another address, which the error specifies (8.3.3.14).
         case redirect
         /// The sender has to register first (8.3.3.15).
         case registrationRequired = "registration-required"
         /// The recipient's domain has no server, or the server cannot be found (8.3.3.16).
         case remoteServerNotFound = "remote-server-not-found"
-        /// The recipient's server does not answer (8.3.3.17).
+        /// The recipient's server does not respond (8.3.3.17).
         case remoteServerTimeout = "remote-server-timeout"
         /// The recipient or server is too busy (8.3.3.18).
         case resourceConstraint = "resource-constraint"
-        /// The recipient does not offer the service, or is not there (8.3.3.19).
+        /// The recipient does not offer the service, or is unavailable (8.3.3.19).
         case serviceUnavailable = "service-unavailable"
         /// The sender has to subscribe first (8.3.3.20).
         case subscriptionRequired = "subscription-required"
-        /// None of the others; an application's own condition may follow (8.3.3.21).
+        /// None of the others; an application-specific condition may follow (8.3.3.21).
         case undefinedCondition = "undefined-condition"
-        /// The request came at the wrong time (8.3.3.22).
+        /// The request was not expected at this time (8.3.3.22).
         case unexpectedRequest = "unexpected-request"
 
-        /// The type recommended for the condition by RFC 6120, 8.3.3.
+        /// The type that RFC 6120, 8.3.3 recommends for the condition.
         public var usualKind: Kind {
             switch self {
             case .badRequest, .jidMalformed, .notAcceptable, .policyViolation, .redirect: .modify
@@ -78,22 +78,22 @@ public struct StanzaError: Error, Hashable, Sendable {
         }
     }
 
-    /// The possible reaction; `.cancel` if the peer does not say.
+    /// The type; `.cancel` if the peer has not specified it.
     public let kind: Kind
-    /// The condition; `.undefinedCondition` if the peer names no condition of the standard.
+    /// The condition; `.undefinedCondition` if the peer has specified no condition of the standard.
     public let condition: Condition
-    /// The peer's words for people.
+    /// The peer's text for people.
     public let text: String?
-    /// The language of the text (RFC 6120, 8.3.2); nil if the peer does not say.
+    /// The language of the text (RFC 6120, 8.3.2); nil if the peer has not specified it.
     public let language: String?
-    /// The entity that found the error, if not the stanza's recipient.
+    /// The entity that has detected the error, if not the stanza's recipient.
     public let by: JID?
-    /// Where `<gone/>` or `<redirect/>` point: a URI.
+    /// The URI in `<gone/>` or `<redirect/>`.
     public let newAddress: String?
-    /// The name of an application's own condition (RFC 6120, 8.3.4).
+    /// The name of an application-specific condition (RFC 6120, 8.3.4).
     public let application: String?
 
-    /// Makes an error; without a kind, with the usual kind of the condition.
+    /// Creates an error; without a kind, with the usual kind of the condition.
     public init(
         _ condition: Condition, kind: Kind? = nil, text: String? = nil, language: String? = nil, by: JID? = nil,
         newAddress: String? = nil, application: String? = nil
@@ -107,7 +107,7 @@ public struct StanzaError: Error, Hashable, Sendable {
         self.application = application
     }
 
-    /// Reads the `<error/>` of a stanza, or a stanza of type "error"; nil for another element.
+    /// Parses the `<error/>` of a stanza, or a stanza of type "error"; nil for another element.
     public init?(_ element: Element) {
         let namespace = element.namespace
         guard let namespace, Namespace.ofStanzas.contains(namespace) else { return nil }
@@ -124,7 +124,7 @@ public struct StanzaError: Error, Hashable, Sendable {
         }
     }
 
-    /// Reads `<error/>` in any namespace: Bind 2 has its own.
+    /// Parses `<error/>` in any namespace: Bind 2 uses its own.
     init(error: Element) {
         var condition: Condition?
         var newAddress: String?
@@ -145,7 +145,7 @@ public struct StanzaError: Error, Hashable, Sendable {
             newAddress: newAddress, application: application)
     }
 
-    /// The `<error/>` element, without an application's own condition.
+    /// The `<error/>` element, without an application-specific condition.
     public var element: Element { element(in: Namespace.client) }
 
     /// The `<error/>` element in the namespace of its stanza.
@@ -160,11 +160,10 @@ public struct StanzaError: Error, Hashable, Sendable {
         return error
     }
 
-    /// The error as the answer to a stanza, without its payload.
+    /// The error as a response to a stanza, without its payload.
     ///
     /// - Parameter stanza: an iq of type get or set, a message or a presence.
-    /// - Returns: the answer; nil for stanzas that must not be answered with an error: errors, results (RFC 6120,
-    ///   8.3.1).
+    /// - Returns: the response; nil for stanzas that must not cause an error: errors and results (RFC 6120, 8.3.1).
     public func reply(to stanza: Element) -> Element? {
         let type = stanza["type"]
         guard stanza.isStanza, type != "error", type != "result" else { return nil }

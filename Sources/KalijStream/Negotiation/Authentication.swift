@@ -1,6 +1,6 @@
 import KalijXML
 
-/// A SASL exchange, by RFC 6120, 6.4, or by XEP-0388. Runs only inside TLS: `Negotiation` makes sure.
+/// A SASL exchange, by RFC 6120, 6.4, or by XEP-0388. Runs only inside TLS, which `Negotiation` ensures.
 struct Authentication: Sendable {
     private enum Method: Sendable {
         case plain(String)
@@ -11,10 +11,10 @@ struct Authentication: Sendable {
     /// The name of the mechanism for the server.
     let name: String
     private var method: Method
-    /// The error if the server does not prove that its lists are genuine.
+    /// The error that is thrown unless the server proves that its lists are genuine.
     private let descent: AuthenticationError?
 
-    /// How many characters of Base64 a message of the server may have.
+    /// The maximum length of a message of the server in characters of Base64.
     private static let mostCharacters = 65_536
 
     /// An exchange with the credentials.
@@ -59,7 +59,7 @@ struct Authentication: Sendable {
         if case .scram = method { true } else { false }
     }
 
-    /// Whether the proof has been made.
+    /// Whether the proof was computed.
     var hasAnswered: Bool {
         if case .scram(_, let hasAnswered) = method { hasAnswered } else { true }
     }
@@ -83,7 +83,7 @@ struct Authentication: Sendable {
         }
     }
 
-    /// Answers a challenge. The proof is made only if the offer is not below the pins.
+    /// Responds to a challenge. The proof is computed only if the offer is not below the pins, or proven to be genuine.
     ///
     /// - Parameters:
     ///   - challenge: the challenge in Base64.
@@ -106,7 +106,7 @@ struct Authentication: Sendable {
         return Base64.encode(answer.utf8)
     }
 
-    /// Takes the data of a success, in Base64; checks whether the server knows the password, or the token.
+    /// Handles the additional data of a success, in Base64; verifies that the server has the password, or the token.
     mutating func finish(_ data: String) throws(AuthenticationError) {
         switch method {
         case .plain: break
@@ -136,7 +136,7 @@ struct Authentication: Sendable {
     }
 }
 
-/// Text of an element without the white space around, which examples of XEP-0388 have.
+/// The text of an element without surrounding whitespace, which examples of XEP-0388 have.
 enum TrimmedText {
     static func text(_ text: String) -> String {
         let bytes = Array(text.utf8)

@@ -7,7 +7,7 @@ import KalijXML
     import Foundation
 #endif
 
-/// `<success/>` of XEP-0388, with what was set up together with the login. The stream goes on.
+/// `<success/>` of XEP-0388, with the features that were set up together with the login. The stream continues.
 extension Negotiation {
     mutating func succeeded2(_ attempt: LoginAttempt, _ success: Element) throws(NegotiationError) -> [Action] {
         let login = try authenticated(attempt, success.child("additional-data", Namespace.sasl2)?.text ?? "")
@@ -16,12 +16,12 @@ extension Negotiation {
         let jid = JID.received(identity)
         guard jid.bare == configuration.account.bare else { throw .authentication(.otherIdentity) }
         isResumePending = false
-        // The token comes first: it is to be stored before anything else leaves.
+        // The token is the first action: it has to be stored before anything else is sent.
         let token = token(attempt, success).map { [Action.token($0)] } ?? []
         return token + login + (try session(attempt, success, jid))
     }
 
-    /// The new token, if it was asked for or takes the place of the token used.
+    /// The new token, if it was requested or replaces the token used.
     private func token(_ attempt: LoginAttempt, _ success: Element) -> FASTToken? {
         guard let element = success.child("token", Namespace.fast), let secret = element["token"], !secret.isEmpty,
             secret.utf8.count <= FASTToken.mostBytes,
@@ -54,7 +54,7 @@ extension Negotiation {
                 return actions + (try self.bound(attempt, bind, bound, jid))
             }
         }
-        // Nothing was set up: the features tell how it goes on.
+        // No feature was set up: the session is negotiated by the features that follow.
         stage = .features(.authenticated)
         return actions
     }
@@ -63,7 +63,7 @@ extension Negotiation {
         _ attempt: LoginAttempt, _ bind: SessionPlan.Bind, _ element: Element, _ jid: JID
     ) throws(NegotiationError) -> [Action] {
         guard !jid.isBare else { throw .invalidAnswer("the address that was bound has no resource") }
-        // Carbons cannot fail (XEP-0386 section 3.2).
+        // Enabling carbons cannot fail (XEP-0386 section 3.2).
         let bound = Action.bound(jid, carbons: attempt.asks(.carbons, bind))
         let answer = attempt.asks(.enable, bind) ? element.child(in: Namespace.streamManagement) : nil
         guard let answer, let actions = try answeredEnable(answer) else {
@@ -73,7 +73,7 @@ extension Negotiation {
         return [bound] + actions
     }
 
-    /// The features after a binding without stream management: enables it, if offered.
+    /// Handles the features after a binding without stream management: enables it, if offered.
     mutating func manage(_ element: Element, _ bind: SessionPlan.Bind) throws(NegotiationError) -> [Action] {
         guard let features = StreamFeatures(element) else { throw unexpected(element) }
         return [.offered(features)] + enable(features, bind)

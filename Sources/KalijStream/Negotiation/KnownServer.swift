@@ -1,34 +1,40 @@
+<<<<<<< HEAD
 /// A step of the negotiation that may leave before the server asked for it.
 public enum EarlyStep: String, Hashable, Sendable, Codable, CaseIterable {
+=======
+/// A pipelined step of the negotiation, sent before the server has requested it.
+public enum Letter: String, Hashable, Sendable, Codable, CaseIterable {
+>>>>>>> words2
     /// Header and `<starttls/>` together.
     case startTLS
     /// Header and `<auth/>` or `<authenticate/>` together.
     case login
-    /// `<response/>`, the header of the next stream and `<resume/>` together. Prosody takes all of it; ejabberd throws away what
-    /// comes with `<response/>`.
+    /// `<response/>`, the header of the next stream and `<resume/>` together. Prosody processes all of it; ejabberd discards everything
+    /// after `<response/>`.
     case resume
     /// After `<success/>`: the header of the next stream and `<resume/>` together.
     case session
 }
 
-/// What a server at one address has offered, and what has worked: to be stored for account, host, port and kind of TLS.
+/// The features that a server at one address has offered, and the steps that have succeeded: to be stored for account, host, port and
+/// kind of TLS.
 public struct KnownServer: Hashable, Sendable, Codable {
-    /// How the next login can begin unasked.
+    /// The parameters of a pipelined login.
     public struct Login: Hashable, Sendable, Codable {
         /// The mechanism, without a suffix for channel binding.
         public var mechanism: SASLMechanism
-        /// The kind of channel binding; nil without.
+        /// The kind of channel binding; nil for none.
         public var binding: ChannelBindings.Kind?
-        /// Whether the server is told that we could bind and saw no offer (RFC 5802, 6: "y").
+        /// Whether the client declares that it supports binding and has received no offer of it (RFC 5802, 6: "y").
         public var deniesBinding: Bool
         /// Whether XEP-0388 is used.
         public var isSASL2: Bool
         /// The mechanisms offered for tokens (XEP-0484).
         public var fast: [String]
-        /// What can be set up together with the login.
+        /// The features that can be set up together with the login.
         public var inline: Set<InlineFeature>
 
-        /// Makes a way to log in.
+        /// Creates the parameters.
         public init(
             mechanism: SASLMechanism, binding: ChannelBindings.Kind? = nil, deniesBinding: Bool = false,
             isSASL2: Bool = false, fast: [String] = [], inline: Set<InlineFeature> = []
@@ -49,34 +55,53 @@ public struct KnownServer: Hashable, Sendable, Codable {
         }
     }
 
-    /// How the next login can begin; nil if nothing is known.
+    /// The parameters of the next login; nil before the first.
     public var login: Login?
-    /// Whether STARTTLS has worked here.
+    /// Whether STARTTLS has succeeded here.
     public var offersTLS = false
+<<<<<<< HEAD
     /// The letters that failed here.
     public var off: Set<EarlyStep> = []
     /// The letters that have worked here. ``EarlyStep/resume`` is tried before, a few times.
     public var worked: Set<EarlyStep> = []
     /// How often ``EarlyStep/resume`` was tried before it has worked. Learned before each trial: a process that lives shorter than a
     /// trial's silence would otherwise try for ever, and never resume (found by kills at ejabberd).
+=======
+    /// The pipelined steps that failed here.
+    public var off: Set<Letter> = []
+    /// The pipelined steps that have succeeded here. ``Letter/resume`` is tried a limited number of times before.
+    public var worked: Set<Letter> = []
+    /// The number of trials of ``Letter/resume`` before its first success. Recorded ahead of each trial: a process that lives shorter
+    /// than a trial's timeout would otherwise retry for ever, and never resume (found by kills at ejabberd).
+>>>>>>> words2
     public var trials = 0
     static let mostTrials = 2
-    /// What was offered inside TLS before the login, in a short form. ``off`` is emptied when this changes.
+    /// A digest of the offer inside TLS before the login. ``off`` is cleared when it changes.
     public var features = ""
 
-    /// Nothing is known: the login goes by steps.
+    /// Creates the state of a server before the first login, which is negotiated in single steps.
     public init() {}
 
+<<<<<<< HEAD
     /// The same server, at which `letter` failed.
     public func turningOff(_ letter: EarlyStep) -> KnownServer {
+=======
+    /// A copy in which `letter` is disabled after a failure.
+    public func turningOff(_ letter: Letter) -> KnownServer {
+>>>>>>> words2
         var copy = self
         copy.off.insert(letter)
         copy.worked.remove(letter)
         return copy
     }
 
+<<<<<<< HEAD
     /// The server has let us in, with this offer.
     mutating func note(_ choice: LoginMethod, _ offer: SASLOffer) {
+=======
+    /// Records a successful login by this offer.
+    mutating func note(_ choice: LoginChoice, _ offer: SASLOffer) {
+>>>>>>> words2
         let digest = offer.digest
         if digest != features { (off, worked, trials, features) = ([], [], 0, digest) }
         login = Login(choice, offer)

@@ -4,7 +4,7 @@ import KalijXML
 extension Negotiation {
     // MARK: - Beginning
 
-    /// Inside TLS: the header, and with it the login if the server is known.
+    /// Begins inside TLS: sends the header, with the login if it can be pipelined.
     mutating func beginSecured(_ bindings: ChannelBindings) throws(NegotiationError) -> [Action] {
         self.bindings = bindings
         guard let attempt = unaskedLogin() else { return [.send(open(.secured))] }
@@ -15,8 +15,8 @@ extension Negotiation {
         return try sendLogin(attempt)
     }
 
-    /// A login like the last, if that can be sent before the server's features have come. PLAIN shows the password to
-    /// whom it is sent: never unasked.
+    /// A login with the parameters of the last one, if it can be sent before the server's features are received. PLAIN discloses the
+    /// password to the recipient, and is never pipelined.
     private func unaskedLogin() -> LoginAttempt? {
         guard configuration.authenticates, let login = known.login, !known.off.contains(.login) else { return nil }
         guard configuration.pins.hold(login.choice), configuration.userAgent != nil || !login.isSASL2 else {
@@ -33,7 +33,7 @@ extension Negotiation {
         return attempt
     }
 
-    /// The server's features have come.
+    /// Handles the server's features.
     mutating func chooseLogin(_ element: Element) throws(NegotiationError) -> [Action] {
         guard let features = StreamFeatures(element) else { throw unexpected(element) }
         guard var attempt = flight else { return try loginBySteps(features.login) }
@@ -45,7 +45,7 @@ extension Negotiation {
         return []
     }
 
-    /// The best login that the server offers.
+    /// Begins the best login that the server offers.
     private mutating func loginBySteps(_ offer: SASLOffer) throws(NegotiationError) -> [Action] {
         let attempt: LoginAttempt
         do {
@@ -60,13 +60,13 @@ extension Negotiation {
         return try sendLogin(attempt)
     }
 
-    /// With a token if there is one, else with the credentials.
+    /// Uses a token if there is one, else the credentials.
     private func attempt(
         _ choice: LoginMethod, fast: [String], inline: Set<InlineFeature>, offer: SASLOffer?
     ) throws(AuthenticationError) -> LoginAttempt {
         let token = choice.isSASL2 && choice.descent == nil ? usableToken(fast) : nil
         let authentication: Authentication
-        // No password is shown to end a token.
+        // The password is not disclosed for the invalidation of a token.
         guard token != nil || !configuration.invalidatesToken else { throw .offerChanged }
         if let token {
             authentication = Authentication(token)
@@ -86,7 +86,7 @@ extension Negotiation {
         return nil
     }
 
-    /// Whether no token is held for a week more.
+    /// Whether to request a token: none is valid for another week.
     private func wantsToken(_ fast: [String]) -> Bool {
         guard configuration.requestsToken, bindings[.tlsExporter] != nil, fast.contains(HashedToken.wantedMechanism)
         else {
@@ -96,15 +96,15 @@ extension Negotiation {
         return !tokens.contains { $0.mechanism == HashedToken.wantedMechanism && $0.isValid(at: later) }
     }
 
-    /// So long before a token's end a new token is asked for, in milliseconds.
+    /// A new token is requested this long before the expiry of the present one, in milliseconds.
     private static let renewal: Int64 = 7 * 24 * 3600 * 1000
 
-    /// Sends the login, with our header if the login is unasked.
+    /// Sends the login, together with the header if it is pipelined.
     mutating func sendLogin(_ attempt: LoginAttempt) throws(NegotiationError) -> [Action] {
         let request: [UInt8]
         do { request = try attempt.request(configuration) } catch { throw .authentication(error) }
         guard attempt.isUnasked else {
-            // The proof of PLAIN and of a token leaves now.
+            // The proof of PLAIN and of a token is sent now.
             isResumePending = attempt.resume != nil && attempt.authentication.hasAnswered
             stage = .authenticating(attempt)
             return [.send(request)]
@@ -114,7 +114,7 @@ extension Negotiation {
         return [.send(open(.secured, isDeclared: false) + request)]
     }
 
-    // MARK: - Answers
+    // MARK: - Responses
 
     mutating func authenticating(_ attempt: LoginAttempt, _ element: Element) throws(NegotiationError) -> [Action] {
         guard element.namespace == attempt.namespace else { throw unexpected(element) }
@@ -132,14 +132,14 @@ extension Negotiation {
         }
     }
 
-    /// The login goes on with the next token, or with the credentials.
+    /// Continues the login with the next token, or with the credentials.
     private mutating func tokenFailed(
         _ token: FASTToken, _ error: SASLError, _ offer: SASLOffer
     ) throws(NegotiationError) -> [Action] {
         if error.condition == .accountDisabled { throw .sasl(error) }
         suspect = nil
         tokens.removeAll { $0 == token }
-        // Prosody takes one token a connection, and calls the second malformed.
+        // Prosody accepts one token for each connection, and rejects the second as malformed.
         let isKept = error.isTemporary || (hasTriedToken && error.condition == .malformedRequest)
         hasTriedToken = true
         return (isKept ? [] : [.tokenRefused(token)]) + (try loginBySteps(offer))
@@ -150,7 +150,7 @@ extension Negotiation {
         var attempt = attempt
         let isFirst = !attempt.authentication.hasAnswered
         guard let offer = attempt.offer else { throw misuse("a challenge before the features") }
-        // The next stream has begun on our side: no further message of the exchange has a place.
+        // The client has begun the next stream: no further message of the exchange is valid.
         guard isFirst || resumeInFlight == nil else {
             throw .invalidAnswer("a challenge after the end of the exchange")
         }
@@ -170,14 +170,14 @@ extension Negotiation {
         return [.send(response)]
     }
 
-    /// Whether `<resume/>` may leave with the response: at a known server, where that has worked or was not tried.
+    /// Whether `<resume/>` may be sent with the response: at a server where that has succeeded, or has not been tried too often.
     private func mayFlyResume(_ attempt: LoginAttempt) -> Bool {
         guard !attempt.choice.isSASL2, let login = known.login, !login.isSASL2 else { return false }
         return known.worked.contains(.resume)
             || (!known.off.contains(.resume) && known.trials < KnownServer.mostTrials)
     }
 
-    /// `<success/>` of RFC 6120: a new stream begins.
+    /// Handles `<success/>` of RFC 6120: a new stream begins.
     private mutating func succeeded(_ attempt: LoginAttempt, _ element: Element) throws(NegotiationError) -> [Action] {
         let isKnown = known.login != nil
         let actions = try authenticated(attempt, element.text)
@@ -192,11 +192,11 @@ extension Negotiation {
         return actions + [.restartParser(keepingRest: true), .send(open(.authenticated))]
     }
 
-    /// Whether the server has thrown away what left with the response, most likely: `<success/>` has come, and no header of its
-    /// own. The header and `<resume/>` can be sent again then (measured: ejabberd 23.01 and 24.12, 40 times of 40 each).
+    /// Whether the server has most likely discarded what was pipelined with the response: `<success/>` was received, and no stream
+    /// header. The header and `<resume/>` can then be sent again (measured: ejabberd 23.01 and 24.12, 40 times of 40 each).
     public var isRescuable: Bool {
         guard case .header(.authenticated) = stage else { return false }
-        // Where the letter has worked, the server's header is late: a second one would come into a stream that goes on.
+        // Where the step has succeeded before, the server's header is only late: a second header would arrive inside the stream.
         return suspect == .resume && !known.worked.contains(.resume)
     }
 
@@ -204,7 +204,7 @@ extension Negotiation {
         guard isRescuable, let resume = resumeInFlight else { throw .silent(during: stage.description) }
         let learned = learn { $0 = $0.turningOff(.resume) }
         guard !known.off.contains(.session) else {
-            // By steps: the session is planned once more behind the features.
+            // In single steps: the session is planned again after the features.
             (resumeInFlight, suspect) = (nil, nil)
             return learned + [.send(open(.authenticated))]
         }
@@ -212,7 +212,7 @@ extension Negotiation {
         return learned + [.send(open(.authenticated) + StreamManagement.resume(resume).bytes(in: Namespace.client))]
     }
 
-    /// Checks the server's proof; tells the owner of the login.
+    /// Verifies the server's proof, and returns the actions for the successful login.
     mutating func authenticated(_ attempt: LoginAttempt, _ data: String) throws(NegotiationError) -> [Action] {
         var attempt = attempt
         do { try attempt.authentication.finish(data) } catch { throw .authentication(error) }

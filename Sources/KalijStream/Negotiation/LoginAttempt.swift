@@ -1,33 +1,38 @@
 import KalijXML
 
-/// A login under way.
+/// A login in progress.
 struct LoginAttempt: Sendable {
+<<<<<<< HEAD
     /// How the login goes by the server's offer; with a token, how the login would go without.
     var choice: LoginMethod
+=======
+    /// The parameters of the login by the server's offer; with a token, the parameters of the fallback to the credentials.
+    var choice: LoginChoice
+>>>>>>> words2
     var authentication: Authentication
-    /// The server's offer; nil until the features have come.
+    /// The server's offer; nil until the features were received.
     var offer: SASLOffer?
-    /// What can be set up together with the login.
+    /// The features that can be set up together with the login.
     let inline: Set<InlineFeature>
-    /// The mechanism of the token that is asked for.
+    /// The mechanism of the requested token.
     let wantedToken: String?
-    /// Whether the login left with the header.
+    /// Whether the login was sent together with the header.
     var isUnasked = false
-    /// What was asked for together with the login.
+    /// The features requested together with the login.
     var resume: SessionPlan.Resume?
     var bind: SessionPlan.Bind?
 
     /// The namespace of the profile.
     var namespace: String { choice.isSASL2 ? Namespace.sasl2 : Namespace.sasl }
 
-    /// Takes from the plan what can be set up together with the login. Where the former session can be resumed only after the login,
-    /// a binding with the login would end that session.
+    /// Takes over from the plan what can be set up together with the login. If the former session can be resumed only after the login,
+    /// a binding with the login would terminate it.
     mutating func take(_ plan: SessionPlan) {
         if inline.contains(.resume) { resume = plan.resume }
         if inline.contains(.bind), plan.resume == resume { bind = plan.bind }
     }
 
-    /// The parts of Bind 2 that are asked for.
+    /// Whether `feature` is requested with the binding (Bind 2).
     func asks(_ feature: InlineFeature, _ bind: SessionPlan.Bind) -> Bool {
         guard inline.contains(feature) else { return false }
         switch feature {
@@ -50,7 +55,7 @@ struct LoginAttempt: Sendable {
         request.add(Element("initial-response", xmlns: Namespace.sasl2, text: message))
         if let id = configuration.userAgent {
             let agent = request.add(Element("user-agent", xmlns: Namespace.sasl2, attributes: ["id": id]))
-            // For people who look at their sessions; who knows the server has told it before.
+            // For the server's list of clients. A pipelined login omits it: the server has received it before.
             if !isUnasked { agent.add(Element("software", xmlns: Namespace.sasl2, text: configuration.software)) }
         }
         if let resume { request.add(StreamManagement.resume(resume)) }
@@ -75,12 +80,19 @@ struct LoginAttempt: Sendable {
         return element
     }
 
-    /// Compares a login that left unasked with the features that came after.
+    /// Compares a pipelined login with the features that were received afterwards.
     ///
+<<<<<<< HEAD
     /// - Parameter best: the login that these features lead to.
     /// - Throws: If the server does not offer what was used. No proof has left then, except a token's, which is bound to
     ///   the connection.
     mutating func check(_ offer: SASLOffer, best: LoginMethod) throws(AuthenticationError) {
+=======
+    /// - Parameter best: the login that these features would lead to.
+    /// - Throws: If the server does not offer what was used. No proof was sent in that case, except a token's, which is bound to the
+    ///   connection.
+    mutating func check(_ offer: SASLOffer, best: LoginChoice) throws(AuthenticationError) {
+>>>>>>> words2
         guard asked.isSubset(of: offer.inline), best.isSASL2 == choice.isSASL2 else { throw .offerChanged }
         if let token = authentication.token {
             if let descent = best.descent { throw descent }

@@ -1,7 +1,39 @@
 import KalijText
 
+<<<<<<< HEAD:Sources/KalijStream/Negotiation/LoginMethod+Choosing.swift
 extension LoginMethod {
     /// Chooses from the server's offer.
+=======
+/// The parameters of a login: the mechanism, its channel binding, the profile.
+struct LoginChoice: Hashable, Sendable {
+    /// The client's support for channel binding (RFC 5802, 6).
+    enum Flag: String, Hashable, Sendable, Codable {
+        /// "n": the client does not support binding.
+        case unsupported = "n"
+        /// "y": the client supports binding, and the server apparently does not.
+        case unoffered = "y"
+        /// "p": the exchange is bound.
+        case bound = "p"
+    }
+
+    let mechanism: SASLMechanism
+    let binding: ChannelBindings.Kind?
+    let flag: Flag
+    let isSASL2: Bool
+    /// Set if the proof may be sent only if the server's hash of its lists is correct (XEP-0474): the error otherwise.
+    private(set) var descent: AuthenticationError?
+
+    /// The name of the mechanism in the profile.
+    var name: String { binding == nil ? mechanism.rawValue : mechanism.rawValue + Self.suffix }
+
+    private static let suffix = "-PLUS"
+
+    init(mechanism: SASLMechanism, binding: ChannelBindings.Kind?, flag: Flag, isSASL2: Bool) {
+        (self.mechanism, self.binding, self.flag, self.isSASL2) = (mechanism, binding, flag, isSASL2)
+    }
+
+    /// Selects the login from the server's offer.
+>>>>>>> words2:Sources/KalijStream/Authentication/LoginChoice.swift
     ///
     /// - Throws: If nothing is acceptable, or the offer contradicts itself (XEP-0440 section 5).
     init(
@@ -42,7 +74,7 @@ extension LoginMethod {
             if pins.binding != nil, let weaker { return (weaker, usable) }
             return (unbound, nil)
         } catch {
-            // SCRAM alone can prove that the list is genuine.
+            // Only SCRAM can prove that the list is genuine.
             guard error.isDescent else { throw error }
             for (list, kind) in [(bindable, usable), (names.filter { $0 != SASLMechanism.plain.rawValue }, nil)] {
                 if let weaker = try? SASLMechanism.strongest(of: list, credentials: credentials, pinned: nil) {
@@ -58,8 +90,8 @@ extension LoginMethod {
         return .onlyWeakerMechanisms(offered: names, pinned: pinned)
     }
 
-    /// Below the pins an exchange may begin only if the server's hash of its lists could excuse the choice. A genuine list
-    /// that has the pinned kind of binding does not excuse a connection without: the TLS may be an attacker's.
+    /// Below the pins an exchange may begin only if the server's hash of its lists could justify the choice. A genuine list that
+    /// contains the pinned kind of binding does not justify a connection without it: the TLS may terminate at an attacker.
     private func checkDescent(
         _ offer: SASLOffer, _ configuration: Negotiation.Configuration, _ bindings: ChannelBindings
     ) throws(AuthenticationError) {
@@ -76,13 +108,13 @@ extension LoginMethod {
         SASLMechanism(rawValue: name.ends(with: suffix) ? String(name.dropLast(suffix.count)) : name) != nil
     }
 
-    /// The announcements of channel binding (XEP-0440 section 5).
+    /// The server's announcements of channel binding (XEP-0440 section 5).
     private struct Announced {
         /// Whether the server announces any binding.
         let isPossible: Bool
-        /// The best kind that both sides have.
+        /// The strongest kind that both sides support.
         let usable: ChannelBindings.Kind?
-        /// No kind is common to both sides: genuine only with the hash (XEP-0474 section 6, rule 6).
+        /// Whether both sides have no kind in common: the offer is accepted only with the hash (XEP-0474 section 6, rule 6).
         let needsHash: Bool
 
         init(
@@ -91,7 +123,7 @@ extension LoginMethod {
             let bindsAny = names.contains { $0.ends(with: LoginMethod.suffix) }
             isPossible = bindsAny
             guard let kinds else {
-                // ejabberd 23.01 offers mechanisms with binding and no kinds; these cannot work in TLS 1.3.
+                // ejabberd 23.01 offers mechanisms with binding but no kinds; such mechanisms cannot work in TLS 1.3.
                 guard !bindsAny || !isSASL2 else { throw .contradictoryOffer }
                 (usable, needsHash) = (nil, false)
                 return

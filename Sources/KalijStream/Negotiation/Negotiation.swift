@@ -2,19 +2,19 @@ import KalijAddress
 import KalijText
 import KalijXML
 
-/// The way from a connection to a session: RFC 6120 (STARTTLS, SASL, binding) and XEP-0198 (resuming, enabling), or with
-/// fewer round trips XEP-0388 (SASL2), XEP-0386 (Bind 2) and XEP-0484 (FAST).
+/// The negotiation from a connection to a session: RFC 6120 (STARTTLS, SASL, binding) and XEP-0198 (resuming, enabling), or with fewer
+/// round trips XEP-0388 (SASL2), XEP-0386 (Bind 2) and XEP-0484 (FAST).
 ///
-/// A value without socket, clock and disk. The owner passes events in and carries out the returned actions:
+/// A value without socket, clock and disk. The owner passes events and performs the returned actions:
 ///
 /// ```swift
 /// var negotiation = Negotiation(configuration)
 /// for action in try negotiation.handle(.connected(secured: bindings, known: known)) { ... }
 /// ```
 ///
-/// At a known server steps leave before the server asks (``EarlyStep``); what the server then says is checked as if it had
-/// been waited for. Outside TLS nothing is said about the account, and nobody is authenticated. After an error every
-/// further event is an error, too.
+/// At a server with a recorded login, steps are pipelined (``Letter``); the server's responses are then verified as in single steps.
+/// Outside TLS nothing about the account is disclosed, and no authentication takes place. After an error every further event is an
+/// error, too.
 public struct Negotiation: Sendable {
     /// The security of a stream so far.
     enum Phase: Sendable {
@@ -28,21 +28,21 @@ public struct Negotiation: Sendable {
         case requestingTLS
         case securing
         case unauthenticated
-        /// The plan is awaited.
+        /// A plan is pending.
         case planning(Planning)
         case authenticating(LoginAttempt)
         case resuming(SessionPlan.Resume, StreamFeatures)
         case binding(StreamFeatures, SessionPlan.Bind)
-        /// A resource is bound together with the login; whether streams are managed is told by the features to come.
+        /// A resource was bound together with the login; the features that follow determine whether stream management is available.
         case bound(SessionPlan.Bind)
         case enabling
-        /// No session is wanted.
+        /// No session was requested.
         case unwanted
         case established
         case over
     }
 
-    /// What the plan is for.
+    /// The purpose of a plan.
     enum Planning: Sendable {
         /// The login itself.
         case login(LoginAttempt)
@@ -50,46 +50,53 @@ public struct Negotiation: Sendable {
         case response(LoginAttempt, [UInt8])
         /// The stream after the login.
         case stream
-        /// The session, by steps.
+        /// The session, in single steps.
         case session(StreamFeatures)
     }
 
     let configuration: Configuration
     var stage = Stage.new
-    /// A fault of the server's header, kept back because a following stream error would explain more.
+    /// An error in the server's header, deferred because a following stream error would be more specific.
     private var headerProblem: NegotiationError?
-    /// Whether `<resume/>` was sent and not answered, and an unasked letter is not to blame. Still valid after an error: a
-    /// connection that ends in between counts as a failed attempt to resume.
+    /// Whether `<resume/>` was sent and not answered, for other reasons than a pipelined step. Still valid after an error: a connection
+    /// that ends in between counts as a failed attempt to resume.
     public internal(set) var isResumePending = false
+<<<<<<< HEAD
     /// The letter that left unasked and is not answered yet as it should be. Still valid after an error: then the letter
     /// is to be turned off (``KnownServer/turningOff(_:)``). Nil if the login itself was refused.
     public internal(set) var suspect: EarlyStep?
     /// What the owner knows of the server.
+=======
+    /// The pipelined step whose expected response is pending. Still valid after an error: the step is then to be disabled
+    /// (``KnownServer/turningOff(_:)``). Nil if the login itself was rejected.
+    public internal(set) var suspect: Letter?
+    /// The state of the server, as the owner has stored it.
+>>>>>>> words2
     var known = KnownServer()
     var bindings = ChannelBindings([:])
     /// Whether `<starttls/>` was sent.
     var hasAskedForTLS = false
-    /// The login that left with the header.
+    /// The login that was sent together with the header.
     var flight: LoginAttempt?
-    /// What left with the response to the challenge.
+    /// The request to resume that was pipelined with the response to the challenge, or with the header of the next stream.
     var resumeInFlight: SessionPlan.Resume?
     /// Whether no attempt to resume has failed yet.
     var mayResume = true
     /// The tokens that were not tried yet.
     var tokens: [FASTToken]
-    /// Whether a token was refused on this connection.
+    /// Whether a token was rejected on this connection.
     var hasTriedToken = false
 
-    /// Makes a negotiation for a new connection.
+    /// Creates a negotiation for a new connection.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         tokens = configuration.tokens
     }
 
-    /// Takes an event.
+    /// Handles an event.
     ///
     /// - Returns: the next actions, in this order.
-    /// - Throws: `NegotiationError`; the connection is of no more use.
+    /// - Throws: `NegotiationError`; the connection cannot be used any further.
     public mutating func handle(_ event: Event) throws(NegotiationError) -> [Action] {
         do { return try take(event) } catch {
             stage = .over
@@ -132,7 +139,7 @@ public struct Negotiation: Sendable {
         return [.send(open(.plain, isDeclared: false) + Self.startTLS)]
     }
 
-    /// Our header, to be sent.
+    /// The client's header, to be sent.
     mutating func open(_ phase: Phase, isDeclared: Bool = true) -> [UInt8] {
         stage = .header(phase)
         return StreamHeader.bytes(
@@ -147,7 +154,7 @@ public struct Negotiation: Sendable {
             guard header.isNamed("stream", Namespace.stream) else { throw .invalidHeader(problem) }
         }
         stage = .features(phase)
-        // The new stream was begun: from here on the answer to <resume/> is missing, not the letter's.
+        // The new stream has begun: from here on the response to <resume/> is pending, and the step has succeeded.
         if resumeInFlight != nil { isResumePending = true }
         return []
     }
@@ -155,7 +162,7 @@ public struct Negotiation: Sendable {
     private mutating func received(_ element: Element) throws(NegotiationError) -> [Action] {
         switch stage {
         case .established, .over, .new: throw misuse("no element belongs here")
-        // The parser was to be emptied before TLS: an element here was sent in the clear.
+        // The parser was to be reset before TLS: an element here was sent unencrypted.
         case .securing: throw unexpected(element)
         default: break
         }
@@ -179,7 +186,7 @@ public struct Negotiation: Sendable {
 
     // MARK: - Learning
 
-    /// Changes what is known; tells the owner if there is anything new.
+    /// Changes the state of the server; returns an action if it differs.
     mutating func learn(_ change: (inout KnownServer) -> Void) -> [Action] {
         let before = known
         change(&known)

@@ -1,35 +1,35 @@
 import KalijAddress
 
-/// Why there is no session. The connection has to be closed and the negotiation thrown away.
+/// The reason why there is no session. The connection has to be closed and the negotiation discarded.
 public enum NegotiationError: Error, Hashable, Sendable {
-    /// The server closed the stream or the connection while we waited for something.
+    /// The server closed the stream or the connection while a response was pending.
     case closed(during: String)
-    /// Nothing has come from the server for long.
+    /// A timeout: nothing was received from the server for too long.
     case silent(during: String)
     /// The server ended the stream with an error.
     case stream(StreamError)
-    /// The server's stream header is of no use to us.
+    /// The server's stream header is not acceptable.
     case invalidHeader(String)
-    /// The server offers no STARTTLS, or somebody took the offer away (RFC 7590, 3.1).
+    /// The server offers no STARTTLS, or a man in the middle removed the offer (RFC 7590, 3.1).
     case tlsNotOffered
-    /// The server refused STARTTLS after offering STARTTLS (RFC 6120, 5.4.2.2).
+    /// The server rejected STARTTLS after offering it (RFC 6120, 5.4.2.2).
     case tlsRefused
-    /// We could not, or would not, authenticate.
+    /// The authentication failed on the client's side.
     case authentication(AuthenticationError)
-    /// The server refused the authentication.
+    /// The server rejected the authentication.
     case sasl(SASLError)
-    /// The server refused to bind a resource (RFC 6120, 7.6.2).
+    /// The server rejected the binding of a resource (RFC 6120, 7.6.2).
     case bind(StanzaError)
     /// The server bound an address of another account.
     case boundElsewhere(JID)
-    /// An answer lacks a required part.
+    /// A response lacks a required part.
     case invalidAnswer(String)
-    /// An element that has no place here.
+    /// An element that is not expected here.
     case unexpected(element: String, during: String)
-    /// The owner did something out of order.
+    /// The owner passed an event out of order.
     case misuse(String)
 
-    /// Whether user name or password are to blame; nothing changes by trying again.
+    /// Whether user name or password were rejected: a retry would fail again.
     public var isRefusal: Bool {
         switch self {
         case .sasl(let error): error.isRefusal
@@ -40,7 +40,7 @@ public enum NegotiationError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether the login itself failed, whatever it began with.
+    /// Whether the login itself failed, whether it was pipelined or not.
     var isOfLogin: Bool {
         switch self {
         case .sasl(let error): error.isRefusal || error.isTemporary
@@ -49,11 +49,11 @@ public enum NegotiationError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether a login that left with the header may have been refused for that alone, before any proof (measured: ejabberd 24.12,
-    /// to a header without `from`).
+    /// Whether a login that was sent together with the header may have been rejected for that reason alone, before any proof (measured:
+    /// ejabberd 24.12, in response to a header without `from`).
     var mayBeOfHaste: Bool { if case .sasl(let error) = self { error.condition == .notAuthorized } else { false } }
 
-    /// Whether the stored keys are of no use any more and the password would help.
+    /// Whether the stored keys are no longer valid, and the password is required.
     public var needsPassword: Bool {
         if case .authentication(.passwordNeeded) = self { true } else { false }
     }

@@ -20,7 +20,7 @@ extension Negotiation {
         return [.startTLS]
     }
 
-    /// Without authentication the elements of the encrypted stream are the owner's.
+    /// Without authentication, the elements of the encrypted stream are passed to the owner.
     mutating func stay(_ element: Element) throws(NegotiationError) -> [Action] {
         guard let features = StreamFeatures(element) else { throw unexpected(element) }
         stage = .unauthenticated

@@ -29,7 +29,7 @@ extension Negotiation {
             }
             resumeInFlight = resume
             suspect = .resume
-            // A second XML declaration would be an error in the stream that the server still reads.
+            // A second XML declaration would be an error in the stream that the server is still parsing.
             let header = open(.authenticated, isDeclared: false)
             stage = .authenticating(attempt)
             let tried = known.worked.contains(.resume) ? [] : learn { $0.trials += 1 }
@@ -75,7 +75,7 @@ extension Negotiation {
         _ element: Element, _ resume: SessionPlan.Resume, _ features: StreamFeatures
     ) throws(NegotiationError) -> [Action] {
         if element.isNamed("failed", Namespace.streamManagement) {
-            // Only what left with the response was read by the parser of the stream before.
+            // Only what was pipelined with the response was read by the parser of the previous stream.
             let isSpent = suspect == .resume
             let learned = letterHasWorked()
             (isResumePending, mayResume) = (false, false)
@@ -91,7 +91,7 @@ extension Negotiation {
         return learned + (try resumed(element, resume))
     }
 
-    /// The server has read what left with the response.
+    /// Records that the server has processed the pipelined step.
     private mutating func letterHasWorked() -> [Action] {
         guard resumeInFlight != nil, let letter = suspect else { return [] }
         resumeInFlight = nil
@@ -109,7 +109,7 @@ extension Negotiation {
         return [.resumed(handled: handled), .established]
     }
 
-    /// - Parameter failed: the server's answer; nil without.
+    /// - Parameter failed: the server's response; nil if there is none.
     func resumeFailed(_ failed: Element?) -> Action {
         .resumeFailed(
             handled: failed?["h"].flatMap(HandledCount.init(attribute:)),
@@ -118,7 +118,7 @@ extension Negotiation {
 
     // MARK: - Binding
 
-    /// The only iq of a negotiation; no other can be on the stream yet.
+    /// The id of the only iq of a negotiation; no other can be pending yet.
     private static let bindID = "bind"
 
     private mutating func bind(_ plan: SessionPlan.Bind, _ features: StreamFeatures) throws(NegotiationError)
@@ -139,7 +139,7 @@ extension Negotiation {
         guard element.isNamed("iq", Namespace.client), element["id"] == Self.bindID else { throw unexpected(element) }
         if let error = StanzaError(element) {
             guard error.condition == .conflict, bind.resource != nil else { throw .bind(error) }
-            // Another session has the resource, and keeps it: the server chooses one (RFC 6120 section 7.7.2.2).
+            // Another session has the resource, and keeps it: the server chooses another (RFC 6120 section 7.7.2.2).
             var other = bind
             other.resource = nil
             return try self.bind(other, features)
@@ -156,7 +156,7 @@ extension Negotiation {
 
     // MARK: - Enabling
 
-    /// Stream management for the new session, if the server has it.
+    /// Enables stream management for the new session, if the server offers it.
     mutating func enable(_ features: StreamFeatures, _ bind: SessionPlan.Bind) -> [Action] {
         guard features.offersStreamManagement else {
             stage = .established
@@ -166,7 +166,8 @@ extension Negotiation {
         return [.send(StreamManagement.enable(maximum: bind.maximum).bytes(in: Namespace.client))]
     }
 
-    /// Stanzas may arrive as soon as a resource is bound; stanzas before `<enabled/>` are not counted (XEP-0198, 4).
+    /// Handles an element between binding and `<enabled/>`. Stanzas may arrive as soon as a resource is bound; they are not counted
+    /// (XEP-0198, 4).
     mutating func uncounted(_ element: Element) throws(NegotiationError) -> [Action] {
         if element.isStanza { return [.stanza(element)] }
         guard case .enabling = stage else { throw unexpected(element) }
@@ -174,7 +175,7 @@ extension Negotiation {
         return actions
     }
 
-    /// Nil if the element is no answer to `<enable/>`.
+    /// Nil if the element is not a response to `<enable/>`.
     mutating func answeredEnable(_ element: Element) throws(NegotiationError) -> [Action]? {
         if element.isNamed("failed", Namespace.streamManagement) {
             stage = .established
@@ -188,7 +189,7 @@ extension Negotiation {
         return [.enabled(id: resumes ? id : nil, maximum: maximum, location: element["location"]), .established]
     }
 
-    /// The condition of a failure; Prosody's modules for XEP-0388 wrap it in `<error/>`.
+    /// The condition of a failure. Prosody's modules for XEP-0388 wrap it in `<error/>`.
     private func condition(in failed: Element) -> String {
         let places = failed.children + (failed.child("error")?.children ?? [])
         let known = places.first { $0.namespace == Namespace.stanzaErrors && $0.name != "text" }

@@ -4,11 +4,11 @@ import KalijXML
 
 /// The opening tags of a stream (RFC 6120, 4.7).
 enum StreamHeader {
-    /// Our header. `account` is named inside TLS alone (4.7.1: to protect the identity).
+    /// The client's header. It contains `account` only inside TLS (4.7.1: to protect the identity).
     ///
-    /// Prepared addresses hold no character that XML would have to escape; `language` is checked by `isLanguage`.
-    /// - Parameter isDeclared: whether the XML declaration comes before (11.5: it should). What leaves unasked does without, at a
-    ///   server that has let us in before: 21 bytes.
+    /// Prepared addresses contain no character that XML would have to escape; `isLanguage` validates `language`.
+    /// - Parameter isDeclared: whether the XML declaration precedes the header (11.5: it should). A pipelined header omits it, at a
+    ///   server that has accepted a login before: 21 bytes.
     static func bytes(account: JID, isSecured: Bool, language: String, isDeclared: Bool = true) -> [UInt8] {
         var header = isDeclared ? "<?xml version='1.0'?>" : ""
         header += "<stream:stream xmlns='\(Namespace.client)' "
@@ -17,7 +17,7 @@ enum StreamHeader {
         return Array((header + ">").utf8)
     }
 
-    /// Whether a text looks like a language tag (RFC 5646).
+    /// Whether a text has the form of a language tag (RFC 5646).
     static func isLanguage(_ text: String) -> Bool {
         1...64 ~= text.utf8.count
             && text.utf8.allSatisfy { byte in
@@ -26,7 +26,7 @@ enum StreamHeader {
             }
     }
 
-    /// The fault of the server's header; nil if there is none.
+    /// The error in the server's header; nil if there is none.
     static func problem(in header: Element, domain: String) -> String? {
         guard header.isNamed("stream", Namespace.stream) else {
             return "<\(header.name.cut(to: 40))> is no XMPP stream"
@@ -38,7 +38,7 @@ enum StreamHeader {
         guard numbers.count == 2, let major = UInt(numbers[0]), UInt(numbers[1]) != nil, major >= 1 else {
             return "version \"\(version.cut(to: 20))\" is not supported"
         }
-        // RFC 6120, 4.7.1, wants a "from"; a server without "from" has still been found under this name.
+        // RFC 6120, 4.7.1, requires a "from"; a server without it was nevertheless found under this name.
         if let from = header["from"] {
             let sender = JID.received(from)
             guard sender.local == nil, sender.isBare, sender.domain.exact == domain.exact else {

@@ -1,7 +1,6 @@
 import KalijXML
 
-/// The elements that a client sends for stream management. None of them is a stanza: they are neither counted nor
-/// stored.
+/// The elements that a client sends for stream management. None of them is a stanza: they are neither counted nor stored.
 extension StreamManagement {
     /// `<a h='...'/>`. Every stanza in the count must be stored in a way that survives a power failure.
     public static func acknowledgement(_ handled: HandledCount) -> [UInt8] {
@@ -14,7 +13,7 @@ extension StreamManagement {
     /// `</stream:stream>`: ends the session, not only the connection (XEP-0198, 7).
     public static let end: [UInt8] = Array("</stream:stream>".utf8)
 
-    /// `<resume/>`, sent by steps or together with a login.
+    /// `<resume/>`, sent in a step of its own or together with a login.
     static func resume(_ plan: SessionPlan.Resume) -> Element {
         Element(
             "resume", xmlns: Namespace.streamManagement, attributes: ["h": "\(plan.handled)", "previd": plan.id])

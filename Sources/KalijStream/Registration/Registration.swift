@@ -1,11 +1,11 @@
 import KalijAddress
 import KalijXML
 
-/// The registration of an account in an encrypted stream, before any authentication (XEP-0077 section 3.1), perhaps with an
+/// The registration of an account in an encrypted stream, before any authentication (XEP-0077 section 3.1), optionally with an
 /// invitation (XEP-0445).
 ///
-/// A value without socket and terminal, like ``Negotiation``. The owner passes events in and carries out the returned actions. After
-/// an error the registration is over.
+/// A value without socket and terminal, like ``Negotiation``. The owner passes events and performs the returned actions. After an error
+/// the registration has ended.
 public struct Registration: Sendable {
     /// The input, from the owner.
     public enum Event {
@@ -13,17 +13,17 @@ public struct Registration: Sendable {
         case began(StreamFeatures)
         /// An element of the stream.
         case element(Element)
-        /// Answers `.ask`: values by the names of fields.
+        /// The response to `.ask`: values by the names of fields.
         case answered([String: [String]])
     }
 
-    /// The owner's tasks, in this order.
+    /// The actions for the owner, in this order.
     public enum Action {
         /// Send this stanza.
         case send(Element)
-        /// Ask the user; answer with `.answered`.
+        /// Present the form to the user; respond with `.answered`.
         case ask(RegistrationForm)
-        /// The account is there.
+        /// The account was created.
         case registered
     }
 
@@ -44,16 +44,16 @@ public struct Registration: Sendable {
     private var stage = Stage.new
 
     /// - Parameters:
-    ///   - account: the wanted address, with a local part.
-    ///   - password: the wanted password.
+    ///   - account: the requested address, with a local part.
+    ///   - password: the password for the account.
     ///   - token: the token of an invitation; nil without an invitation.
     public init(account: JID, password: String, token: String?) {
         (self.account, self.password, self.token) = (account, password, token)
     }
 
-    /// Takes an event.
+    /// Handles an event.
     /// - Returns: the next actions.
-    /// - Throws: `RegistrationError`; the connection is of no more use.
+    /// - Throws: `RegistrationError`; the connection cannot be used any further.
     public mutating func handle(_ event: Event) throws(RegistrationError) -> [Action] {
         do { return try take(event) } catch {
             stage = .over
@@ -80,7 +80,7 @@ public struct Registration: Sendable {
             guard try isAnswer(element, to: "registration", RegistrationError.refused) else { return [] }
             stage = .over
             return [.registered]
-        // Nothing else of the server's matters before an account is there.
+        // All other elements are ignored: there is no account yet.
         case (.element, _): return []
         default: throw .invalidAnswer("out of order")
         }
@@ -107,7 +107,7 @@ public struct Registration: Sendable {
             children: [payload])
     }
 
-    /// Whether `element` is the positive answer to the request `id`; false for any other element.
+    /// Whether `element` is the result of the request `id`; false for any other element.
     private func isAnswer(
         _ element: Element, to id: String, _ refused: (StanzaError) -> RegistrationError
     ) throws(RegistrationError) -> Bool {

@@ -1,19 +1,19 @@
-/// Why an account was not registered.
+/// The reason why an account was not registered.
 public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The server registers nobody; or only the invited.
+    /// The server does not offer registration, or only with an invitation.
     case notOffered(invitations: Bool)
-    /// The server does not take the invitation.
+    /// The server rejects the invitation.
     case invitation(StanzaError)
-    /// The server refuses the registration: the name is taken, too many registrations, a wrong answer, ...
+    /// The server rejects the registration: a conflict of the name, too many registrations, an incorrect value, ...
     case refused(StanzaError)
     /// An account can only be registered at this address, outside of XMPP.
     case elsewhere(String)
-    /// The answers do not fit the server's questions; in words.
+    /// The values do not match the server's fields; with a description.
     case field(String)
-    /// The server's answer is of no use; in words.
+    /// The server's response is invalid; with a description.
     case invalidAnswer(String)
 
-    /// Whether the address belongs to an account already.
+    /// Whether the address belongs to an existing account.
     public var isTaken: Bool { if case .refused(let error) = self { error.condition == .conflict } else { false } }
 
     public var description: String {

@@ -1,12 +1,12 @@
 import KalijXML
 
-/// A server's questions to a person who registers (XEP-0077 sections 3.1 and 4): a data form, or the older list of fields.
+/// A server's registration form (XEP-0077 sections 3.1 and 4): a data form, or the older list of fields.
 public struct RegistrationForm: Sendable {
     /// The server's instructions, a line each.
     public let instructions: [String]
-    /// The fields besides the user's name and the password that a person answers, in their order.
+    /// The fields for a person to fill in, in their order: all except user name and password.
     public let fields: [DataForm.Field]
-    /// An address where the registration goes on, outside of XMPP (XEP-0066); nil if the server names none.
+    /// An address at which the registration continues, outside of XMPP (XEP-0066); nil if the server specifies none.
     public let link: String?
 
     private enum Style: Sendable {
@@ -21,10 +21,10 @@ public struct RegistrationForm: Sendable {
         "url",
         "date", "misc", "text", "key",
     ]
-    /// The most fields of a form: a person answers the questions.
+    /// The maximum number of fields: a person has to fill them in.
     private static let most = 100
 
-    /// Reads the server's answer.
+    /// Parses the server's response.
     /// - Throws: `RegistrationError`, `.elsewhere` if an account can only be registered at an address of the web.
     init(_ answer: Element) throws(RegistrationError) {
         guard let query = answer.child("query", Registration.namespace) else { throw .invalidAnswer("no questions") }
@@ -60,8 +60,8 @@ public struct RegistrationForm: Sendable {
             && field.effectiveType != .fixed
     }
 
-    /// The answer with `values` by the names of fields.
-    /// - Throws: `RegistrationError.field` if a value is missing, or is not taken, or is for a field that is not asked for.
+    /// The submission with `values` by the names of fields.
+    /// - Throws: `RegistrationError.field` if a value is missing or invalid, or its field is not in the form.
     func query(username: String, password: String, _ values: [String: [String]]) throws(RegistrationError) -> Element {
         if let name = values.keys.sorted().first(where: { name in !fields.contains { $0.name == name } }) {
             throw .field("the server does not ask for \"\(name)\"")

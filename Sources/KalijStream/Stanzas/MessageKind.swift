@@ -1,16 +1,16 @@
-/// The kind of a message's conversation (RFC 6121, 5.2.2).
+/// The type of a message (RFC 6121, 5.2.2).
 public enum MessageKind: String, Hashable, Sendable, CaseIterable {
-    /// A conversation of two.
+    /// A one-to-one conversation.
     case chat
-    /// The answer to a message that could not be delivered or understood.
+    /// An error in response to a message.
     case error
     /// A room.
     case groupchat
-    /// News, without an expected answer.
+    /// An alert or a notification; no reply is expected.
     case headline
-    /// Outside of any conversation; an answer is expected.
+    /// Outside of any conversation; a reply is expected.
     case normal
 
-    /// The meaning of a message's attribute `type`: ``normal`` for no type, or for an unknown type.
+    /// The meaning of the attribute `type`: ``normal`` if it is absent or unknown.
     public init(type: String?) { self = type.flatMap(MessageKind.init(rawValue:)) ?? .normal }
 }

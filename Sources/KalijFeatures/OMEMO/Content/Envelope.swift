@@ -3,21 +3,22 @@ import KalijRatchet
 import KalijText
 import KalijXML
 
-/// What 2 encrypts: parts of the stanza, and what ties them to the stanza (XEP-0420, with the profile of XEP-0384 section 5.5.1).
+/// The plaintext that OMEMO 2 encrypts: parts of the stanza, and affixes that bind them to it (XEP-0420, with the profile of XEP-0384
+/// section 5.5.1).
 struct Envelope {
     /// The parts of the stanza that only the recipients see.
     let content: [Element]
-    /// The bare address of the sender; nil if the envelope does not say.
+    /// The bare address of the sender; nil if the envelope does not specify it.
     let from: JID?
-    /// The bare address of the recipient, or the room; nil if the envelope does not say.
+    /// The bare address of the recipient, or the room; nil if the envelope does not specify it.
     let to: JID?
 
     private static let namespace = "urn:xmpp:sce:1"
-    /// In bytes: the content is padded to this size, and by a random number of bytes more (XEP-0420 section 3).
+    /// In bytes: the content is padded to `size`, plus a random number of up to `more` bytes (XEP-0420 section 3).
     private static let (size, more): (Int, UInt32) = (128, 200)
 
     /// - Parameters:
-    ///   - stanza: the message as it would be in plain.
+    ///   - stanza: the unencrypted message.
     ///   - account: the sender.
     ///   - recipient: the bare address of the recipient, or the room.
     init(_ stanza: Element, from account: JID, to recipient: JID) {
@@ -26,7 +27,7 @@ struct Envelope {
 
     // MARK: Bytes
 
-    /// The envelope as it is sealed.
+    /// The serialized envelope, ready for encryption.
     /// - Throws: `RatchetError.library`
     var bytes: [UInt8] {
         get throws {
@@ -62,8 +63,8 @@ struct Envelope {
 
     /// - Parameters:
     ///   - recipient: the bare address of the recipient, or the room.
-    ///   - isRoom: whether the stanza came by a room: then the envelope has to name the room.
-    /// - Throws: `RatchetError.malformed` if the sender has sealed the content for somebody else, or somebody else has.
+    ///   - isRoom: whether the stanza was received from a room: the envelope then has to specify the room.
+    /// - Throws: `RatchetError.malformed` if the content was encrypted for another recipient, or by another sender.
     func check(from sender: JID, to recipient: JID, isRoom: Bool) throws {
         guard from ?? sender.bare == sender.bare, to ?? recipient == recipient, to != nil || !isRoom else {
             throw RatchetError.malformed("the envelope is of another message")
@@ -72,7 +73,7 @@ struct Envelope {
 
     // MARK: Parts of stanzas
 
-    /// The stanza as it would be in plain: what only the envelope may say counts nowhere else (XEP-0420 section 9).
+    /// The decrypted stanza: parts that only the envelope may contain are ignored elsewhere (XEP-0420 section 9).
     func opened(_ stanza: Element) -> Element {
         let opened = stanza.copy()
         for child in opened.children where Self.isSecret(child) { child.remove() }
@@ -80,8 +81,8 @@ struct Envelope {
         return opened
     }
 
-    /// Whether a part of a stanza is for the recipients alone. Everything else is for servers and rooms, or by them, and does not
-    /// count in an envelope (XEP-0420 section 8).
+    /// Whether a part of a stanza is for the recipients alone. All other parts are for servers and rooms, or added by them, and are
+    /// ignored in an envelope (XEP-0420 section 8).
     static func isSecret(_ part: Element) -> Bool {
         switch part.namespace ?? "" {
         case "jabber:client": ["body", "subject", "thread"].contains(part.name)
@@ -91,7 +92,7 @@ struct Envelope {
         }
     }
 
-    /// The beginnings of the namespaces.
+    /// The prefixes of the namespaces.
     private static let outer = [
         "urn:xmpp:hints", "urn:xmpp:sid:", "urn:xmpp:eme:", "urn:xmpp:sce:", "urn:xmpp:delay", "urn:xmpp:carbons:",
         "urn:xmpp:forward:", "urn:xmpp:mam:", "urn:xmpp:occupant-id:", "urn:xmpp:message-moderate:",

@@ -2,8 +2,8 @@ import KalijAddress
 import KalijSteps
 import KalijStore
 
-/// Which conversations are encrypted. A conversation is encrypted from the first encrypted message on, or by the user's command, and
-/// never plain again by itself.
+/// The conversations that are encrypted. A conversation is encrypted from its first encrypted message on, or by the user's command, and
+/// never reverts to plain by itself.
 struct ConversationEncryption {
     let database: Database
     let account: Int64
@@ -13,7 +13,7 @@ struct ConversationEncryption {
 
     private func key(_ conversation: String) -> [Value] { [.integer(account), .text(conversation)] }
 
-    /// Whether messages of the user's are encrypted in `conversation`. Reads also in no step.
+    /// Whether messages of the user's are encrypted in `conversation`. Can be called outside of a step.
     func isEncrypted(_ conversation: String) throws -> Bool {
         try database.statement("SELECT encrypted FROM omemo_conversation WHERE account = ? AND conversation = ?")
             .first(key(conversation)) { $0.bool() } ?? false
@@ -26,7 +26,7 @@ struct ConversationEncryption {
         ).all([.integer(account)]) { $0.text() }
     }
 
-    /// The user has decided.
+    /// Records the user's decision.
     func set(_ isEncrypted: Bool, for conversation: String) throws {
         try database.run(
             """
@@ -35,9 +35,9 @@ struct ConversationEncryption {
             """, key(conversation) + [.integer(isEncrypted ? 1 : 0)])
     }
 
-    /// An encrypted message has come. Where the user has decided, the decision holds.
+    /// Handles an encrypted message: the conversation is encrypted from now on, unless the user has decided otherwise.
     func came(in conversation: String) throws {
-        // Not a write with each message.
+        // Avoids a write for each message.
         let isDecided = try database.statement(
             "SELECT encrypted IS NOT NULL FROM omemo_conversation WHERE account = ? AND conversation = ?"
         ).first(key(conversation)) { $0.bool() }
@@ -53,9 +53,9 @@ struct ConversationEncryption {
             """, key(conversation))
     }
 
-    // MARK: The other side does not want encryption
+    // MARK: Opt-out
 
-    /// The other side has said so (XEP-0384 section 5.7): messages wait until the user decides.
+    /// The other side has opted out (XEP-0384 section 5.7): messages wait until the user decides.
     func block(_ conversation: String) throws {
         try database.run(
             "UPDATE omemo_conversation SET blocked = 1 WHERE account = ? AND conversation = ? AND encrypted = 1",
@@ -67,7 +67,7 @@ struct ConversationEncryption {
             .first(key(conversation)) { $0.bool() } ?? false
     }
 
-    // MARK: Looking again for keys
+    // MARK: Retries for keys
 
     /// - Returns: whether a timer is to be set.
     func beginLooking(_ conversation: String) throws -> Bool {

@@ -2,7 +2,7 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// Which formats the account uses: 0.3 always, 2 if the user wants it.
+/// The versions that the account uses: 0.3 always, 2 if the user has enabled it.
 struct EnabledVersions {
     let database: Database
     let account: Int64
@@ -10,7 +10,7 @@ struct EnabledVersions {
     init(step: Step) { (database, account) = (step.database, step.account.id) }
     init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
-    /// Whether 2 is used, too.
+    /// Whether 2 is used in addition.
     var usesOMEMO2: Bool {
         get throws {
             try database.statement("SELECT 1 FROM omemo_second WHERE account = ?").first([.integer(account)]) { _ in
@@ -20,10 +20,10 @@ struct EnabledVersions {
         }
     }
 
-    /// The formats, the preferred one first.
+    /// The versions, the preferred one first.
     var all: [OMEMOVersion] { get throws { try usesOMEMO2 ? [.omemo2, .axolotl] : [.axolotl] } }
 
-    /// The formats in which others can write back.
+    /// The versions in which others can respond.
     var published: [OMEMOVersion] {
         get throws {
             try all.filter { format in

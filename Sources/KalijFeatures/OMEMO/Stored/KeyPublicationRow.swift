@@ -4,14 +4,14 @@ import KalijStore
 import KalijText
 import KalijXML
 
-/// The stored state of what this device has published in a format.
+/// The stored state of the publication of this device's keys in one version.
 struct KeyPublicationRow {
     var state: KeyPublicationState
-    /// How often the server was asked: the last question counts.
+    /// The number of requests sent. Only the response to the latest one counts.
     var asked: Int64
     /// When the bundle was published last, in the steady time.
     var publishedAt: Int64?
-    /// Whether a timer waits that publishes the bundle.
+    /// Whether a timer is scheduled that publishes the bundle.
     var isTimed: Bool
     /// When others have removed this device from the list in the last hour, in the steady time.
     var fights: [Int64]
@@ -24,7 +24,7 @@ struct KeyPublicationRow {
     var foreignAt: Int64?
     var problem: String?
 
-    /// The problem at a server that cannot keep keys.
+    /// The problem at a server that cannot store keys.
     static let withoutNodes = Reason(.noKeysAtServer).description
 
     static func load(_ account: Int64, _ dialect: OMEMOVersion, from database: Database) throws -> KeyPublicationRow? {
@@ -51,13 +51,13 @@ struct KeyPublicationRow {
         (foreignAt, problem) = (row.optionalInteger("foreign_at"), row.optionalText("problem"))
     }
 
-    /// The other devices are those of the server's list, without earlier ids of this device.
+    /// Sets the other devices to those of the server's list, without earlier ids of this device.
     mutating func set(_ list: DeviceList, besides device: UInt32?) {
         others = list.devices.filter { $0 != device && !retired.contains($0) }
         labels = list.labels
     }
 
-    /// The list with `device`, or without this device: the names of the other devices stay.
+    /// The list with `device`, or without this device; the labels of the other devices are preserved.
     func list(with device: UInt32? = nil) -> DeviceList {
         DeviceList(others + (device.map { [$0] } ?? []), labels: labels)
     }

@@ -6,15 +6,15 @@ import KalijStore
 struct OwnDevice {
     let id: UInt32
     private let seed: Secret
-    /// In the server's time: older messages were not encrypted for this device.
+    /// When the device was created, in the server's time: older messages were not encrypted for it.
     let madeAt: Int64
     /// Whether messages may be encrypted: the keys are published in this session, and the archive was read.
     let isOpen: Bool
     let isRead: Bool
     let file: String?
-    /// When the database was found to be an old one, in the steady time.
+    /// When the database was detected to be an old copy, in the steady time.
     let restoredAt: Int64?
-    /// Whether nothing was encrypted since.
+    /// Whether no message was encrypted since.
     let isRestoring: Bool
 
     /// Nil if the account has no device yet.
@@ -30,16 +30,16 @@ struct OwnDevice {
         }
     }
 
-    /// The identity key. Most messages need none.
+    /// The identity key, derived on demand: most messages do not require it.
     var identity: Identity { get throws { try Identity(seed: seed) } }
 
-    /// The id alone.
+    /// Loads only the id.
     static func id(of account: Int64, in database: Database) throws -> UInt32? {
         try database.statement("SELECT device FROM omemo_device WHERE account = ?")
             .first([.integer(account)]) { UInt32(clamping: $0.integer()) }
     }
 
-    /// Makes the device. What it encrypts is new, whatever the archive has: there is no need to read the archive first.
+    /// Creates the device. Its keys are new, so the archive need not be read before it encrypts.
     static func make(_ id: UInt32, in step: Step) throws {
         try step.database.run(
             "INSERT OR IGNORE INTO omemo_device(account, device, seed, made_at, read, open, restoring) VALUES (?, ?, ?, ?, 1, 0, 0)",

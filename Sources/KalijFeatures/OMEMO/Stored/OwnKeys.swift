@@ -2,26 +2,26 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// The own prekeys of a format.
+/// The own prekeys of one version.
 struct OwnKeys {
     let step: Step
     let dialect: OMEMOVersion
     private var database: Database { step.database }
     private var key: [Value] { [.integer(step.account.id), .integer(Int64(dialect.rawValue))] }
 
-    /// How many prekeys the bundle has.
+    /// The number of prekeys in the bundle.
     static let wanted: Int64 = 100
-    /// With fewer the bundle is published at once.
+    /// With fewer prekeys the bundle is published immediately.
     static let fewest: Int64 = 25
     /// In milliseconds: how long a signed prekey is in the bundle, and how long it is kept afterwards.
     private static let (age, afterwards): (Int64, Int64) = (7 * 86_400_000, 30 * 86_400_000)
-    /// In milliseconds: how long a used prekey is kept. Until the next bundle is out, and others have read the next bundle, other
-    /// devices choose among the same prekeys: of two devices one in a hundred chooses the prekey of the other.
+    /// In milliseconds: how long a used prekey is kept. Until the next bundle was published and fetched, other devices choose among the
+    /// same prekeys: of two devices, one in a hundred chooses the other's prekey.
     private static let usedAge: Int64 = 86_400_000
 
     // MARK: The bundle
 
-    /// The bundle with fresh keys for those that were used.
+    /// The bundle, with new prekeys in place of those that were used.
     func bundle(_ identity: Identity) throws -> BundleElement {
         try refill()
         let signed = try signed() ?? makeSigned()
@@ -33,7 +33,7 @@ struct OwnKeys {
             signature: try identity.sign(signed.key, dialect), prekeys: prekeys)
     }
 
-    /// How many prekeys the bundle still has.
+    /// The number of unused prekeys.
     func unused() throws -> Int64 {
         try database.statement("SELECT count(*) FROM omemo_prekey WHERE account = ? AND dialect = ? AND used = 0")
             .first(key) { $0.integer() } ?? 0
@@ -54,14 +54,14 @@ struct OwnKeys {
         ).first(key) { $0.integer("id") } ?? 1
     }
 
-    /// No id up to `last` is given any more.
+    /// Excludes all ids up to `last` from further use.
     func skip(through last: UInt32) throws {
         try database.run(
             "UPDATE omemo_own SET next_id = max(next_id, ?) WHERE account = ? AND dialect = ?",
             [.integer(Int64(last) + 1)] + key)
     }
 
-    /// The highest id that was given.
+    /// The highest id that was assigned.
     func last() throws -> Int64 {
         try database.statement("SELECT next_id - 1 AS id FROM omemo_own WHERE account = ? AND dialect = ?")
             .first(key) { $0.integer("id") } ?? 0
@@ -100,7 +100,7 @@ struct OwnKeys {
         return Signed(id: UInt32(clamping: id), key: pair.key, madeAt: step.now)
     }
 
-    /// Replaces an old signed prekey, and forgets signed prekeys that were replaced long ago.
+    /// Replaces an expired signed prekey, and deletes those that were replaced long ago.
     /// - Returns: whether the bundle has changed.
     func rotate() throws -> Bool {
         try database.run(
@@ -111,7 +111,7 @@ struct OwnKeys {
         return true
     }
 
-    // MARK: Being used
+    // MARK: Use
 
     /// The signed prekey of a key exchange.
     func signedPair(_ id: UInt32) throws -> KeyPair? {
@@ -119,23 +119,23 @@ struct OwnKeys {
             .first(key + [.integer(Int64(id))]) { try KeyPair(secret: Secret($0.blob())) }
     }
 
-    /// The prekey of a key exchange; also one that was used, as long as it is kept.
+    /// The prekey of a key exchange; also a used one, as long as it is stored.
     func prekey(_ id: UInt32) throws -> (secret: Secret, isUsed: Bool)? {
         try database.statement("SELECT key, used FROM omemo_prekey WHERE account = ? AND dialect = ? AND id = ?")
             .first(key + [.integer(Int64(id))]) { (Secret($0.blob("key")), $0.bool("used")) }
     }
 
-    /// The prekey was used: it leaves the bundle in this step.
+    /// Marks the prekey as used, which removes it from the bundle.
     func use(_ id: UInt32) throws {
         try database.run(
             "UPDATE omemo_prekey SET used = max(1, ?4) WHERE account = ?1 AND dialect = ?2 AND id = ?3",
             key + [.integer(Int64(id)), .integer(step.steady.now)])
     }
 
-    /// Forgets prekeys that were used a while ago. Messages of the archive may use them until the archive was read.
+    /// Deletes prekeys that were used long ago. Messages of the archive may require them until the archive was read.
     func forgetUsed() throws {
         let now = step.steady.now
-        // After a new start of the machine the clock may be another.
+        // After a reboot the clock may differ.
         try database.run(
             "UPDATE omemo_prekey SET used = max(1, ?3) WHERE account = ?1 AND dialect = ?2 AND used > ?3",
             key + [.integer(now)])
@@ -144,14 +144,14 @@ struct OwnKeys {
             key + [.integer(now - Self.usedAge)])
     }
 
-    /// The archive was read.
+    /// Handles the end of the reading of the archive.
     func archiveRead() throws {
         try forgetUsed()
         try database.run(
             "UPDATE omemo_signed SET read = 1 WHERE account = ? AND dialect = ? AND replaced_at IS NOT NULL", key)
     }
 
-    /// All keys are given up.
+    /// Deletes all keys.
     func removeAll() throws {
         try database.run("DELETE FROM omemo_prekey WHERE account = ? AND dialect = ?", key)
         try database.run("DELETE FROM omemo_signed WHERE account = ? AND dialect = ?", key)

@@ -3,27 +3,27 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// A device of somebody's, or another device of the account.
+/// A device of another account, or another device of the account.
 struct PeerDevice {
-    /// The row.
+    /// The id of the row.
     let id: Int64
     let list: Int64
     let jid: JID
     let dialect: OMEMOVersion
     let device: UInt32
     let isListed: Bool
-    /// The Curve25519 form; nil if no key of the device is known.
+    /// The Curve25519 form of the identity key; nil if none was proven.
     let identity: [UInt8]?
     let isAsked: Bool
     let badUntil: Int64?
-    /// Why the device is left out.
+    /// The reason why the device is excluded.
     let problem: String?
     let readAt: Int64
     let healAt: Int64?
     let hasSession: Bool
     let isStranger: Bool
 
-    /// The device for people.
+    /// The name of the device for people.
     var name: String { "\(jid)/\(device)" }
 
     init(_ row: Row) {
@@ -49,11 +49,11 @@ struct PeerDevices {
     let step: Step
     private var database: Database { step.database }
 
-    /// How many devices of an address are known that its list does not name.
+    /// The maximum number of stored devices of an address that its list does not contain.
     private static let mostUnlisted: Int64 = 64
-    /// The most questions for bundles at a time.
+    /// The maximum number of pending requests for bundles.
     static let mostQuestions: Int64 = 20
-    /// The most about devices of an address: nobody whose server does not answer keeps all others waiting.
+    /// The maximum number for devices of one address: a server that does not respond must not delay requests to all others.
     private static let mostOfList: Int64 = 10
 
     func all(of list: PeerList) throws -> [PeerDevice] {
@@ -97,7 +97,7 @@ struct PeerDevices {
         return try id.flatMap { try self.device($0) }
     }
 
-    /// The devices with this id, of whomever.
+    /// The devices with this id, of any address.
     func devices(called device: UInt32, _ dialect: OMEMOVersion, limit: Int) throws -> [PeerDevice] {
         try database.statement(
             """
@@ -113,7 +113,7 @@ struct PeerDevices {
             ], PeerDevice.init)
     }
 
-    /// - Returns: the device, made if it was not known.
+    /// - Returns: the device, created if it was not stored.
     @discardableResult
     func make(_ device: UInt32, in list: PeerList, isListed: Bool) throws -> PeerDevice? {
         try database.run(
@@ -122,15 +122,15 @@ struct PeerDevices {
         return try self.device(device, of: list)
     }
 
-    /// Whether a device may be added that the list does not name, and that has no session.
+    /// Whether a device may be added that the list does not contain and that has no session.
     func mayAdd(to list: PeerList) throws -> Bool {
         let count = try database.statement("SELECT count(*) FROM omemo_peer WHERE list = ? AND listed = 0")
             .first([.integer(list.id)]) { $0.integer() }
         return count ?? 0 < Self.mostUnlisted
     }
 
-    /// Of too many devices that the list does not name, those go first whose keys nobody has proven, then those without sessions,
-    /// then the oldest.
+    /// Deletes excess devices that the list does not contain: first those without a proven key, then those without a session, then the
+    /// oldest.
     func dropUnlisted(_ list: Int64, except device: PeerDevice) throws {
         try database.run(
             """
@@ -154,8 +154,8 @@ struct PeerDevices {
             "UPDATE omemo_peer SET identity = ? WHERE id = ?", [.blob(identity.bytes), .integer(device.id)])
     }
 
-    /// The newest message of the device that could be read. The stored stamp may be a minute older, so that not every message is a
-    /// write.
+    /// Records the stamp of the newest message of the device that was decrypted. The stored stamp may lag by a minute, to avoid a write
+    /// for each message.
     func set(readAt: Int64, of device: PeerDevice) throws {
         try database.run(
             """
@@ -164,8 +164,8 @@ struct PeerDevices {
             """, [.integer(device.id), .integer(readAt)])
     }
 
-    /// A message of the device could not be read.
-    /// - Returns: how many in a row.
+    /// Counts a message of the device that could not be decrypted.
+    /// - Returns: the number of consecutive failures.
     func failed(_ device: PeerDevice) throws -> Int64 {
         try database.statement("UPDATE omemo_peer SET fails = fails + 1 WHERE id = ? RETURNING fails")
             .first([.integer(device.id)]) { $0.integer() } ?? 0
@@ -176,9 +176,9 @@ struct PeerDevices {
             "UPDATE omemo_peer SET heal_at = ? WHERE id = ?", [.integer(healAt), .integer(device.id)])
     }
 
-    // MARK: Questions
+    // MARK: Requests for bundles
 
-    /// The device is left out for `duration`.
+    /// Excludes the device for `duration`.
     func leaveOut(_ device: PeerDevice, _ problem: String, for duration: Duration) throws {
         try database.run(
             "UPDATE omemo_peer SET asked = 0, bad_until = ?, problem = ? WHERE id = ?",
@@ -191,7 +191,7 @@ struct PeerDevices {
             [.integer(isAsked ? 1 : 0), .integer(device.id)])
     }
 
-    /// Whether another bundle of a device of `list` may be asked for now.
+    /// Whether another bundle of a device of `list` may be requested now.
     func mayAsk(_ list: Int64) throws -> Bool {
         let own = try database.statement("SELECT count(*) FROM omemo_peer WHERE list = ? AND asked = 1")
             .first([.integer(list)]) { $0.integer() }

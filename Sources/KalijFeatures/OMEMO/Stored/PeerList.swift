@@ -1,16 +1,16 @@
 import KalijAddress
 
-/// The list of an address's devices, as it is known here.
+/// The stored list of an address's devices.
 struct PeerList {
     let id: Int64
     let jid: JID
-    /// The number of the session in which the list was told.
+    /// The number of the session in which the list was received.
     let session: Int64
     let toldAt: Int64
-    /// The number of the last session in which changes are told.
+    /// The number of the last session with notifications of changes.
     let watched: Int64
     let isAsked: Bool
-    /// Why the list cannot be had; nil if it can.
+    /// The reason why the list is unavailable; nil if it is available.
     let problem: String?
     let isStranger: Bool
 }

@@ -17,16 +17,16 @@ struct RatchetRow {
     }
 }
 
-/// The stored sessions. At most three of a device are kept; the one with the newest message sends.
+/// The stored sessions. At most three of each device are kept; the one with the newest message sends.
 struct RatchetSessions {
     let step: Step
     private var database: Database { step.database }
 
     private static let most: Int64 = 3
-    /// Of addresses that nobody of the account knows.
+    /// The maximum for the addresses of strangers.
     private static let mostOfStrangers: Int64 = 200
 
-    /// The newest first. A damaged session counts as lost.
+    /// All sessions, the newest first. A corrupted session is treated as lost.
     func all(of device: PeerDevice) throws -> [RatchetRow] {
         try database.statement(
             "SELECT id, peer, data, place, sends FROM omemo_session WHERE peer = ? ORDER BY place DESC, id DESC"
@@ -39,7 +39,7 @@ struct RatchetSessions {
         return try all(of: device).first { $0.sends }
     }
 
-    /// The place of a session whose key nobody has proven to be the device's. The session never sends, and takes no room from others.
+    /// The place of a session whose key is not proven to be the device's. The session never sends, and displaces no other.
     static let unproven: Int64 = -1
 
     /// - Parameter place: the stamp of the newest message.
@@ -47,7 +47,7 @@ struct RatchetSessions {
         _ = try insert(session, of: device, place: place, sends: sends)
     }
 
-    /// - Returns: the row.
+    /// - Returns: the id of the row.
     func insert(_ session: Session, of device: PeerDevice, place: Int64, sends: Bool) throws -> Int64 {
         try database.run(
             "INSERT INTO omemo_session(account, peer, data, place, sends, prekey, stranger) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -76,7 +76,7 @@ struct RatchetSessions {
             """, [.integer(step.account.id), .integer(Self.mostOfStrangers)])
     }
 
-    /// The session has sent or read a message.
+    /// Stores the session after it has encrypted or decrypted a message.
     /// - Parameter place: the stamp of the message; nil if it is no newer than others.
     func save(_ session: Session, in row: Int64, place: Int64?) throws {
         try database.run(
@@ -84,7 +84,7 @@ struct RatchetSessions {
             [.blob(session.stored), .optional(place), .integer(row)])
     }
 
-    /// Whoever has shown another key does not get what is sent to the key before.
+    /// Stops the sessions with former keys: a device that has presented another key receives no messages for the former one.
     func stopSending(to device: PeerDevice, except key: PublicKey) throws {
         for row in try all(of: device) where row.session.theirs.key != key { try stopSending(row.id) }
     }
@@ -93,25 +93,25 @@ struct RatchetSessions {
         try database.run("UPDATE omemo_session SET sends = 0 WHERE id = ?", [.integer(row)])
     }
 
-    /// No session of a device sends any more; what comes in the sessions can still be read.
+    /// Stops all sessions of a device from sending; messages received in them can still be decrypted.
     func stopSending(to device: PeerDevice) throws {
         try database.run("UPDATE omemo_session SET sends = 0 WHERE peer = ?", [.integer(device.id)])
     }
 
-    /// No session sends any more.
+    /// Stops all sessions from sending.
     func stopSendingAll() throws {
         try database.run("UPDATE omemo_session SET sends = 0 WHERE account = ?", [.integer(step.account.id)])
     }
 
-    /// The sessions that were begun with one prekey of this device do not send: one of them is not of the device that has got the
-    /// prekey.
+    /// Stops the sessions that were begun with the same prekey of this device: at least one of them is not with the device that has
+    /// fetched the prekey.
     func stopSending(begunWith prekey: UInt32) throws {
         try database.run(
             "UPDATE omemo_session SET sends = 0 WHERE account = ? AND prekey = ?",
             [.integer(step.account.id), .integer(Int64(prekey))])
     }
 
-    /// The addresses that nobody knew are known from now on.
+    /// Records that the address of the list no longer counts as a stranger's.
     func known(_ list: PeerList) throws {
         try database.run("UPDATE omemo_list SET stranger = 0 WHERE id = ?", [.integer(list.id)])
         try database.run(

@@ -3,24 +3,24 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// The encrypted contents that have come: each is read once, whoever shows it again.
+/// Digests of the encrypted contents that were received: each is decrypted once, whichever stanza repeats it.
 struct SeenCiphertexts {
     let step: Step
     private var account: Value { .integer(step.account.id) }
 
-    /// So many contents later a content without a message is forgotten.
+    /// After this number of further contents, a content without a message is deleted.
     private static let validity: Int64 = 20_000
-    /// How often that is looked at; and how far back, because a row may have been passed over.
+    /// The interval of these deletions; and the range that each covers, since a row may have been skipped.
     private static let (portion, window): (Int64, Int64) = (100, 1000)
 
-    /// Names the content. The sender is a part of the name: what somebody copies is another content.
+    /// Identifies the content. The sender is part of the digest: a copy by somebody else is another content.
     static func digest(_ bytes: [UInt8], of device: UInt32, _ sender: JID) throws -> [UInt8] {
         try ContentDigest.sha256(Array("\(sender.bare.description)\u{0}\(device)\u{0}".utf8) + bytes)
     }
 
     enum Seen: Equatable {
         case no
-        /// In a message that is stored in this row; nil if it has none.
+        /// In a message stored in this row; nil if there is none.
         case before(Int64?)
     }
 
@@ -29,7 +29,7 @@ struct SeenCiphertexts {
             .first([.blob(digest), account]) { .before($0.optionalInteger()) } ?? .no
     }
 
-    /// A content was read. Its message gets a row later, or none.
+    /// Records a content that was decrypted. The row of its message is set later, if there is one.
     func add(_ digest: [UInt8]) throws {
         try step.database.run(
             "INSERT OR IGNORE INTO omemo_seen(account, digest) VALUES (?, ?)", [account, .blob(digest)])
@@ -40,7 +40,7 @@ struct SeenCiphertexts {
             [.integer(last - Self.window), .integer(last)])
     }
 
-    /// The message with the content was stored in `row`.
+    /// Records that the message with the content is stored in `row`.
     func set(_ row: Int64, of digest: [UInt8]) throws {
         try step.database.run(
             """

@@ -2,18 +2,18 @@ import KalijRatchet
 import KalijSteps
 import KalijStore
 
-/// The keys of messages that have not come. The oldest are given up first; where all together are too many, those of the address
-/// with the most keys: strangers with many addresses cost no contact a message.
+/// The keys of messages that were skipped. The oldest are deleted first; if the total exceeds its limit, those of the address with the
+/// most keys: strangers with many addresses must not cost a contact any message.
 struct SkippedKeys {
     let step: Step
     private var database: Database { step.database }
 
-    /// How many keys are added between two looks.
+    /// The number of keys that are added between two checks of the limits.
     private static let portion: Int64 = 64
-    /// Of a session, of an address, and of all.
+    /// The maximum for a session, for an address, and in total.
     private static let (ofSession, ofAddress, ofAll): (Int64, Int64, Int64) = (1000, 5000, 50_000)
 
-    /// The share of all unproven devices: their skipped keys together are limited like those of one address.
+    /// The share of all unproven devices: their skipped keys together have the limit of one address.
     static let unproven: Int64 = 0
 
     func key(_ name: Session.SkippedKey.Name, of session: Int64) throws -> Secret? {
@@ -37,7 +37,7 @@ struct SkippedKeys {
                     .blob(key.messageKey.exported),
                 ])
         }
-        // Rows are counted now and then, because counting takes longer than keeping a key.
+        // Rows are counted only at intervals, because counting takes longer than storing a key.
         let isRound = database.lastInsertedRow % Self.portion < Int64(keys.count)
         if isRound { try drop(session, list) }
     }
@@ -53,7 +53,7 @@ struct SkippedKeys {
             DELETE FROM omemo_kept WHERE list = ?1 AND id <=
                 (SELECT id FROM omemo_kept WHERE list = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
             """, [.integer(list), .integer(Self.ofAddress)])
-        // Rows are counted only if many numbers were given.
+        // Rows are counted only if the range of ids exceeds the limit.
         let first = try database.statement("SELECT min(id) FROM omemo_kept").first { $0.integer() } ?? 0
         guard database.lastInsertedRow - first > Self.ofAll else { return }
         try dropLargest(try database.statement("SELECT count(*) FROM omemo_kept").first { $0.integer() } ?? 0)

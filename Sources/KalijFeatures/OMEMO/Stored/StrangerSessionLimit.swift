@@ -2,15 +2,15 @@ import KalijAddress
 import KalijSteps
 import KalijStore
 
-/// Bounds for the sessions that strangers begin: each costs this device a prekey.
+/// Limits the sessions that strangers begin: each consumes a prekey of this device.
 struct StrangerSessionLimit {
     let step: Step
 
-    /// How many of a domain begin a session in an hour, in milliseconds.
+    /// The number of sessions that a domain may begin in an hour; and an hour in milliseconds.
     private static let (most, hour): (Int64, Int64) = (20, 3_600_000)
 
-    /// Counts a session that `stranger` begins.
-    /// - Returns: when the message is to be read, in the steady time; nil if now.
+    /// Counts a session begun by `stranger`.
+    /// - Returns: when the message is to be decrypted, in the steady time; nil if now.
     func postponed(_ stranger: JID) throws -> Int64? {
         let now = step.steady.now
         let values: [Value] = [.integer(step.account.id), .text(stranger.domain)]

@@ -1,19 +1,19 @@
-/// What this device has published in the present session, as a value: takes what happens, and returns what to do.
+/// The publication of this device's keys in the present session, as a value: takes events, and returns actions.
 ///
-/// In each session the list is read, and the bundle of this device: both may have been changed by other devices, or by an old
-/// copy of the database. The bundle comes first, because others read the bundles of whatever the list names.
+/// In each session the list is read, and the bundle of this device: both may have been changed by other devices, or by an old copy of
+/// the database. The bundle is published first, because others fetch the bundles of all devices in the list.
 struct KeyPublicationState: Equatable {
     enum Stage: String {
-        /// No session, or a server without nodes.
+        /// No session, or a server without PEP.
         case off
-        /// The list was asked for.
+        /// The list was requested.
         case askingList = "asking-list"
-        /// The bundle under the id of this device was asked for.
+        /// The bundle under the id of this device was requested.
         case askingBundle = "asking-bundle"
         case publishingBundle = "publishing-bundle"
-        /// The server takes no options: the node is configured first, or a node for one item would lose other devices' items.
+        /// The server rejects publish-options: the node is configured first, since a node for one item would lose other devices' items.
         case adaptingBundle = "adapting-bundle"
-        /// There is no node: the bundle was published as it is, and the node is to be configured.
+        /// The node does not exist: the bundle was published without options, and the node is to be configured.
         case creatingBundle = "creating-bundle"
         /// The node has another configuration.
         case configuringBundle = "configuring-bundle"
@@ -21,56 +21,56 @@ struct KeyPublicationState: Equatable {
         case configuringList = "configuring-list"
         /// Others can encrypt for this device.
         case ready
-        /// The server does not keep the keys.
+        /// The server does not store the keys.
         case refused
     }
 
     var stage: Stage
-    /// Whether the server's list has this device.
+    /// Whether the server's list contains this device.
     var isListed: Bool
     /// Whether the bundle has to be published.
     var isDue: Bool
-    /// How often the question of the stage was asked.
+    /// The number of attempts of the stage's request.
     var attempts: Int
 
     init(_ stage: Stage = .off, isListed: Bool = false, isDue: Bool = true, attempts: Int = 0) {
         (self.stage, self.isListed, self.isDue, self.attempts) = (stage, isListed, isDue, attempts)
     }
 
-    /// The bundle that the server has under the id of this device.
+    /// The bundle that the server stores under the id of this device.
     enum Found: Equatable {
         case nothing
-        /// What this device has published last.
+        /// The bundle that this device has published last.
         case same
-        /// An older one of this device.
+        /// An earlier bundle of this device.
         case old
-        /// One of this device with ids that were never given here: the database is an old copy.
+        /// A bundle of this device with ids that were not assigned here: the database is an old copy.
         case newer
-        /// Of another key: to be overwritten, or a reason for another id.
+        /// A bundle with another key: to be overwritten, or a reason for another id.
         case foreign(overwrite: Bool)
     }
 
     enum Event: Equatable {
-        /// A new session, and a server with nodes.
+        /// A session began at a server with PEP.
         case began
         case sessionLost
         case list(hasThisDevice: Bool)
         case bundle(Found)
-        /// The server has done what the stage asks for.
+        /// The request of the stage has succeeded.
         case done
-        /// The node has another configuration than the publish-options say (XEP-0060 section 7.1.5).
+        /// The configuration of the node does not match the publish-options (XEP-0060 section 7.1.5).
         case otherwiseConfigured
-        /// The server does not take the publish-options.
+        /// The server rejects the publish-options.
         case optionsRefused
-        /// There is no node that could be configured.
+        /// The node to be configured does not exist.
         case nodeMissing
         case refused(String)
         case unanswered
-        /// The list does not name this device any more.
+        /// The list no longer contains this device.
         case removed
         /// The keys have changed.
         case changed
-        /// The user does not want the keys published any more.
+        /// The user has withdrawn the keys from publication.
         case unpublished
     }
 
@@ -81,7 +81,7 @@ struct KeyPublicationState: Equatable {
         case configureBundle
         case publishList(withOptions: Bool)
         case configureList
-        /// Another id is to be chosen.
+        /// Choose another id.
         case newID
         /// The database is an old copy.
         case restored

@@ -1,7 +1,7 @@
 import KalijRatchet
 import KalijXML
 
-/// The keys of a device, as the device has published them; not checked.
+/// The keys of a device as published, not validated.
 struct BundleElement {
     typealias Key = (id: UInt32, key: [UInt8])
 
@@ -10,7 +10,7 @@ struct BundleElement {
     let signature: [UInt8]
     let prekeys: [Key]
 
-    /// The most prekeys that are read.
+    /// The maximum number of prekeys that are parsed.
     private static let most = 1000
     /// In bytes: a signature is the longest part.
     private static let longest = 64
@@ -43,7 +43,7 @@ struct BundleElement {
     func element(_ dialect: OMEMOVersion) -> Element {
         let names = Names(dialect)
         let list = Element("prekeys")
-        // Each is a tree of its own until it is added: not all at once, because that is much memory.
+        // Each is a separate tree until it is added: creating all of them first would take much memory.
         for prekey in prekeys { list.add(Element(names.prekey, [names.prekeyID: "\(prekey.id)"], base64: prekey.key)) }
         return Element(
             "bundle", xmlns: dialect.namespace,
@@ -53,7 +53,7 @@ struct BundleElement {
             ])
     }
 
-    /// What is needed to begin a session, with a prekey chosen at random.
+    /// The parts required to begin a session, with a prekey chosen at random.
     /// - Throws: `RatchetError`
     func chosen(_ dialect: OMEMOVersion) throws -> Bundle {
         guard !prekeys.isEmpty else { throw RatchetError.withoutPrekey }
@@ -62,7 +62,7 @@ struct BundleElement {
             dialect, identity: identity, signedPrekey: signedPrekey, signature: signature, prekey: prekeys[place])
     }
 
-    /// The names of the parts in a format.
+    /// The names of the parts in one version.
     private struct Names {
         let identity, signed, signedID, signature, prekey, prekeyID: String
 

@@ -1,29 +1,29 @@
 import KalijRatchet
 import KalijXML
 
-/// The devices of an address, as the address has published them.
+/// The devices of an address as published.
 struct DeviceList: Equatable {
     let devices: [UInt32]
-    /// The names of devices, in 2; kept for others to read, and not shown here.
+    /// The labels of devices, in 2; preserved for other clients, and not displayed here.
     let labels: [UInt32: Label]
 
-    /// A name of a device, with the signature of the device.
+    /// A label of a device, with the device's signature.
     struct Label: Equatable {
         let text: String
         let signature: String
 
-        /// In bytes. The standard recommends 53 characters.
+        /// The maximum length in bytes. The standard recommends 53 characters.
         static let most = 400
     }
 
-    /// Of an address.
+    /// The maximum for an address.
     static let most = 64
-    /// Of the own address.
+    /// The maximum for the own address.
     static let mostOwn = 32
 
     init(_ devices: [UInt32], labels: [UInt32: Label] = [:]) { (self.devices, self.labels) = (devices, labels) }
 
-    /// The list in the content of an item; nil for anything else. Ids that no device has are left out.
+    /// The list in the content of an item; nil for anything else. Invalid and repeated ids are skipped.
     init?(_ element: Element, _ dialect: OMEMOVersion) {
         guard element.isNamed(Self.name(dialect), dialect.namespace) else { return nil }
         var (devices, known): ([UInt32], Set<UInt32>) = ([], [])
@@ -49,7 +49,7 @@ struct DeviceList: Equatable {
 }
 
 extension DeviceList.Label {
-    /// Nil for a device without a name, or with one that is too long.
+    /// Nil for a device without a label, or with one that is too long.
     fileprivate init?(_ device: Element) {
         guard let text = device["label"], let signature = device["labelsig"],
             text.utf8.count + signature.utf8.count <= Self.most

@@ -18,9 +18,9 @@ struct EncryptedElement {
         let bytes: [UInt8]
     }
 
-    /// Several devices of a room may have the same id.
+    /// The maximum number of keys with the same device id, which several devices of a room may have.
     private static let mostAlike = 3
-    /// In bytes: a key exchange has less than 300.
+    /// In bytes: a key exchange has fewer than 300.
     private static let longest = 1000
 
     /// The encrypted part of a message; nil if there is none, or if it is malformed.
@@ -31,10 +31,10 @@ struct EncryptedElement {
         (self.dialect, self.sender, self.header, body) = (dialect, sender, header, element.child("payload"))
     }
 
-    /// Whether there is a payload: an empty message has none.
+    /// Whether there is a payload, which an empty message does not have.
     var hasPayload: Bool { body != nil }
 
-    /// Nil in an empty message.
+    /// The payload; nil in an empty message.
     /// - Throws: `RatchetError.malformed`
     var payload: [UInt8]? {
         get throws {
@@ -47,8 +47,8 @@ struct EncryptedElement {
     /// The IV of the payload, in 0.3.
     var iv: [UInt8]? { header.child("iv")?.bytesOfBase64(atMost: Self.longest) }
 
-    /// The encrypted part of a message that the device `device` of `account` can read; any other part if it can read none; nil if
-    /// no part is well-formed. A message that devices of both formats are to read has two parts.
+    /// The encrypted part of a message that the device `device` of `account` can decrypt; any other part if there is none; nil if no
+    /// part is well-formed. A message for devices of both versions has two parts.
     static func meant(for device: UInt32?, of account: JID, in message: Element) -> EncryptedElement? {
         let parts = [OMEMOVersion.omemo2, .axolotl].compactMap { EncryptedElement(message, $0) }
         let part = device.flatMap { device in parts.first { !$0.elements(for: device, of: account.description).isEmpty }
@@ -56,7 +56,7 @@ struct EncryptedElement {
         return part ?? parts.last
     }
 
-    /// Whether a message claims to be encrypted in this way.
+    /// Whether a message has an `<encrypted/>` element of OMEMO.
     static func isMeant(by message: Element) -> Bool {
         OMEMOVersion.allCases.contains { message.child("encrypted", $0.namespace) != nil }
     }

@@ -13,7 +13,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
         }.joined()
     }
 
-    /// Reads 64 hexadecimal digits, in groups or not; nil for anything else. The type of a key of 0.3, `05`, may come first.
+    /// Parses 64 hexadecimal digits, grouped or not; nil for anything else. The type prefix of a key of 0.3, `05`, is optional.
     public init?(_ text: String) {
         var digits = text.lowercased().filter { !$0.isWhitespace && $0 != ":" && $0 != "-" }
         if digits.count == 66, digits.begins(with: "05") { digits.removeFirst(2) }

@@ -7,7 +7,7 @@ import KalijXML
 enum Nodes {
     private static let pubsub = "http://jabber.org/protocol/pubsub"
 
-    /// Asks `jid` for the newest item of `node`, or for the item `id`; nil is the account itself.
+    /// Requests the newest item of `node` at `jid`, or the item `id`; a nil `jid` is the account itself.
     static func items(of node: String, id: String? = nil, at jid: JID?) -> Element {
         let items = Element("items", xmlns: pubsub, attributes: ["node": node])
         if let id {
@@ -18,15 +18,15 @@ enum Nodes {
         return .request(.get, Element("pubsub", xmlns: pubsub, children: [items]), to: jid)
     }
 
-    /// The content of the last item in an answer to ``items(of:id:at:)``; nil if there is none.
+    /// The content of the last item in a response to ``items(of:id:at:)``; nil if there is none.
     static func content(of node: String, in answer: Element) -> Element? {
         guard let items = answer.child("pubsub", pubsub)?.child("items"), items["node"] == node else { return nil }
         return items.children("item").last?.children.first
     }
 
-    /// Publishes an item that everybody may read.
-    /// - Parameter withOptions: whether a node that is not open is refused, instead of being published to.
-    /// - Parameter isOfMany: whether the node keeps many items.
+    /// Publishes an item with public read access.
+    /// - Parameter withOptions: whether the request fails at a node with another configuration, instead of publishing to it.
+    /// - Parameter isOfMany: whether the node stores many items.
     static func publish(
         _ content: Element, as id: String, to node: String, isOfMany: Bool = false, withOptions: Bool
     ) -> Element {
@@ -40,7 +40,7 @@ enum Nodes {
         return .request(.set, element)
     }
 
-    /// Configures `node` so that everybody may read the items.
+    /// Configures `node` with public read access.
     static func configure(_ node: String, isOfMany: Bool = false) -> Element {
         let owner = pubsub + "#owner"
         let form = DataForm(.submit, formType: pubsub + "#node_config", fields: open(isOfMany))
@@ -55,7 +55,7 @@ enum Nodes {
         ] + (isOfMany ? [DataForm.Field("pubsub#max_items", values: ["max"])] : [])
     }
 
-    /// Takes this device's bundle from the server: its node, or its item of the node.
+    /// Deletes this device's bundle from the server: its node, or its item of the node.
     static func deleteBundle(of device: UInt32, _ dialect: OMEMOVersion) -> Element {
         let node = dialect.bundleNode(device)
         guard dialect == .omemo2 else { return delete(node) }
@@ -70,7 +70,7 @@ enum Nodes {
         return .request(.set, Element("pubsub", xmlns: owner, children: [delete]))
     }
 
-    /// Has `jid` tell `account` of changes of `node`.
+    /// Subscribes `account` to `node` at `jid`.
     static func subscribe(to node: String, at jid: JID, _ account: JID) -> Element {
         let subscribe = Element("subscribe", xmlns: pubsub, attributes: ["node": node, "jid": account.description])
         return .request(.set, Element("pubsub", xmlns: pubsub, children: [subscribe]), to: jid)

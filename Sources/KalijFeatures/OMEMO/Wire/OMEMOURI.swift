@@ -7,15 +7,15 @@ import KalijText
 public struct OMEMOURI: Sendable, Equatable {
     /// The bare address.
     public let jid: JID
-    /// Keys that are verified by whoever shows the URI.
+    /// Keys that the presenter of the URI has verified.
     public let verified: [Fingerprint]
-    /// Keys that are not to be trusted.
+    /// Keys that are to be distrusted.
     public let distrusted: [Fingerprint]
 
-    /// The most keys of a URI.
+    /// The maximum number of keys in a URI.
     private static let most = 100
 
-    /// - Parameter text: nil is returned for a URI without keys, and for one with anything but keys where keys are expected.
+    /// - Parameter text: a URI. The result is nil if it has no keys, or an invalid one.
     public init?(_ text: String) {
         guard text.utf8.count <= 20_000, let uri = URLComponents(string: text), uri.scheme?.lowercased() == "xmpp",
             let query = uri.query, let jid = try? JID(uri.path)

@@ -1,23 +1,22 @@
 import KalijAddress
 import KalijXML
 
-/// A room in the list that the account's devices share: native (XEP-0402 section 3), or in the former list (XEP-0048
-/// section 3.1).
+/// A room in the list that the account's devices share: native (XEP-0402 section 3), or in the former list (XEP-0048 section 3.1).
 struct Bookmark {
     /// The bare address of the room.
     let room: JID
     let autojoin: Bool
     let nick: String?
     let password: String?
-    /// The `<conference/>` as it came, with whatever other clients have put there.
+    /// The `<conference/>` as it was received, with the extensions of other clients.
     let element: Element
 
     static let native = "urn:xmpp:bookmarks:1"
     static let former = "storage:bookmarks"
-    /// The longest kept element, in bytes.
+    /// The maximum length of a stored element in bytes.
     private static let longest = 20_000
 
-    /// - Parameter id: the id of the native item, the room's address; nil in the former list, where the element says.
+    /// - Parameter id: the id of the native item, the room's address; nil in the former list, where the element has it.
     init?(_ element: Element, id: String?) {
         guard element.isNamed("conference", id == nil ? Self.former : Self.native),
             let room = (id ?? element["jid"]).flatMap(JID.prepared), room.isBare, room.local != nil,
@@ -30,7 +29,7 @@ struct Bookmark {
         password = element.child("password")?.text
     }
 
-    /// The room's element with the account's wish; what other clients have put there stays.
+    /// The room's element with the state that the user has chosen; extensions of other clients are preserved.
     static func element(_ room: RoomRow, isNative: Bool, over base: Element?) -> Element {
         let namespace = isNative ? native : former
         let element = Element("conference", xmlns: namespace)

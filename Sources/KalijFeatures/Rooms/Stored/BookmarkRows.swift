@@ -2,21 +2,21 @@ import KalijAddress
 import KalijStore
 import KalijXML
 
-/// The list as it was seen before, with the own changes to it.
+/// The list as it was last read, with the changes of this device.
 struct BookmarkRows {
     let database: Database
     let account: Int64
 
     struct Row {
         let room: JID
-        /// The element as it was seen before; nil if the room was not there.
+        /// The element as it was last read; nil if the room was not in the list.
         let xml: String?
         let autojoin: Bool
         let change: BookmarkMerge.Change
-        /// When this device has written the room last, in the steady time.
+        /// When this device last wrote the room, in the steady time.
         let writtenAt: Int64?
 
-        /// The element as it was seen before.
+        /// The parsed element.
         var element: Element? { xml.flatMap { try? Element.parse($0) } }
     }
 
@@ -33,7 +33,7 @@ struct BookmarkRows {
             writtenAt: row.optionalInteger("written_at"))
     }
 
-    /// Notes an own change.
+    /// Records a change of this device.
     func note(_ change: BookmarkMerge.Change, of room: JID) throws {
         try database.run(
             """
@@ -42,7 +42,7 @@ struct BookmarkRows {
             """, [.integer(account), .text(room.description), .integer(change.rawValue)])
     }
 
-    /// The room is in the list as `bookmark`; own changes stay.
+    /// Records that the room is in the list as `bookmark`; changes of this device are kept.
     func seen(_ bookmark: Bookmark) throws {
         try database.run(
             """
@@ -55,7 +55,7 @@ struct BookmarkRows {
             ])
     }
 
-    /// The room is not in the list; own changes stay.
+    /// Records that the room is not in the list; changes of this device are kept.
     func missing(_ room: JID) throws {
         try database.run(
             "UPDATE bookmark SET xml = NULL, autojoin = 0 WHERE account = ? AND room = ?",

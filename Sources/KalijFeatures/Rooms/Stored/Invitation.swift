@@ -3,18 +3,18 @@ import KalijSteps
 import KalijStore
 import KalijText
 
-/// An invitation to a room that waits for the user (XEP-0249, XEP-0045 section 7.8).
+/// An invitation to a room that awaits the user's response (XEP-0249, XEP-0045 section 7.8).
 public struct Invitation: Sendable, Equatable {
     /// The bare address of the room.
     public let room: JID
-    /// Who invites: a bare address, or for an invitation through the room whatever the room says.
+    /// The inviter: a bare address; of a mediated invitation the address that the room reports.
     public let inviter: JID?
-    /// Words of the inviter.
+    /// The inviter's text.
     public let reason: String?
     /// When the invitation was sent, in milliseconds since 1970.
     public let at: Int64
 
-    /// The line for people.
+    /// A description for people.
     public var line: PrintedText {
         let who: PrintedText = inviter.map { "\($0) invites you" } ?? "you are invited"
         let why: PrintedText = reason.map { ": \($0)" } ?? ""
@@ -22,11 +22,11 @@ public struct Invitation: Sendable, Equatable {
     }
 }
 
-/// An invitation, with what only the answer needs.
+/// An invitation, with the data that only the response requires.
 package struct InvitationRow {
     package let invitation: Invitation
     let password: String?
-    /// Whether the room has passed the invitation on, and takes the answer.
+    /// Whether the room has forwarded the invitation, and receives the response.
     let isMediated: Bool
 
     fileprivate init(_ row: Row) {
@@ -36,7 +36,8 @@ package struct InvitationRow {
         (password, isMediated) = (row.optionalText("password"), row.bool("mediated"))
     }
 
-    /// The server that has sent the invitation: through the room whatever the room says of the inviter, else the inviter's.
+    /// The domain of the server that has sent the invitation: of a mediated one the room's, whatever inviter the room reports, else the
+    /// inviter's.
     var domain: String { Self.domain(invitation.room, invitation.inviter, isMediated: isMediated) }
 
     fileprivate static func domain(_ room: JID, _ inviter: JID?, isMediated: Bool) -> String {
@@ -48,21 +49,21 @@ package struct InvitationRow {
     }
 }
 
-/// The stored invitations, one a room. Reads also in no step.
+/// The stored invitations, one for each room. Can be read outside of a step.
 package struct InvitationRows {
     package let database: Database
     package let account: Int64
 
     package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
-    /// All, oldest first.
+    /// All invitations, oldest first.
     package func all() throws -> [InvitationRow] {
         try database.statement(
             "SELECT room, inviter, reason, password, mediated, at FROM invitation WHERE account = ? ORDER BY at, room"
         ).all([.integer(account)], InvitationRow.init)
     }
 
-    /// The rooms, the oldest invitation first, and whose server has sent each.
+    /// The rooms, the oldest invitation first, with the domain of the server that has sent each.
     func senders() throws -> [(room: JID, domain: String)] {
         try database.statement(
             "SELECT room, inviter, mediated FROM invitation WHERE account = ? ORDER BY at, room"
@@ -98,7 +99,7 @@ package struct InvitationRows {
             ])
     }
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether an invitation was removed.
     func remove(_ room: JID) throws -> Bool {
         try database.run(
             "DELETE FROM invitation WHERE account = ? AND room = ?",

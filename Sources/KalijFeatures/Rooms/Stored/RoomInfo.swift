@@ -1,28 +1,28 @@
 import KalijStream
 
-/// What a room says of itself (XEP-0045 section 6.4).
+/// The description of a room, by its service discovery features (XEP-0045 section 6.4).
 package struct RoomInfo: Equatable, Sendable {
-    /// The name, in words; nil if the room has none.
+    /// The name; nil if the room has none.
     package var name: String?
     /// Whether only members may enter.
     package var isMembersOnly = false
-    /// Whether all occupants see the addresses of all.
+    /// Whether all occupants see the addresses of all others.
     package var isNonAnonymous = false
-    /// Whether the room is in no list.
+    /// Whether the room is absent from the service's list.
     package var isHidden = false
-    /// Whether the room stays when the last occupant leaves.
+    /// Whether the room persists when the last occupant leaves.
     package var isPersistent = false
     /// Whether the room has an archive (XEP-0313).
     package var hasArchive = false
     /// Whether the room marks occupants with stable ids (XEP-0421).
     package var hasOccupantIDs = false
 
-    /// Whether moderators can take messages back (XEP-0425).
+    /// Whether moderators can retract messages (XEP-0425).
     package var moderates = false
     /// The same, in the protocol before version 0.3.
     package var moderatesAsBefore = false
 
-    /// Whether the room shows messages under the ids that their authors have given them (XEP-0045 section 7.4).
+    /// Whether the room reflects messages under the ids that their authors have assigned (XEP-0045 section 7.4).
     package var keepsIDs = false
 
     package init() {}
@@ -40,7 +40,7 @@ package struct RoomInfo: Equatable, Sendable {
         hasOccupantIDs = info.supports("urn:xmpp:occupant-id:0")
     }
 
-    /// Whether the room is a group of people who know each other; any other room is a channel
+    /// Whether the room is a group: members-only and non-anonymous. Any other room is a channel
     /// (https://docs.modernxmpp.org/client/groupchat).
     package var isGroup: Bool { isMembersOnly && isNonAnonymous }
 }

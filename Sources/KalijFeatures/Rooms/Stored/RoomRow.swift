@@ -1,40 +1,40 @@
 import KalijAddress
 import KalijStore
 
-/// A room of the account: what is wanted, and where the account is.
+/// A room of the account: what the user has chosen, and the state of the account there.
 package struct RoomRow {
     package let id: Int64
     /// A bare address.
     package let jid: JID
-    /// Whether the user wants to be in the room.
+    /// Whether the user intends to be in the room.
     package var isWanted: Bool
-    /// The nickname that the user wants.
+    /// The nickname that the user has chosen.
     package var nick: String
     package var password: String?
     /// Whether the user agrees that everybody in the room sees the account's address.
     package var mayShowAddress: Bool
     package var stay: RoomMembership
-    /// The nickname in the room; in `joining` the nickname that was asked for.
+    /// The nickname in the room; in `joining` the requested nickname.
     package var held: String?
-    /// The nickname before, while the room is asked for another.
+    /// The former nickname, while the room processes the change to another.
     package var former: String?
-    /// Grows with each join: occupants of an earlier join are gone.
+    /// Incremented by each join: occupants of an earlier join are obsolete.
     package var join: Int64
-    /// When the room was heard last, in the steady time; to the minute.
+    /// When the last stanza of the room was received, in the steady time; to the minute.
     package var heardAt: Int64
-    /// Why the account is not in the room; nil if it is, or has left.
+    /// The reason why the account is not in the room; nil if it is, or has left.
     package var reason: String?
-    /// The room that a destroyed room has named; an address, not checked.
+    /// The alternative address that a destroyed room has announced, not validated.
     package var successor: String?
     package var info: RoomInfo
     package var subject: String?
     /// The id of the account's own occupant (XEP-0421).
     package var occupantID: String?
-    /// The intent that ends when the account has entered, or cannot.
+    /// The intent that ends when the account has entered, or cannot enter.
     package var intent: String?
-    /// When the account was in the room first, in milliseconds since 1970, by the server; nil if it never was.
+    /// When the account first entered the room, in milliseconds since 1970, by the server's time; nil if it never has.
     package var since: Int64?
-    /// Whether the room has told an old message in this stay: then nothing between was missed (without an archive).
+    /// Whether the room has sent a message known before since the latest join: then none in between was missed (without an archive).
     package var overlaps: Bool
 
     fileprivate init(_ row: Row) {
@@ -64,7 +64,7 @@ package struct RoomRow {
         overlaps = row.bool("overlaps")
     }
 
-    /// The bits of the column `info`, never changed after a release.
+    /// The bits of the column `info`; never changed after a release.
     private static var flags: [WritableKeyPath<RoomInfo, Bool>] {
         [
             \.isMembersOnly, \.isNonAnonymous, \.isHidden, \.isPersistent, \.hasArchive, \.hasOccupantIDs, \.moderates,
@@ -77,7 +77,7 @@ package struct RoomRow {
     }
 }
 
-/// The stored rooms of an account. Reads also in no step.
+/// The stored rooms of an account. Can be read outside of a step.
 package struct RoomRows {
     package let database: Database
     package let account: Int64
@@ -120,7 +120,7 @@ package struct RoomRows {
         ).first([.integer(id), .integer(account)], RoomRow.init)
     }
 
-    /// The room in row `id`, as long as the account has not joined again since `join`.
+    /// The room in row `id`; nil if the account has joined again since `join`.
     func room(_ id: Int64, join: Int64) throws -> RoomRow? { try room(id).flatMap { $0.join == join ? $0 : nil } }
 
     /// Whether `jid` is the address of a room.
@@ -129,8 +129,8 @@ package struct RoomRows {
             .first([.integer(account), .text(jid.bare.description)]) { _ in true } ?? false
     }
 
-    /// Whether `jid` is an occupant of a room, whom the account talks to in private: in a room of the list, or on another client in any room
-    /// (`RoomMessageClassifier`).
+    /// Whether `jid` is an occupant of a room with whom the account has a private conversation: in a stored room, or in any room that
+    /// another client has joined (`RoomMessageClassifier`).
     func isOccupant(_ jid: JID) throws -> Bool {
         guard !jid.isBare else { return false }
         if try isRoom(jid) { return true }
@@ -140,20 +140,20 @@ package struct RoomRows {
         .first([.integer(account), .text(jid.description)]) { _ in true } ?? false
     }
 
-    /// Whether the account is on its way into a room.
+    /// Whether the account is entering a room.
     func isEntering() throws -> Bool {
         try database.statement(
             "SELECT 1 FROM room WHERE account = ? AND state IN ('asking', 'joining', 'entering') LIMIT 1"
         ).first([.integer(account)]) { _ in true } ?? false
     }
 
-    /// The name of the conversation with `jid`: the bare address; of an occupant of a room, with whom the account talks
-    /// in private (XEP-0045 section 7.5), the full address.
+    /// The name of the conversation with `jid`: the bare address; for a private conversation with an occupant of a room (XEP-0045
+    /// section 7.5) the full address.
     package func conversation(with jid: JID) throws -> String {
         try isOccupant(jid) ? jid.description : jid.bare.description
     }
 
-    /// The room `jid`; made if there is none.
+    /// The room `jid`, created if there is none.
     func make(_ jid: JID, nick: String) throws -> RoomRow? {
         try database.run(
             "INSERT OR IGNORE INTO room(account, jid, nick) VALUES (?, ?, ?)",

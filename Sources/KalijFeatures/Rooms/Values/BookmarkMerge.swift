@@ -1,8 +1,8 @@
-/// What a list of rooms means, compared with the list seen before and with the account's own changes, which are not in
-/// the list yet.
+/// Determines what a change of the list implies, compared with the list as it was last read and with this device's own changes, which
+/// are not in the list yet.
 ///
-/// Three ways: the list before, the list now, the own changes. An own change wins. Otherwise the list is the wish of
-/// all devices: a room that has gone from the list is left (XEP-0402 section 4).
+/// A three-way merge: the list before, the list now, the own changes. An own change has precedence. Otherwise the list represents the
+/// intention of all devices: a room that was removed from the list is left (XEP-0402 section 4).
 struct BookmarkMerge {
     /// A room in a list.
     struct Entry: Equatable {
@@ -13,23 +13,22 @@ struct BookmarkMerge {
     /// A change of this device that the list does not show yet.
     enum Change: Int64 {
         case none = 0
-        /// The room is to be in the list, as it is wanted here.
+        /// The room is to be in the list, in the state that it has here.
         case set = 1
-        /// The room is to be in the list no more.
+        /// The room is to be removed from the list.
         case removal = 2
     }
 
-    /// What is known here of a room.
+    /// The local state of a room.
     struct Known: Equatable {
-        /// In the list as it was seen before; nil if the room was not there.
+        /// The entry in the list as it was last read; nil if the room was not there.
         let base: Entry?
         let change: Change
-        /// Whether the room is wanted here.
+        /// Whether the user intends to be in the room.
         let isWanted: Bool
-        /// The nickname that is wanted here.
+        /// The nickname chosen on this device.
         var nick: String?
-        /// Whether this device has put the room into the list so recently that another device may have written an older
-        /// list over it.
+        /// Whether this device has written the room so recently that another device may have overwritten it with an older list.
         var isRecent = false
     }
 
@@ -39,15 +38,15 @@ struct BookmarkMerge {
         case leave
         /// Write the room into the list.
         case write
-        /// Take the room out of the list.
+        /// Remove the room from the list.
         case remove
         /// The own change is in the list.
         case settled
     }
 
     /// - Parameters:
-    ///   - known: what is known here; nil for a room that is not.
-    ///   - now: in the list; nil if the room is not there.
+    ///   - known: the local state; nil for a room without one.
+    ///   - now: the entry in the list; nil if the room is not there.
     static func actions(_ known: Known?, now: Entry?) -> [Action] {
         guard let known else { return now?.autojoin == true ? [.join(nick: now?.nick)] : [] }
         switch known.change {
@@ -64,8 +63,7 @@ struct BookmarkMerge {
             return known.isWanted ? [.leave] : []
         }
         if now.autojoin == known.isWanted { return [] }
-        // A room that is new in the list, and that this device wants to be in, will be written as soon as it is
-        // entered.
+        // A room that is new in the list, and that the user has joined here, will be written as soon as it is entered.
         guard let base = known.base else { return now.autojoin ? [.join(nick: now.nick)] : [] }
         guard base.autojoin != now.autojoin else { return [] }
         if !now.autojoin, known.isRecent { return [.write] }

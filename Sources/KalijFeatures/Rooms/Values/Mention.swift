@@ -1,7 +1,7 @@
-/// Whether a text in a room speaks to somebody.
+/// Detects mentions of a nickname in a text.
 enum Mention {
-    /// Whether `text` has `nick` as a word of its own, in whatever case. Takes a time that grows with both (Knuth, Morris and Pratt):
-    /// a room may give the account any nickname.
+    /// Whether `text` has `nick` as a separate word, ignoring case. Takes time linear in both lengths (Knuth, Morris and Pratt): a room
+    /// may assign the account any nickname.
     static func names(_ nick: String, in text: String) -> Bool {
         let (text, nick) = (Array(text.lowercased()), Array(nick.lowercased()))
         guard !nick.isEmpty, text.count >= nick.count else { return false }
@@ -20,7 +20,7 @@ enum Mention {
         return false
     }
 
-    /// For each beginning of `nick`, how long the longest shorter beginning is that it ends with.
+    /// For each prefix of `nick`, the length of its longest proper prefix that is also its suffix.
     private static func shorter(_ nick: [Character]) -> [Int] {
         var lengths = [0]
         for character in nick.dropFirst() {

@@ -1,6 +1,6 @@
 import KalijXML
 
-/// A moderator takes a message back for all (XEP-0425).
+/// Retraction of a message by a moderator, for all occupants (XEP-0425).
 enum Moderation {
     static let namespace = "urn:xmpp:message-moderate:1"
     static let former = "urn:xmpp:message-moderate:0"
@@ -21,8 +21,8 @@ enum Moderation {
         return Element("apply-to", xmlns: fastening, attributes: ["id": id], children: [element])
     }
 
-    /// The archive's id of the message that a room's message has taken back; nil for any other message. The room itself
-    /// says so, and no occupant (section 4).
+    /// The archive's id of the message that a room has retracted by `message`; nil for any other message. The caller has to check that
+    /// the room itself, and not an occupant, has sent it (section 4).
     static func target(of message: Element) -> String? {
         if let retract = message.child("retract", "urn:xmpp:message-retract:1"),
             retract.child("moderated", namespace) != nil

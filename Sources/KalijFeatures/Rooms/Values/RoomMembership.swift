@@ -1,126 +1,126 @@
 import KalijStream
 
-/// Where the account is in a room (XEP-0045 section 7), as a value: takes what happens, and returns what to do.
+/// The membership of the account in a room (XEP-0045 section 7), as a value: takes events, and returns actions.
 ///
-/// The stay belongs to the XEP-0198 session. A resume, also by another process, changes nothing and joins nothing.
-/// After a bind every wanted room is asked and joined anew.
+/// The membership belongs to the XEP-0198 session. A resume, also by another process, does not change it. After a bind every room that
+/// the user has joined is queried and joined anew.
 package struct RoomMembership: Equatable {
     /// The state of a stay.
     package enum State: String, Sendable {
-        /// The user does not want to be in the room.
+        /// The user does not intend to be in the room.
         case left
-        /// The room was asked what it is: joining must not create a room.
+        /// The description of the room was requested: joining must not create a room.
         case asking
-        /// Presence has left, and a self-ping behind it.
+        /// Presence was sent, and a self-ping after it.
         case joining
-        /// The room shows this account as an occupant, and is still telling its state.
+        /// The room has sent the account's own presence, and the join sequence is not complete.
         case entering
-        /// Everything that the room tells newcomers has come.
+        /// The join sequence was received completely.
         case joined
-        /// Perhaps the room has forgotten this account: a self-ping is on its way.
+        /// The room may have removed this account: a self-ping is pending.
         case doubtful
-        /// The room cannot be reached now: tried again later.
+        /// The room is unreachable; retried later.
         case waiting
-        /// The room does not let this account in; the user decides.
+        /// The room does not admit this account; the user decides.
         case refused
-        /// There is no such room.
+        /// The room does not exist.
         case absent
         /// The room was destroyed.
         case gone
 
-        /// Whether the room knows this account as an occupant, as far as is known here.
+        /// Whether the account is an occupant, as far as can be determined here.
         package var isIn: Bool { [.entering, .joined, .doubtful].contains(self) }
-        /// Whether the account is in the room, or on its way there without the user.
+        /// Whether the account is in the room, or entering it without the user's involvement.
         package var isUnderway: Bool { isIn || [.asking, .joining].contains(self) }
     }
 
     package var state: State
-    /// How many attempts to get in have failed in a row.
+    /// The number of consecutive failed attempts to enter.
     package var failures: Int
-    /// How many other nicknames were tried.
+    /// The number of alternative nicknames that were tried.
     package var renamings: Int
-    /// Whether entering may create the room: a plan wants that.
+    /// Whether entering may create the room, on behalf of a plan.
     package var mayCreate: Bool
 
     package init(_ state: State = .left, failures: Int = 0, renamings: Int = 0, mayCreate: Bool = false) {
         (self.state, self.failures, self.renamings, self.mayCreate) = (state, failures, renamings, mayCreate)
     }
 
-    /// What happens.
+    /// An event.
     enum Event: Equatable {
-        /// The user wants to be in the room.
+        /// The user enters the room.
         case wanted
-        /// A plan wants the room to be made, or to be entered.
+        /// A plan requires the room to be created or entered.
         case creating
-        /// The user wants to leave.
+        /// The user leaves the room.
         case unwanted
         /// A new session may send presence.
         case sessionBegan
-        /// The room has said what it is. `shows` tells whether everybody who joins sees the account's address against
-        /// its wish.
+        /// The description of the room was received. `shows` specifies whether joining would disclose the account's address to
+        /// everybody without the user's consent.
         case described(shows: Bool)
-        /// The room, or a server on the way, has answered with an error.
+        /// The room, or an intermediate server, has responded with an error.
         case notDescribed(StanzaError)
-        /// No answer came in time.
+        /// The response timed out.
         case unanswered
-        /// The room shows this account among its occupants; `isNew` if the room was created by joining.
+        /// The room has sent the account's own presence; `isNew` if joining has created the room.
         case entered(isNew: Bool)
-        /// The room has refused the presence.
+        /// The room has rejected the presence.
         case refused(StanzaError)
-        /// The room has refused another nickname.
+        /// The room has rejected a change of the nickname.
         case nameKept
-        /// The room has told its subject, the last of what newcomers are told (7.2.15).
+        /// The subject was received, the last stanza of the join sequence (7.2.15).
         case told
-        /// The answer to a self-ping (XEP-0410 section 3.2).
+        /// The response to a self-ping (XEP-0410 section 3.2).
         case pinged(Presence)
-        /// It is not certain any more that the room knows this account.
+        /// It is uncertain whether the account is still an occupant.
         case doubted
-        /// The room has refused a message because the sender is no occupant, or a server because there is no such room.
+        /// The room has rejected a message because the sender is no occupant, or a server because the room does not exist.
         case notAcceptable
-        /// The room has shown this account as gone.
+        /// The room has removed this account.
         case removed(Removal)
-        /// Only the history that a room without an archive tells newcomers can show whether a message has arrived.
+        /// Only the history that a room without an archive sends on joining can show whether a message has arrived.
         case historyNeeded
-        /// The time to try again has come.
+        /// The delay before the next attempt has expired.
         case due
     }
 
-    /// What a self-ping says.
+    /// The conclusion of a self-ping.
     enum Presence: Equatable { case inside, outside, unknown }
 
-    /// Why an account is no occupant any more.
+    /// The reason why an account is no longer an occupant.
     enum Removal: Equatable {
-        /// Nobody has decided this: a restart, a lost link.
+        /// No occupant has caused the removal: a restart, a lost connection.
         case technical(String)
-        /// Somebody in the room has decided this.
+        /// An occupant has caused the removal.
         case decided(String)
-        /// The room is destroyed; with the address of another room.
+        /// The room was destroyed; with the alternative address.
         case destroyed(String?, reason: String?)
     }
 
-    /// What to do.
+    /// An action.
     enum Action: Equatable {
-        /// Ask the room what it is.
+        /// Request the description of the room.
         case ask
-        /// Send presence, and a self-ping behind it; under another nickname if `renamed`.
+        /// Send presence, and a self-ping after it; under another nickname if `renamed`.
         case join(renamed: Bool)
         /// Send a self-ping.
         case ping
         /// Send unavailable presence.
         case leave
-        /// Try again after so many seconds.
+        /// Try again after the given number of seconds.
         case wait(seconds: Int)
-        /// Everything that the room tells newcomers is here.
+        /// Complete the join: the join sequence was received.
         case settle
-        /// The self-ping has shown that the room knows this account.
+        /// The self-ping has confirmed that the account is an occupant.
         case confirm
-        /// Not in the room any more, for this reason; nil if the user has left.
+        /// The account is no longer in the room, for this reason; nil if the user has left.
         case out(String?)
-        /// The room is destroyed; with the address of another room.
+        /// The room was destroyed; with the alternative address.
         case destroyed(String?)
     }
 
-    /// How many other nicknames are tried.
+    /// The maximum number of alternative nicknames.
     private static let mostRenamings = 3
     private static let (shortestWait, longestWait) = (5, 3600)
 
@@ -130,7 +130,7 @@ package struct RoomMembership: Equatable {
         case .creating:
             (failures, renamings, mayCreate) = (0, 0, true)
             return join(renamed: false)
-        // The room is entered by its plan.
+        // The plan enters the room itself.
         case .sessionBegan where mayCreate: return []
         case .sessionBegan: return [.left, .refused, .absent, .gone].contains(state) ? [] : begin()
         case .unwanted: return leave()
@@ -179,7 +179,7 @@ package struct RoomMembership: Equatable {
         return [.out(reason)]
     }
 
-    // MARK: On the way in
+    // MARK: Entering
 
     private mutating func asked(_ event: Event) -> [Action] {
         guard state == .asking else { return [] }
@@ -195,7 +195,7 @@ package struct RoomMembership: Equatable {
             case .gone:
                 state = .gone
                 return [.destroyed(error.newAddress), .out("the room was destroyed")]
-            // Some rooms say nothing to strangers: presence will show whether the account may enter.
+            // Some rooms do not describe themselves to outsiders: the response to the presence shows whether the account may enter.
             default: return join(renamed: false)
             }
         default: return later()
@@ -210,7 +210,7 @@ package struct RoomMembership: Equatable {
     private mutating func joining(_ event: Event) -> [Action] {
         switch event {
         case .entered(isNew: true) where state == .joining && !mayCreate:
-            // The room vanished after it was asked. It is empty, and this account would own it.
+            // The room was destroyed after the query. It is empty, and this account would own it.
             state = .absent
             return [.leave, .out("there is no such room any more")]
         case .entered where state == .joining:
@@ -218,13 +218,13 @@ package struct RoomMembership: Equatable {
             return []
         case .told where state == .entering: return settle()
         case .refused(let error) where state == .joining: return refused(error)
-        // Unlike at first, the room does not know this account any more.
+        // The account was admitted before: the room has removed it since.
         case .refused where state.isIn: return ask()
         default: return []
         }
     }
 
-    /// The plan has made the room.
+    /// The plan has created the room.
     mutating func made() { mayCreate = false }
 
     private mutating func settle() -> [Action] {
@@ -255,7 +255,7 @@ package struct RoomMembership: Equatable {
 
     private mutating func pinged(_ presence: Presence) -> [Action] {
         switch (state, presence) {
-        // The answer comes behind everything that the room tells newcomers.
+        // The response follows the whole join sequence.
         case (.entering, .inside): return settle()
         case (.doubtful, .inside):
             state = .joined
@@ -282,7 +282,7 @@ package struct RoomMembership: Equatable {
 }
 
 extension StanzaError {
-    /// Whether somebody could not be reached, or asks to try again: the error says nothing about the room.
+    /// Whether an entity was unreachable, or requests a retry: the error does not concern the room itself.
     var isUnreachable: Bool {
         kind == .wait || [.remoteServerNotFound, .remoteServerTimeout, .internalServerError].contains(condition)
     }

@@ -1,56 +1,56 @@
-/// The making of a group (XEP-0045 section 10.1), as a value: takes what happens, and returns what to do. Any process
-/// goes on with the plan; after a new session the plan begins with a look at what the room is.
+/// The creation of a group (XEP-0045 section 10.1), as a value: takes events, and returns actions. Any process can continue the plan;
+/// in a new session the plan begins by determining whether the room exists.
 struct RoomPlan: Equatable {
     enum Stage: String {
-        /// The server is asked where rooms are.
+        /// The server is queried for a service with rooms.
         case finding
-        /// A new session looks whether the room is there already.
+        /// A new session determines whether the room exists already.
         case looking
-        /// On the way into the room.
+        /// The account is entering the room.
         case entering
-        /// The form of the configuration is asked for.
+        /// The form of the configuration was requested.
         case asking
         /// The configuration was sent.
         case configuring
-        /// The room is asked what it is now.
+        /// The description of the configured room was requested.
         case checking
-        /// The people become members, one after the other.
+        /// The people are made members, one after the other.
         case adding
-        /// The room cannot be made into a group: it is destroyed.
+        /// The room cannot be made a group, and is being destroyed.
         case destroying
         case done
     }
 
     enum Event: Equatable {
         case begin
-        /// The server has a service for rooms, or none.
+        /// The server has a service with rooms, or none.
         case found(service: String?)
-        /// There is such a room, which this account has made before, or not.
+        /// The room that this account has created before exists, or not.
         case looked(exists: Bool)
         /// The account is in the room.
         case entered
-        /// The room does not let the account in.
+        /// The room does not admit the account.
         case refused(String)
-        /// The room is not open yet: a session that is lost has made it. Its owner configures it from outside.
+        /// The room is locked: it was created in a session that is lost. Its owner configures it from outside.
         case notOpen
         /// The fields of the form.
         case form([String])
         case configured
-        /// What the room is now.
+        /// The description of the configured room.
         case checked(isGroup: Bool)
         case added
-        /// One of the people is a member, and others are to become members.
+        /// One of the people is a member, and others are still to be made members.
         case nextPerson
-        /// The room, or the server, has answered with an error.
+        /// The room, or the server, has responded with an error.
         case failed(String)
         case destroyed
-        /// A new session can be used.
+        /// A new session is available.
         case sessionBegan
     }
 
     enum Action: Equatable {
         case find
-        /// Take a new address at the service.
+        /// Assign a new address at the service.
         case name(service: String)
         case look
         case enter
@@ -59,17 +59,17 @@ struct RoomPlan: Equatable {
         case configure([String: String])
         case check
         case add
-        /// The group is there.
+        /// The group is complete.
         case finish
         case destroy
-        /// There is no group, for this reason.
+        /// The creation has failed, for this reason.
         case fail(String)
     }
 
     var stage: Stage
     let title: String
     let hasPeople: Bool
-    /// Why the room is destroyed.
+    /// The reason why the room is destroyed.
     var problem: String?
     /// Whether the room has an address.
     var isNamed: Bool
@@ -80,11 +80,10 @@ struct RoomPlan: Equatable {
     }
 
     private static let prefix = "muc#roomconfig_"
-    /// Without these a room is no group (docs.modernxmpp.org/client/groupchat).
+    /// Required settings: without them a room is no group (docs.modernxmpp.org/client/groupchat).
     private static let mandatory = ["persistentroom": "1", "membersonly": "1", "whois": "anyone", "publicroom": "0"]
-    /// Set where the room offers them: the archive under the two names of the two servers. In a moderated room a
-    /// removed or banned member comes back with the former role (measured: ejabberd 23.01, where rooms are moderated
-    /// unless told otherwise).
+    /// Set where the room offers them; the archive has a different name on each of the two servers. In a moderated room a removed or
+    /// banned member who returns has the former role (measured: ejabberd 23.01, where rooms are moderated by default).
     private var wished: [String: String] {  // characters: names of ours.
         [
             "\(Self.prefix)roomname": title, "\(Self.prefix)enablearchiving": "1", "mam": "1",
@@ -161,7 +160,7 @@ struct RoomPlan: Equatable {
         switch stage {
         case .finding, .looking, .entering: end(reason)
         case .asking, .configuring, .checking, .adding: destroy(reason)
-        // A room that cannot be destroyed is at least left.
+        // If a room cannot be destroyed, it is at least left.
         case .destroying: end(problem ?? reason)
         case .done: []
         }
