@@ -4,7 +4,7 @@ public struct BlockTables: Sendable {
     public internal(set) var domains: Blocklist
     /// How far the wall clock is ahead of the steady clock. Blocks and their versions are in the wall clock's time.
     var wallOffset: Milliseconds = 0
-    /// Records of this node that the others are to have. Empty, always, if there are no others.
+    /// Records of this node that are to be sent to the others. Always empty if there are no others.
     var fresh = FreshRecords()
 
     init(_ settings: Settings) {
@@ -23,7 +23,7 @@ public struct BlockTables: Sendable {
         fresh.isWanted = nodes != nil
     }
 
-    /// What is said of a token, or of a domain, under its keys: the present secret's, and those of other secrets.
+    /// The state of a token, or of a domain, under its keys: the present secret's, and those of other secrets.
     func standing(_ keys: [HashedKey], _ table: KeyPath<BlockTables, Blocklist>, now: Milliseconds) -> Standing {
         var found = Standing.free
         for key in keys {
@@ -36,18 +36,18 @@ public struct BlockTables: Sendable {
         return found
     }
 
-    /// Whether nothing of a domain is taken.
-    /// - Parameter isTrusted: whether many pushes of the domain were taken here not long ago.
+    /// Whether all publishes of a domain are refused.
+    /// - Parameter isTrusted: whether many pushes of the domain were accepted here lately.
     func isBlocked(domain keys: [HashedKey], isTrusted: Bool, now: Milliseconds) -> Bool {
         switch standing(keys, \.domains, now: now) {
         case .free: false
         case .proven: true
-        // Another node's word counts for an hour, and not against what this node sees itself.
+        // Another node's claim counts for an hour, and not against this node's own observations.
         case .hearsay(let hearsay): !isTrusted && wall(now) - BlockChange.time(of: hearsay.version) < 3_600_000
         }
     }
 
-    /// Blocks a token that is proven to be of no use.
+    /// Blocks a token that is proven to be invalid.
     mutating func condemn(
         _ token: HashedKey, _ reason: BlockReason, _ times: BlockingSettings, now: Milliseconds
     ) -> [CoreAction] {

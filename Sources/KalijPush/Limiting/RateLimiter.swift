@@ -1,7 +1,7 @@
 /// How often each token of a module is pushed to: the first push at once, then one every window.
 ///
-/// A push that comes too early waits for the end of the window; later pushes in the window are covered by the waiting
-/// push. A token after its window, without a waiting push, costs nothing.
+/// A push that arrives too early waits for the end of the window; the waiting push covers later ones in the window. A token after
+/// its window, without a waiting push, costs nothing.
 public struct RateLimiter: Sendable {
     public enum Decision: Sendable, Equatable {
         case send
@@ -12,7 +12,7 @@ public struct RateLimiter: Sendable {
     }
 
     private struct Entry: Sendable {
-        /// When the next push may go out.
+        /// The earliest time of the next push.
         var next: Milliseconds
         var isWaiting = false
         var isImportant = false
@@ -75,7 +75,7 @@ public struct RateLimiter: Sendable {
         guard settings.isEnabled else { return }
         let isThere: Void? = entries.update(key) { entry in
             entry.next = until
-            // The importance of an earlier waiting push says nothing about this push.
+            // The importance of an earlier waiting push does not carry over to this push.
             entry.isImportant = important || entry.isWaiting && entry.isImportant
             entry.isWaiting = true
         }

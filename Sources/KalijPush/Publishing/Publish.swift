@@ -4,7 +4,7 @@ public struct Requester: Sendable, Hashable {
     public var id: String
     /// The requester's address.
     public var from: String
-    /// The asked address of ours.
+    /// The component's address to which the request was sent.
     public var to: String
 
     public init(id: String, from: String, to: String) {
@@ -14,7 +14,7 @@ public struct Requester: Sendable, Hashable {
     }
 }
 
-/// A push wanted by an XMPP server (XEP-0357, 7).
+/// A push requested by an XMPP server (XEP-0357, 7).
 public struct Publish: Sendable, Hashable {
     public var requester: Requester
     /// The domain of the sending server.

@@ -73,7 +73,7 @@ public final class PushServer {
     }
 
     /// Reads a configuration and the files named there, and reports errors. Changes nothing and connects to nobody.
-    /// - Returns: what works and had better be changed.
+    /// - Returns: warnings: settings that work and should be changed.
     /// - Throws: the errors of ``init(loop:configuration:report:)``.
     public static func check(_ path: String, loop: EventLoop) throws -> [String] {
         let settings = try Settings(file: path)
@@ -188,8 +188,7 @@ public final class PushServer {
 
     // MARK: Ending
 
-    /// Sends the waiting pushes, waits up to ten seconds for the pushes on their way, ends. Publishes of that time are
-    /// answered `wait`.
+    /// Sends the waiting pushes, waits up to ten seconds for the pushes in flight, and ends. Publishes of that time are answered `wait`.
     public func drain(_ finished: @escaping () -> Void) {
         guard drained == nil else { return }
         drained = finished

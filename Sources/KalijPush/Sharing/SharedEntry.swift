@@ -12,7 +12,7 @@ struct SharedEntry: Sendable, Equatable {
     /// The entry that the node has written before; 0 for none.
     var previous: UInt64
     var records: [BlockChange]
-    /// Records with a reason that nobody knows.
+    /// The number of records with an unsupported reason.
     var unknown = 0
 
     init(isFirst: Bool = false, isLast: Bool = false, previous: UInt64, records: [BlockChange]) {

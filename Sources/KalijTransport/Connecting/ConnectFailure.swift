@@ -8,11 +8,11 @@ public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
         case untrusted
         /// TLS could not be agreed on.
         case tls
-        /// Nobody answers, or the way is closed.
+        /// No address accepts a connection, or the network is unreachable.
         case unreachable
         /// The DNS gave no answer.
         case noAnswer
-        /// The DNS knows no such name.
+        /// The DNS reports that the name does not exist.
         case noSuchName
         /// The domain offers no such service (a SRV record with the target ".").
         case noService

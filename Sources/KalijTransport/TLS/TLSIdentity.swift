@@ -11,7 +11,7 @@ public final class TLSIdentity: @unchecked Sendable {
         case malformed
         /// The password does not open the file.
         case wrongPassword
-        /// The password is right, but OpenSSL does not know the encryption.
+        /// The password is right, but OpenSSL does not support the encryption.
         case unsupported
         /// The same, and OpenSSL's legacy provider with the old algorithms (RC2, RC4) is missing.
         case noLegacyProvider
@@ -135,7 +135,7 @@ private final class LegacyReader {
         guard let stack else { return [] }
         var all: [[UInt8]] = []
         while let one = OPENSSL_sk_pop(stack) {
-            // The stack's X509s are ours from here on.
+            // The stack's X509s are owned by this function from here on.
             let certificate = OpaquePointer(one)
             all.insert(DER.encode { i2d_X509(certificate, $0) }, at: 0)
             X509_free(certificate)
