@@ -19,7 +19,7 @@ public final class Database {
     /// The path of the file.
     public let path: String
     private let durability: Durability
-    // Owned: closed in deinit after all statements are gone.
+    // Owned: closed in deinit after all statements have been finalized.
     private let handle: OpaquePointer
     private var statements = StatementCache()
     /// Those of applications. A text of an application's may be the very bytes of one of Kalij's: the linker keeps equal texts once.
@@ -94,7 +94,7 @@ public final class Database {
         }
     }
 
-    /// Runs `body`; statements that it prepares may do no more than `limits` say.
+    /// Runs `body`; statements that it prepares may do no more than `limits` permit.
     /// - Throws: what `body` throws; `StoreError` `.notAllowed` if a statement does more.
     func confined<Result>(to limits: Confinement.Limits, _ body: () throws -> Result) throws -> Result {
         try confinement.hold(limits, body)

@@ -208,7 +208,7 @@ public struct Row {
     private func column(_ name: StaticString?) -> Int32 {
         guard let name else { return 0 }
         guard let column = statement.column(name) else {
-            // traps: name and statement are both written in our sources; nothing from outside makes either.
+            // traps: name and statement are both written in this program's sources; nothing from outside makes either.
             preconditionFailure("\"\(statement.sql)\" has no column \(name)")
         }
         return column

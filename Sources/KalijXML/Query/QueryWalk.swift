@@ -6,12 +6,12 @@ struct QueryWalk: BitwiseCopyable {
     let matcher: QueryMatcher
     private let first: UnsafePointer<Step>
     private let last: UnsafePointer<Step>
-    /// Where the walk goes on: at `child`, a child of `parent`, with `step`.
+    /// Where the walk continues: at `child`, a child of `parent`, with `step`.
     private var step: UnsafePointer<Step>
     private var parent: UInt32
     private var child: UInt32
     private var wanted: UInt32
-    /// The element asked, if the path reaches that element.
+    /// The queried element, if the path reaches it.
     private var reached: UInt32
 
     @inline(__always)
