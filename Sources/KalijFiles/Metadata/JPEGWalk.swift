@@ -1,6 +1,6 @@
 /// JPEG (ITU-T T.81, annex B): markers, most of them with a segment of at most 65,533 bytes.
 ///
-/// What stands after the end of the image is left out: previews of MPF, and the videos of motion photos.
+/// Data after the end of the image is left out: previews of MPF, and the videos of motion photos.
 struct JPEGWalk {
     private let source: SourceFile
     private let output: OutputFile

@@ -111,7 +111,7 @@ final class HTTP2Session: HTTPSession {
     }
 
     /// Takes bytes of the peer.
-    /// - Throws: `HTTPFailure` (`connectionLost`) if the bytes are not HTTP/2: the connection is of no more use.
+    /// - Throws: `HTTPFailure` (`connectionLost`) if the bytes are not HTTP/2: the connection is unusable afterwards.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTPFailure) {
         // The lent bytes are read within the call.
         let result = nghttp2_session_mem_recv(

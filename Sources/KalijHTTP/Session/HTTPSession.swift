@@ -22,7 +22,7 @@ protocol HTTPSession: AnyObject {
     /// The events since the last call, in order.
     func takeEvents() -> [HTTPSessionEvent]
     /// Takes bytes of the peer.
-    /// - Throws: `HTTPFailure` (`connectionLost`) if the connection is of no more use.
+    /// - Throws: `HTTPFailure` (`connectionLost`) if the connection is unusable afterwards.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTPFailure)
     /// The peer sends nothing more: an answer may end so.
     func finish()

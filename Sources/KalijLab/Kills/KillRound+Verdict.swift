@@ -35,7 +35,7 @@ extension KillRound {
     private func archive(of alice: Peer) async throws -> [ArchiveEntry] {
         watch.ignoreBinds(true)
         let entries = try await alice.archive()
-        try await sleep(for: .milliseconds(50))  // the log is looked into every 5 ms
+        try await sleep(for: .milliseconds(50))  // the log is read every 5 ms
         watch.ignoreBinds(false)
         return entries
     }

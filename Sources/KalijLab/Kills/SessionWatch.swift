@@ -16,7 +16,7 @@ final class SessionWatch: Sendable {
         state = Mutex(State(reader: reader))
     }
 
-    /// Looks into the log every 5 ms until cancelled.
+    /// Reads the log every 5 ms until cancelled.
     func follow() async {
         while !Task.isCancelled {
             look()

@@ -66,7 +66,7 @@ public struct BlockTables: Sendable {
         refused.filter { tokens.standing($0, now: wall(now)) == .proven(.bad) }.flatMap { unblock($0, now: now) }
     }
 
-    /// Ends a token's block, whoever has proven the block.
+    /// Ends a token's block, whichever node has proven the block.
     mutating func unblock(_ token: HashedKey, always: Bool = false, now: Milliseconds) -> [CoreAction] {
         action(tokens.unblock(token, always: always, now: wall(now)), isDomain: false)
     }
@@ -97,7 +97,7 @@ public struct BlockTables: Sendable {
             ? domains.merge(change, now: wall(now)) : tokens.merge(change, held: held, now: wall(now))
     }
 
-    /// Removes entries of no more use from a part of the tables.
+    /// Removes entries that are no longer needed from a part of the tables.
     /// - Returns: whether a round through all parts is complete.
     mutating func cleanUp(_ now: Milliseconds) -> Bool {
         _ = domains.cleanUp(wall(now))

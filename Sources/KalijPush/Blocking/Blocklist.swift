@@ -129,7 +129,7 @@ public struct Blocklist: Sendable {
         return (one.expires, one.reason.rawValue) > (other.expires, other.reason.rawValue)
     }
 
-    /// Removes entries that are of no more use, and nothing else, from one of 256 parts of the table.
+    /// Removes entries that are no longer needed, and nothing else, from one of 256 parts of the table.
     /// - Returns: whether a round through all parts is complete.
     @discardableResult
     public mutating func cleanUp(_ now: Milliseconds) -> Bool {

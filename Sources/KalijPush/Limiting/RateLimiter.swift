@@ -34,7 +34,7 @@ public struct RateLimiter: Sendable {
 
     public var settings: RateSettings
     private var entries = HashedTable<Entry>()
-    // When to look at an entry again, oldest first; each entry is in here once.
+    // When to check an entry again, oldest first; each entry is in here once.
     private var looks = FIFO<(key: HashedKey, at: Milliseconds)>()
 
     public init(_ settings: RateSettings) { self.settings = settings }
@@ -87,7 +87,7 @@ public struct RateLimiter: Sendable {
         looks.append((key, now + settings.window))
     }
 
-    /// Removes expired entries, in at most a thousand looks. Each entry is looked at once a window.
+    /// Removes expired entries, in at most a thousand checks. Each entry is checked once a window.
     /// - Returns: whether no expired entry is left.
     @discardableResult
     public mutating func cleanUp(_ now: Milliseconds) -> Bool {
@@ -96,7 +96,7 @@ public struct RateLimiter: Sendable {
             looks.removeFirst()
             guard let entry = entries[look.key] else { continue }
             if entry.isWaiting || entry.next > now {
-                // Looked at in a window again: entries of the same window stay in order.
+                // Checked again after a window: entries of the same window stay in order.
                 looks.append((look.key, now + settings.window))
             } else {
                 entries[look.key] = nil

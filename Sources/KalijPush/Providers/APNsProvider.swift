@@ -19,7 +19,7 @@ public final class APNsProvider: PushProvider {
         var renewed: Int64 = 0
     }
 
-    /// Bytes of a payload. Apple refuses a larger one, for every device.
+    /// Bytes of a payload. Apple refuses a larger one, forevery device.
     private static let largest = 4_096
 
     private let settings: APNsSettings
@@ -32,7 +32,7 @@ public final class APNsProvider: PushProvider {
 
     /// Reads certificate or key.
     /// - Parameter notice: takes a line about connections.
-    /// - Throws: `SettingsError` if certificate or key is of no use.
+    /// - Throws: `SettingsError` if the certificate or the key is unusable.
     public init(
         loop: EventLoop, settings: APNsSettings, key path: String, notice: @escaping (String) -> Void
     ) throws(SettingsError) {

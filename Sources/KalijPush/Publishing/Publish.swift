@@ -40,7 +40,7 @@ public enum Inbound: Sendable, Equatable {
     case publish(Publish)
     /// A publish that a server has made wrong, with the reason.
     case malformed(Requester, domain: String, reason: String)
-    /// A publish of no use for a reason that a user chooses, and not the server: the node, or a stanza of the user's own.
+    /// A publish that is unusable because of a user, and not because of the server: the node, or a stanza of the user's own.
     case unusable(Requester, reason: String)
     /// disco#info for the component itself (XEP-0030).
     case discovery(Requester)

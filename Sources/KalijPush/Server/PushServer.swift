@@ -19,7 +19,7 @@ public final class PushServer {
     var latencies: [String: Histogram] = [:]  // characters: by the names of configured modules.
     private(set) var tokenBytes: Int
 
-    // PushServer+Actions: actions still to be done, first on the disk, then in the world.
+    // PushServer+Actions: actions still to be performed, first those on the disk, then all others.
     var pending: [CoreAction] = []
     var isFlushPlanned = false
     var isWorkOffPlanned = false

@@ -32,7 +32,7 @@ extension PushCore {
     /// Takes state from an earlier process, whole or in parts. To be called before anything else; blocks before queued
     /// pushes.
     ///
-    /// - Returns: queued pushes of no more use.
+    /// - Returns: queued pushes that are no longer needed.
     public mutating func restore(
         queued rows: [QueuedPush] = [], blocks stored: [BlockChange] = [], hits: [BlockHit] = [],
         known successes: [(key: HashedKey, at: Milliseconds)] = [], modules successful: [ModuleSuccess] = [],
@@ -53,7 +53,7 @@ extension PushCore {
                 actions.append(.drop(row.id))
                 continue
             }
-            // A clock that was wrong at the time of writing must not delay the push for ever.
+            // A clock that was wrong at the time of writing must not delay the push forever.
             let due = min(max(row.due, now), now + 3_600_000)
             queued[row.id] = InFlightPush(
                 module: row.module, token: row.token, format: format, key: key, isImportant: row.isImportant,

@@ -1,7 +1,7 @@
 import KalijText
 
 extension Sharing {
-    /// A connection to a server stands.
+    /// A connection to a server was established.
     mutating func connected(_ index: Int, _ blocks: BlockTables, now: Milliseconds) -> [CoreAction] {
         var link = links[index]
         link.phase = .starting
@@ -143,7 +143,7 @@ extension Sharing {
     }
 
     /// An earlier process has written this entry. A snapshot without an end has to be written again: who has read its
-    /// beginning waits for the rest, and looks for nothing before.
+    /// beginning waits for the rest, and ignores earlier entries.
     mutating func noteOwn(_ entry: SharedEntry, _ id: UInt64, _ index: Int) {
         if entry.isFirst { (links[index].own.beginning, links[index].own.lastSnapshot) = (id, 0) }
         if entry.isLast { links[index].own.lastSnapshot = links[index].own.beginning }

@@ -185,7 +185,7 @@ extension Sharing {
     /// Compares the end of this node's stream at the server with the expected one.
     mutating func ownEnd(_ end: UInt64, expected: UInt64, _ index: Int, now: Milliseconds) -> [CoreAction] {
         guard end != expected else { return [] }
-        // The stream was emptied, is older than it was, or was written by somebody else.
+        // The stream was emptied, is older than it was, or was written by another process.
         links[index].own.highest = max(links[index].own.highest, end)
         links[index].own.snapshot = nil
         // Two nodes with the same name would write snapshots without end.

@@ -206,7 +206,7 @@ extension BlockTables {
         }
     }
 
-    /// The present record of a key, if this node stands for it.
+    /// The present record of a key, if this node vouches for it.
     func own(_ key: SharedKey) -> (change: BlockChange, shared: UInt8)? {
         guard let record = key.isDomain ? domains.record(key.key) : tokens.record(key.key),
             record.change.origin.isEmpty

@@ -48,7 +48,7 @@ final class SlowConnection {
         loop.enqueue(ended)
     }
 
-    /// A line has room for everything in transit.
+    /// A line has room foreverything in transit.
     private func read(_ side: Int) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while !isOver {

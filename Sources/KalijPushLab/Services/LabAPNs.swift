@@ -54,7 +54,7 @@ public final class LabAPNs: Sendable {
         state.withLock { $0.scripts.set(replies, for: token) }
     }
 
-    /// The reply for every token without a script; nil for success.
+    /// The reply forevery token without a script; nil for success.
     public func script(all reply: LabReply?) { state.withLock { $0.scripts.standard = reply } }
 
     /// Apple's reply with a reason.

@@ -65,7 +65,7 @@ public final class LabPushService: Sendable {
         state.withLock { $0.scripts.set(replies, for: device) }
     }
 
-    /// The reply for every device without a script; nil for success.
+    /// The reply forevery device without a script; nil for success.
     public func script(all reply: LabReply?) { state.withLock { $0.scripts.standard = reply } }
 
     public static func reply(_ status: Int, retryAfter: Int? = nil) -> LabReply {
@@ -96,7 +96,7 @@ public final class LabPushService: Sendable {
         }
     }
 
-    /// What a service checks before it looks for the device (RFC 8030, 5; RFC 8292, 4.2).
+    /// What a service checks before it looks up the device (RFC 8030, 5; RFC 8292, 4.2).
     private func refusal(_ request: LabRequest) -> LabReply? {
         guard request.fields["ttl"].flatMap({ Int64($0) }) != nil, request.fields["content-encoding"] == "aes128gcm"
         else { return Self.reply(400) }

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// A session with a device: the Double Ratchet as a value.
 ///
-/// A session changes only by taking over a returned value: whoever keeps sessions in rows writes the value and what the
+/// A session changes only by taking over a returned value: a store of sessions writes the value and what the
 /// value made, in one transaction, or nothing.
 public struct Session: Sendable {
     /// What names the agreement, on both sides.

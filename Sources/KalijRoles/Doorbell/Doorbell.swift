@@ -14,7 +14,7 @@ public enum Doorbell {
         public let descriptor: Int32
         private let directory: Int32
 
-        /// Listens in `directory`, in place of whoever listened there before.
+        /// Listens in `directory`, replacing any earlier listener.
         ///
         /// Only the holder of the directory's fence may listen as the driver.
         public init(directory path: String, at address: Address = .driver) throws(DoorbellError) {

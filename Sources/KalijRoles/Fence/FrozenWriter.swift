@@ -139,7 +139,7 @@ public enum FrozenWriter {
         return names
     }
 
-    /// From proc_pid_stat(5): the state stands after the name; the name is in parentheses and may hold parentheses.
+    /// From proc_pid_stat(5): the state follows the name; the name is in parentheses and may hold parentheses.
     private static func isStopped(_ pid: Int32) -> Bool {
         let status = readAll("/proc/\(pid)/stat")
         guard let end = status.lastIndex(of: ")") else { return false }

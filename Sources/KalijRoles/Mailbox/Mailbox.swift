@@ -100,7 +100,7 @@ public final class Mailbox {
         database.wait(atMost: each)
     }
 
-    /// Throws if the content cannot be read: a look at each table, at the same cost for any number of rows.
+    /// Throws if the content cannot be read: reads from each table, at the same cost for any number of rows.
     public func check() throws {
         let looks: [StaticString] = [
             "SELECT number FROM receiver LIMIT 1", "SELECT id FROM letter LIMIT 1", "SELECT letter FROM reply LIMIT 1",
@@ -110,7 +110,7 @@ public final class Mailbox {
     }
 
     /// Waits until nobody else is within a writing transaction.
-    /// - Throws: `StoreError.busy` if somebody is for longer than a second.
+    /// - Throws: `StoreError.busy` if another process is for longer than a second.
     public func awaitWriters() throws {
         try database.transaction {}
     }

@@ -5,7 +5,7 @@
 /// cannot detect that a process has died between its commit and its post: the listener also has to read whenever it begins to
 /// listen and when the system starts or thaws the process.
 public protocol Signals: Sendable {
-    /// Listens at `address` of `directory`, in place of whoever listened there before.
+    /// Listens at `address` of `directory`, replacing any earlier listener.
     func listener(directory: String, at address: Address) throws -> any SignalListener
 
     /// Connects to the listener at `address` of `directory`, before something is committed for that listener.

@@ -53,7 +53,7 @@ public enum ServerEntity: String, Sendable, Codable {
 public enum ServerAnswer {
     /// The features of the entity.
     case known(DiscoveryInfo)
-    /// An error. Errors change nothing: a server in trouble still supports the same features.
+    /// An error. Errors change nothing: a failing server still supports the same features.
     case refused
     /// No answer, for the given reason.
     case none(String)

@@ -60,7 +60,7 @@ extension Reason {
         case unknownServer = "unknown-server"
         /// The domain offers no XMPP. 0: details.
         case noService = "no-service"
-        /// A setting is of no use. 0: details.
+        /// A setting is unusable. 0: details.
         case setting
         /// The connection has ended. 0: details.
         case connectionLost = "connection-lost"

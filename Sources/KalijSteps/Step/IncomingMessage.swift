@@ -21,7 +21,7 @@ public struct IncomingMessage {
     public package(set) var element: Element
     /// The source of this message.
     public let source: Source
-    /// Whether somebody else or the account wrote the message, on any client.
+    /// Whether another entity or the account wrote the message, on any client.
     public package(set) var direction: Direction
     /// The other side's bare address; of an occupant of a room, the full address.
     public package(set) var conversation: String
@@ -68,7 +68,7 @@ public struct IncomingMessage {
     package var isMarkable = false
     /// How the message was encrypted, and whether it could be read; nil for a plain text in a plain conversation.
     package var encryption: MessageEncryption?
-    /// Names the encrypted content, whoever shows the message; nil if it is not encrypted.
+    /// Identifies the encrypted content, whichever source shows the message; nil if it is not encrypted.
     package var digest: [UInt8]?
     /// The row with the same encrypted content: from another source, or shown again by a server. Only the id and the place of this
     /// message count.

@@ -194,7 +194,7 @@ extension Message {
         }
     }
 
-    /// For people: the address of an encrypted file holds its key, which belongs on no screen and in no log. What stands beside the file
+    /// For people: the address of an encrypted file holds its key, which belongs on no screen and in no log. The text beside the file
     /// follows it.
     package func fileWords() -> PrintedText? {
         if let file {

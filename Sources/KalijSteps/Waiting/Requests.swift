@@ -28,7 +28,7 @@ package struct Requests {
     }
 
     /// Calls the handler that waits for `iq`, if the sender is the responder of the request (RFC 6120 8.1.2.1). All
-    /// other answers are dropped: answers without a request, second answers, answers from somebody else.
+    /// other answers are dropped: answers without a request, second answers, answers from another sender.
     package func answered(by iq: Element) throws {
         guard let id = iq["id"] else { return }
         let waiting = try database.statement("SELECT responder, sent FROM request WHERE account = ? AND id = ?")

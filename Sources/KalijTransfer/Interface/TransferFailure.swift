@@ -33,7 +33,7 @@ public struct TransferFailure: Error, Equatable, Sendable, CustomStringConvertib
         public static let invalidRequest = Code("invalidRequest")
         /// The body of a PUT cannot be read, or is shorter than its length.
         public static let source = Code("source")
-        /// A setting is of no use, such as a CA file that cannot be read.
+        /// A setting is unusable, such as a CA file that cannot be read.
         public static let configuration = Code("configuration")
         /// Out of memory or descriptors, and other failures of this machine.
         public static let system = Code("system")

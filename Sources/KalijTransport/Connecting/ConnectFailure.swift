@@ -16,13 +16,13 @@ public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
         case noSuchName
         /// The domain offers no such service (a SRV record with the target ".").
         case noService
-        /// A setting is of no use, such as a CA file that cannot be read.
+        /// A setting is unusable, such as a CA file that cannot be read.
         case configuration
     }
 
     /// An attempt to reach an address.
     public struct Attempt: Sendable, Equatable, CustomStringConvertible {
-        /// The looked-up name.
+        /// The resolved name.
         public let host: String
         /// The address in numbers; nil if the attempt failed before.
         public let address: String?

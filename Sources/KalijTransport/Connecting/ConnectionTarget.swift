@@ -65,7 +65,7 @@ extension ConnectionTarget {
 
 /// The address reached by a connection.
 public struct Endpoint: Sendable, Equatable, CustomStringConvertible {
-    /// The looked-up name: the SRV target, the override or the domain.
+    /// The resolved name: the SRV target, the override or the domain.
     public let host: String
     /// The address in numbers.
     public let address: String
@@ -103,7 +103,7 @@ public struct ConnectionLimits: Sendable {
     /// For IPv6 addresses when the IPv4 addresses have arrived (RFC 8305 3).
     public var resolution = 0.05
     /// For writing the queued bytes, and for the peer to respond, when a connection is closed. A process that has to release the
-    /// fence has a second for everything, even on a busy machine.
+    /// fence has a second foreverything, even on a busy machine.
     public var closing = 0.5
     /// How many hosts of a domain, and addresses of a host, are tried: DNS answers must not prolong the attempt for hours.
     public var alternatives = 16

@@ -173,7 +173,7 @@ final class Dialer {
             }
         }
         if let winner, winner.isRemembered, let remembered {
-            // The route has not had its turn.
+            // The route has not been tried yet.
             if let route = turn?.route { routes?.insert(route, at: 0) }
             return proceed(remembered.route, winner)
         }

@@ -56,7 +56,7 @@ public final class Connection {
     private var writeError: TransportError?
 
     /// - Parameters:
-    ///   - loop: the thread for everything.
+    ///   - loop: the thread foreverything.
     ///   - target: the target to connect to.
     ///   - tls: how to secure the stream.
     ///   - limits: how long to wait.

@@ -14,7 +14,7 @@ public final class Resolver {
     private var willClose = false
 
     /// - Parameters:
-    ///   - loop: the thread for everything.
+    ///   - loop: the thread foreverything.
     ///   - servers: addresses with ports to query instead of the system's servers, separated by commas, for example
     ///     `127.0.0.1:5300`; if nil, the environment variable `KALIJ_DNS_SERVERS` is used if set.
     public init(loop: EventLoop, servers: String? = nil) {

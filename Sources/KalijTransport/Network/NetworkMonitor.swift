@@ -76,7 +76,7 @@ public final class NetworkMonitor {
         onChange()
     }
 
-    /// Walks through netlink messages and looks for an added or removed route to everywhere.
+    /// Searches netlink messages for an added or removed default route.
     private static func changesDefaultRoute(_ messages: UnsafeRawBufferPointer) -> Bool {
         var rest = messages
         let headerSize = MemoryLayout<nlmsghdr>.size

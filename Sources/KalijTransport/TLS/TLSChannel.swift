@@ -227,7 +227,7 @@ extension TLSChannel {
         return SSL_get_error(ssl, result) == SSL_ERROR_WANT_WRITE ? .blocked(on: .write) : .failed(failure())
     }
 
-    // OpenSSL looks into the thread's error queue for the result of a call: earlier errors there would mislead OpenSSL.
+    // OpenSSL determines the result of a call from the thread's error queue: earlier errors there would mislead OpenSSL.
     private func prepare() {
         ERR_clear_error()
         socket.prepare()

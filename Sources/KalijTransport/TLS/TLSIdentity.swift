@@ -46,7 +46,7 @@ public final class TLSIdentity: @unchecked Sendable {
         // lives: the reader frees the library context of the whole reading
         defer { withExtendedLifetime(reader) {} }
         let parts = try reader.read(bytes, password)
-        // Copied by way of their encodings: objects of the legacy library context would need the context for ever.
+        // Copied by way of their encodings: objects of the legacy library context would need the context forever.
         guard let certificate = Self.copy(certificate: parts.certificate) else { throw .incomplete }
         guard let key = Self.copy(key: parts.key) else {
             X509_free(certificate)

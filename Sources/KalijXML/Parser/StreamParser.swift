@@ -42,7 +42,7 @@ public final class StreamParser {
         state.deallocate()
     }
 
-    /// Reads a chunk and calls `body` for every completed part, in order.
+    /// Reads a chunk and calls `body` forevery completed part, in order.
     ///
     /// - Parameters:
     ///   - bytes: The next bytes of the stream, as many as there are.

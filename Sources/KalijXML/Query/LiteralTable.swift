@@ -7,7 +7,7 @@ import Synchronization
 struct LiteralTable: Sendable {
     static let shared = LiteralTable()
 
-    /// How many literals are kept for ever.
+    /// How many literals are kept forever.
     static let capacity = 2_048
 
     /// A literal: its place in the program, and the type of its results.
@@ -68,7 +68,7 @@ struct LiteralTable: Sendable {
         return nil
     }
 
-    /// Keeps a program for ever. The caller makes sure that only one thread at a time calls this function, and not more
+    /// Keeps a program forever. The caller makes sure that only one thread at a time calls this function, and not more
     /// often than the table has room.
     /// - Parameter number: how many programs were added before.
     func add(_ key: Key, _ program: Program, number: Int) {

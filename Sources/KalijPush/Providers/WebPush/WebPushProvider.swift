@@ -29,7 +29,7 @@ public final class WebPushProvider: PushProvider {
 
     /// Reads the key.
     /// - Parameter notice: takes a line about a service that does not accept the server's pushes.
-    /// - Throws: `SettingsError` if the key is of no use.
+    /// - Throws: `SettingsError` if the key is unusable.
     public init(
         loop: EventLoop, settings: WebPushSettings, key path: String, notice: @escaping (String) -> Void
     ) throws(SettingsError) {
