@@ -39,7 +39,7 @@ public struct ModuleSettings: Sendable, Equatable {
         case apns(APNsSettings)
         case fcm(FCMSettings)
         case webPush(WebPushSettings)
-        /// Sends nothing and writes a line for each push: for trying the server out.
+        /// Sends nothing and writes a line for each push: for testing the server.
         case log
     }
 
