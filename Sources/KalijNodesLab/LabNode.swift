@@ -88,7 +88,7 @@ public final class LabNode: Sendable {
 
     private func path(_ file: String) -> String { laboratory.path("\(name)/\(file)") }
 
-    /// Starts the process; returns when the XMPP server has let it in.
+    /// Starts the process; returns when the process has connected to the XMPP server.
     /// - Throws: `LaboratoryError` with the end of its log.
     public func start() throws {
         var launch = laboratory.launch(executable, ["serve", path("settings.json")])
@@ -122,7 +122,7 @@ public final class LabNode: Sendable {
         try start()
     }
 
-    /// The provider's next word for a device's token: gone.
+    /// Makes the provider report a device's token as unregistered (410) next.
     public func bury(_ token: String) { apns.script(token, LabAPNs.reply(410, "Unregistered")) }
 
     /// The answer to a publish: `result`, or the type of the error; nil if there is none in time.
@@ -130,7 +130,7 @@ public final class LabNode: Sendable {
         server.wait(for: server.publish(token, domain: domain))?.type
     }
 
-    /// The figures of `/metrics` with a name, by the rest of the sample's name; nil if nobody answers.
+    /// The figures of `/metrics` with a name, by the rest of the sample's name; nil if there is no response.
     public func figures(_ name: String) -> [String: Double]? {
         guard let text = loopbackPage(port: page, path: "/metrics") else { return nil }
         var figures: [String: Double] = [:]
@@ -143,6 +143,6 @@ public final class LabNode: Sendable {
         return figures
     }
 
-    /// Records of all nodes that this node knows; nil if nobody answers.
+    /// The number of records that this node has of all nodes; nil if there is no response.
     public var records: Int? { figures("node_records").map { Int($0.values.reduce(0, +)) } }
 }

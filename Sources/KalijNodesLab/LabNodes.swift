@@ -41,7 +41,7 @@ public struct LabNodes: Sendable {
     }
 }
 
-/// Waits for something to become true, and looks at it twenty times a second.
+/// Waits for something to become true, and checks it twenty times a second.
 /// - Parameter seconds: for a demonstration; else the time after which something counts as hung.
 /// - Returns: after how many seconds; nil if it is not true within the time.
 public func waits(

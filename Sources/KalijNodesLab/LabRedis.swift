@@ -42,20 +42,20 @@ public final class LabRedis: Sendable {
         let hung = ContinuousClock.now + .seconds(LabLimits.hang)
         while ContinuousClock.now < hung, started.ending() == nil {
             if try await command("PING") == "PONG" { return }
-            // Redis says nothing when it is ready: asked again until it answers.
+            // Redis gives no signal when it is ready: polled until it responds.
             try await sleep(for: .milliseconds(100))
         }
         throw LaboratoryError("redis-server does not answer; see \(log)")
     }
 
-    /// SIGKILL; returns when the process is gone.
+    /// Sends SIGKILL; returns when the process has ended.
     public func kill() async {
         let running = process.withLock { $0 }
         running?.signal(SIGKILL)
         _ = await running?.wait(seconds: LabLimits.hang)
     }
 
-    /// Stops answering without ending, or goes on.
+    /// Stops the process, so that it does not respond, or continues it.
     public func freeze(_ isFrozen: Bool) { process.withLock { $0 }?.signal(isFrozen ? SIGSTOP : SIGCONT) }
 
     /// A command of the operator; the reply as `redis-cli` prints it, empty if there is none.

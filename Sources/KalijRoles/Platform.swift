@@ -1,7 +1,7 @@
-/// The parts of the system that let the processes of an application share a directory. Each part is a small protocol:
-/// another system has other means, and an application may bring its own.
+/// The parts of the system that the processes of an application need to share a directory. Each part is a small protocol: another
+/// system has other means, and an application may bring its own.
 public struct Platform: Sendable {
-    /// How a process tells another to look.
+    /// How a process signals another to read.
     public var signals: any Signals
     /// How the directory is kept from others.
     public var protection: any FileProtection

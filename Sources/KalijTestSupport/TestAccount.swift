@@ -29,7 +29,7 @@ public final class TestAccount {
     public var directory: AccountDirectory { process.directory }
     /// The account, for readers.
     public var account: Account { process.account }
-    /// The events told since the beginning, or since the test has emptied the list.
+    /// The events emitted since the beginning, or since the test has emptied the list.
     public var events: [EngineEvent] = []
     /// How many processes were killed.
     public private(set) var kills = 0
@@ -41,7 +41,7 @@ public final class TestAccount {
     private var process: ManualDriver
     private var messages = 0
 
-    /// Logs in, goes online, and reads what a client reads at the beginning of a session.
+    /// Logs in, sends the initial presence, and performs the queries of a client at the beginning of a session.
     /// - Parameters:
     ///   - address: the account's address.
     ///   - features: of the application, as in `Engine.Options.features`.
@@ -119,7 +119,7 @@ public final class TestAccount {
     /// - Throws: `StoreError`
     public func sent() throws -> [Element] { try settle() }
 
-    /// The process dies, and another goes on with the files of the last commit and with the session.
+    /// The process dies, and another continues with the files of the last commit and with the session.
     /// - Throws: `StoreError`, or what a feature throws.
     public func kill() throws { try restart(from: folders.copy(of: directory.path)) }
 
@@ -156,7 +156,7 @@ public final class TestAccount {
         events += try process.resume()
     }
 
-    /// Lets everything leave, and answers requests, until nothing is left to do.
+    /// Sends everything pending, and answers requests, until nothing is left to do.
     private func settle() throws -> [Element] {
         var seen: [Element] = []
         while true {

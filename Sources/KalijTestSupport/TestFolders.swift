@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a test account cannot go on.
+/// Why a test account cannot continue.
 public enum TestSupportError: Error, Sendable {
     /// A step has ended without a result and without an error.
     case noResult

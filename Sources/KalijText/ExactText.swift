@@ -1,7 +1,7 @@
 /// A text as an identifier: equal, hashed and ordered by its bytes, as in SQLite, in servers and in other clients.
 ///
-/// Swift's texts are equal if they are canonically equivalent: U+FA70 and U+4E26 are one key of a dictionary, and two
-/// addresses of rooms. So sets, dictionaries, comparisons and orders of identifiers from outside go by this type.
+/// Swift's texts are equal if they are canonically equivalent: U+FA70 and U+4E26 are one key of a dictionary, and two addresses
+/// of rooms. So sets, dictionaries, comparisons and orders of identifiers from outside use this type.
 public struct ExactText: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let text: String
 
@@ -25,7 +25,7 @@ extension StringProtocol {
     /// The text as an identifier.
     public var exact: ExactText { ExactText(String(self)) }
 
-    /// Whether the text begins with the bytes of `start`; `hasPrefix` goes by Characters.
+    /// Whether the text begins with the bytes of `start`; `hasPrefix` compares Characters.
     public func begins(with start: String) -> Bool { utf8.starts(with: start.utf8) }
 
     /// What is behind the bytes of `start`; nil if the text does not begin with them.
@@ -33,11 +33,11 @@ extension StringProtocol {
         begins(with: start) ? String(Substring(Substring(self).utf8.dropFirst(start.utf8.count))) : nil
     }
 
-    /// Whether the text ends with the bytes of `end`; `hasSuffix` goes by Characters.
+    /// Whether the text ends with the bytes of `end`; `hasSuffix` compares Characters.
     public func ends(with end: String) -> Bool { utf8.reversed().starts(with: end.utf8.reversed()) }
 
-    /// The parts of the text between scalars, empty parts included; `split` goes by Characters, and finds no separator
-    /// with a combining mark behind.
+    /// The parts of the text between scalars, empty parts included; `split` compares Characters, and does not find a separator
+    /// followed by a combining mark.
     public func parts(at separator: Unicode.Scalar, most: Int = .max) -> [String] {
         Substring(self).unicodeScalars
             // characters: scalars.

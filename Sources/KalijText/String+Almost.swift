@@ -1,5 +1,5 @@
 extension String {
-    /// Whether the other word is this one with a letter missing, added or changed, or with two neighbours exchanged.
+    /// Whether the other word differs from this one by a missing, added or changed character, or by two exchanged neighbours.
     public func isAlmost(_ other: String) -> Bool {
         let (long, short) = count < other.count ? (Array(other), Array(self)) : (Array(self), Array(other))
         guard long.count > 2, long.count - short.count <= 1 else { return false }

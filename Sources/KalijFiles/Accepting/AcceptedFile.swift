@@ -20,7 +20,7 @@ public final class AcceptedFile: Sendable {
     public let mediaType: String
     /// Pixels as shown; nil if the file is no JPEG, PNG, GIF or WebP.
     public let image: ImageHeader?
-    /// Whether metadata was looked for and taken out; false for types that are left as they are, and if metadata was to stay.
+    /// Whether metadata was searched for and removed; false for types that are left as they are, and if metadata was to stay.
     public let isStripped: Bool
 
     public var width: Int? { image?.width }

@@ -15,7 +15,7 @@ public enum FileAcceptance {
     ///   - id: 1 to 64 letters, digits and hyphens of ASCII; used once.
     ///   - folder: made with the mode 0700 if missing; its parent exists.
     ///   - keepingMetadata: whether EXIF, XMP and comments stay in JPEG, PNG and WebP.
-    ///   - limit: bytes that the server takes; nil if not known.
+    ///   - limit: the largest file in bytes that the server accepts; nil if unknown.
     ///   - reserve: bytes of disk that must be left after the copy.
     /// - Throws: `FileError`: `.notFound`, `.notRegular`, `.notAllowed`, `.empty`, `.tooLarge`, `.diskFull`, `.notStripped`,
     ///   `.changed` if the file is changed, cut, extended, renamed or removed while it is read, `.nameTaken` if the id was
@@ -61,8 +61,8 @@ public enum FileAcceptance {
             }
     }
 
-    /// Nothing but a regular file is opened: opening a device can have effects. Between the question and the opening the path
-    /// can get another file, so both are asked.
+    /// Nothing but a regular file is opened: opening a device can have effects. Between the check and the opening the path can
+    /// get another file, so both are checked.
     private static func open(_ path: String, _ onRead: @escaping (Int64) -> Void) throws(FileError) -> SourceFile {
         try FileStatus(at: path, follows: true).requireRegular()
         let descriptor = try Descriptor(path, O_RDONLY | O_NONBLOCK)
@@ -85,7 +85,7 @@ public enum FileAcceptance {
     }
 
     /// A new file with its lock. A sweep may have the lock for a moment, and then removes the file: so the lock is waited for,
-    /// and the name is looked at afterwards. To remove the file here could meet the sweep's removal, and hit the next file.
+    /// and the name is checked afterwards. A removal here could coincide with the sweep's, and remove the next file.
     private static func lockedPart(_ path: String) throws(FileError) -> Descriptor {
         for _ in 0..<100 {
             let file = try Descriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
@@ -103,13 +103,13 @@ public enum FileAcceptance {
     private static func wait(for file: Descriptor) throws(FileError) {
         for _ in 0..<5000 {
             if try file.takeLock() { return }
-            // The holder looks at a file for moments, and nobody tells when the lock ends.
+            // The holder keeps the lock for moments, and its end causes no notification.
             usleep(1000)
         }
         throw FileError(.busy, "another process has its lock for five seconds")
     }
 
-    /// Whether the path leads to the open file.
+    /// Whether the path still names the open file.
     private static func isStill(_ file: Descriptor, at path: String) throws(FileError) -> Bool {
         let open = try file.status()
         do throws(FileError) {

@@ -3,12 +3,12 @@ import KalijText
 
 /// Removes files that a killed process has left: copies without a lock and without a row.
 public enum OrphanSweep {
-    /// Looks at each regular file of a folder. A file is removed if nobody has its lock and, asked afterwards, no row knows
-    /// the file. `ID.part` has no row by nature.
+    /// Checks each regular file of a folder. A file is removed if no process has its lock and, queried afterwards, no row has its
+    /// id. `ID.part` has no row by nature.
     /// - Parameters:
     ///   - folder: the folder of `FileAcceptance`; a missing folder is empty.
-    ///   - isKnown: whether a row has this id. Asked after the lock was taken, because the owner commits the row first and
-    ///     ends the lock then.
+    ///   - isKnown: whether a row has this id. Called after the lock was taken, because the owner commits the row before it
+    ///     releases the lock.
     /// - Returns: the number of removed files.
     /// - Throws: what `isKnown` throws; `FileError` if the folder cannot be read.
     @discardableResult

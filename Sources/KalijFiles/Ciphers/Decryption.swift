@@ -4,8 +4,8 @@ import Glibc
 /// Decrypts a file of AES-256-GCM, whose last 16 bytes are the tag, into a new file: in slices, for a thread that has other
 /// work, too.
 ///
-/// Until `step` has given true, nothing says that the new file's bytes are right. The new file is removed when the tag is
-/// wrong, when anything else fails, and when the work is given up.
+/// Until `step` has returned true, the new file's bytes are not verified. The new file is removed when the tag is wrong, when
+/// anything else fails, and when the work is given up.
 public final class Decryption {
     private let source: Descriptor
     private let output: Descriptor
@@ -51,7 +51,7 @@ public final class Decryption {
     /// Works on at least `bytes` bytes, or to the end.
     /// - Returns: true when the tag was found right, and the new file is whole. The file is not synced.
     /// - Throws: `FileError`: `.tag` if the tag is wrong; `.changed` if the source became shorter; errors of the disk. The new
-    ///   file is gone then.
+    ///   file is removed then.
     public func step(bytes: Int) throws(FileError) -> Bool {
         switch state {
         case .done: return true

@@ -40,9 +40,9 @@ public final class HashingReader: FileReader {
     }
 }
 
-/// A file encrypted with AES-256-GCM on its way, and the tag at the end. The same key gives the same bytes each time.
+/// A file that is encrypted with AES-256-GCM while it is read, with the tag at the end. The same key gives the same bytes each time.
 ///
-/// The nonce must never meet other bytes: so the file must be a private copy that nobody changes.
+/// A nonce must never be used for other bytes: so the file must be a private copy that nobody changes.
 public final class EncryptingReader: FileReader {
     /// The file's bytes and the 16 of the tag.
     public let length: Int64

@@ -18,7 +18,7 @@ public final class StreamingHash {
     public var sha256: [UInt8]? { value }
 
     /// Works on at least `bytes` bytes, or to the end.
-    /// - Returns: true when `sha256` is known.
+    /// - Returns: true when `sha256` is available.
     /// - Throws: `FileError`: `.changed` if the file became shorter or longer; errors of reading.
     public func step(bytes: Int) throws(FileError) -> Bool {
         guard value == nil else { return true }

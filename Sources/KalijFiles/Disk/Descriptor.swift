@@ -80,7 +80,7 @@ final class Descriptor: Sendable {
     }
 }
 
-/// The parts of `stat` that are asked for.
+/// The parts of `stat` that are used.
 struct FileStatus: Equatable {
     let size: Int64
     let kind: mode_t
@@ -113,8 +113,8 @@ struct FileStatus: Equatable {
 
     func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
 
-    /// Whether the last change was so long ago that the next change gets another time: the clock of a file system goes on
-    /// every 4 or 10 ms.
+    /// Whether the last change was so long ago that the next change gets another time: the clock of a file system advances every
+    /// 4 or 10 ms.
     var isSettled: Bool {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// Copies a stored file to where the user wants it.
+/// Copies a stored file to a folder that the user has chosen.
 public enum FileCopy {
     /// Copies a file under a new name; nothing is replaced. On a file system with shared blocks no byte is copied.
     /// - Parameters:
     ///   - path: a regular file.
-    ///   - name: the wanted name.
+    ///   - name: the intended name.
     ///   - folder: an existing folder.
     ///   - exactly: whether the name is taken as it is: the user has chosen it. Else the name is cleaned, and gets a number if taken.
     /// - Returns: the path of the copy.

@@ -2,7 +2,7 @@ import Glibc
 
 /// A file that is read from its beginning, through one buffer of 64 KiB.
 ///
-/// Reading ends at the size that the file had when it was opened: a reader asks `isUnchanged` at the end.
+/// Reading ends at the size that the file had when it was opened: a reader checks `isUnchanged` at the end.
 final class SourceFile {
     static let chunk = 1 << 16
 

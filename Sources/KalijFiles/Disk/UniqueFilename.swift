@@ -18,7 +18,7 @@ public enum UniqueFilename {
         let separator = scalars.lastIndex { $0 == "/" || $0 == "\\" }
         let last = separator.map { scalars[scalars.index(after: $0)...] } ?? scalars[...]
         var clean = String.UnicodeScalarView()
-        // A name of megabytes is not looked at to its end.
+        // A name of megabytes is not read to its end.
         for scalar in last.prefix(4096) {
             if let kept = kept(scalar) { clean.append(kept) }
         }

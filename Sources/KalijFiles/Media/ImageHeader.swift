@@ -2,7 +2,7 @@ import Glibc
 
 /// The size of an image, read from its header. Nothing is decoded.
 public struct ImageHeader: Equatable, Sendable {
-    /// Pixels, as shown: after the turn that the EXIF of a JPEG asks for.
+    /// Pixels, as shown: after the rotation that the EXIF of a JPEG specifies.
     public let width: Int
     public let height: Int
 
@@ -75,7 +75,7 @@ public struct ImageHeader: Equatable, Sendable {
                 begin.number(at: 27, 3, bigEndian: false).map { $0 + 1 }
             )
         case "VP8 ":
-            // The upper two bits ask for a scaling.
+            // The upper two bits specify a scaling.
             guard begin[23..<26] == [0x9D, 0x01, 0x2A] else { return nil }
             return (
                 begin.number(at: 26, 2, bigEndian: false).map { $0 & 0x3FFF },

@@ -4,7 +4,7 @@ import KalijText
 /// The media type of a file: by its first bytes, else by its name, else `application/octet-stream`.
 enum MediaType {
     static let unknown = "application/octet-stream"
-    /// Bytes that are enough to know a type.
+    /// Bytes that are enough to determine a type.
     static let beginning = 64
 
     static func of(_ bytes: [UInt8], named name: String) -> String {
@@ -59,7 +59,7 @@ enum MediaType {
         }
     }
 
-    /// Types of images that are known by their first bytes alone: a name does not make an image.
+    /// The type by the extension. Types of images are determined by their first bytes alone: a name does not make an image.
     private static func named(_ end: String) -> String {
         guard !end.isEmpty else { return unknown }
         return extensions[end] ?? systemTable(end) ?? unknown

@@ -1,6 +1,6 @@
 /// JPEG (ITU-T T.81, annex B): markers, most of them with a segment of at most 65,533 bytes.
 ///
-/// What stands after the end of the image is left out: previews of MPF, and the videos of motion photos.
+/// Data after the end of the image is left out: previews of MPF, and the videos of motion photos.
 struct JPEGWalk {
     private let source: SourceFile
     private let output: OutputFile
@@ -74,7 +74,7 @@ struct JPEGWalk {
             hasOrientation = true
             try keep(marker, Orientation.prefix + orientation.exif)
         case 0xE2 where bytes.starts(with: Array("ICC_PROFILE\0".utf8)): try keep(marker, bytes)
-        // Adobe's says how colours are meant: without it CMYK is shown wrong.
+        // Adobe's segment specifies the colour transform: without it CMYK is shown wrong.
         case 0xEE where bytes.starts(with: Array("Adobe".utf8)) && bytes.count >= 12:
             try keep(marker, Array(bytes.prefix(12)))
         default: return

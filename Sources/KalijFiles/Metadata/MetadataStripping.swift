@@ -1,6 +1,6 @@
 /// Takes the metadata out of JPEG, PNG and WebP by walking their segments. Nothing is decoded, so pixels stay as they are.
 ///
-/// EXIF (with the place where a photo was taken, and a preview), XMP, IPTC, comments, texts, times, what stands after the
+/// EXIF (with the place where a photo was taken, and a preview), XMP, IPTC, comments, texts, times, data after the
 /// image's end, and all parts of unknown meaning leave. Orientation, colour profile and resolution stay. Files of other
 /// types, videos and HEIC among them, are not changed.
 enum MetadataStripping {

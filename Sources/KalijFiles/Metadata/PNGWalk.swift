@@ -40,7 +40,7 @@ struct PNGWalk {
         } else if type == "eXIf", !hasOrientation {
             try orientation(whole)
         } else {
-            // Section 5.4: the fifth bit of the first letter says that an image can be shown without the chunk.
+            // Section 5.4: the fifth bit of the first letter indicates that an image can be shown without the chunk.
             guard head[4] & 0x20 != 0 else { throw .damaged("an unknown chunk") }
             guard try source.skip(whole) else { throw .cutOff }
         }
@@ -63,7 +63,7 @@ struct PNGWalk {
         try output.write(checksum)
     }
 
-    /// The chunks that say how the image looks, of the third edition, its drafts and APNG.
+    /// The chunks that affect how the image looks, of the third edition, its drafts and APNG.
     private static let kept: Set<String> = [
         "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD", "pHYs", "acTL", "fcTL",
         "fdAT", "cICP", "mDCV", "mDCv", "cLLI", "cLLi",

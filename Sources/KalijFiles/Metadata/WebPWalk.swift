@@ -1,6 +1,6 @@
 /// WebP (RFC 9649, section 2): a RIFF file of chunks, each a type of four characters, a length and bytes, made even.
 ///
-/// The file's length, and the flags for metadata, stand in front: both are put right at the end.
+/// The file's length, and the flags for metadata, precede the chunks: both are corrected at the end.
 struct WebPWalk {
     private let source: SourceFile
     private let output: OutputFile

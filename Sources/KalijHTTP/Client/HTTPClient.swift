@@ -1,6 +1,6 @@
 import KalijTransport
 
-/// Where requests go: always by TLS.
+/// The target of requests: always with TLS.
 public struct HTTPOrigin: Sendable, Hashable {
     public var host: String
     public var port: UInt16
@@ -18,7 +18,7 @@ public struct HTTPOrigin: Sendable, Hashable {
 
 /// News about a client's connections for an operator.
 public enum HTTPNotice: Sendable {
-    /// A connection stands; when the server's certificate ends, in seconds since 1970.
+    /// A connection was established; with the expiry of the server's certificate, in seconds since 1970.
     case connected(notAfter: Int64?)
     /// The server closes a connection, with the server's reason.
     case goAway(reason: String)
@@ -28,11 +28,11 @@ public enum HTTPNotice: Sendable {
 
 /// Sends requests to an origin over a few long-lived connections: HTTP/2, and HTTP/1.1 where the limits allow that.
 ///
-/// Belongs to the thread of its loop. Connections are made when requests need them. A request that the peer has
-/// certainly not looked at (GOAWAY, REFUSED_STREAM) goes out again by itself, three times at most; all other failures
-/// are reported, for the caller to judge.
+/// Belongs to the thread of its loop. Connections are made when requests need them. A request that the peer has certainly not
+/// processed (GOAWAY, REFUSED_STREAM) is sent again automatically, three times at most; all other failures are reported, for the
+/// caller to judge.
 public final class HTTPClient {
-    /// A request on its way.
+    /// A pending request.
     final class Ticket {
         let request: HTTPRequest
         let deadline: Double
@@ -81,7 +81,7 @@ public final class HTTPClient {
 
     /// Requests without an outcome so far.
     public var pending: Int { queue.count + connections.reduce(0) { $0 + $1.tickets.count } }
-    /// Standing connections.
+    /// Established connections.
     public var openConnections: Int { connections.count { $0.isOpen } }
 
     /// Sends a request.
@@ -180,7 +180,7 @@ public final class HTTPClient {
                 notice(.failed(failure.description))
                 rest(failure.description)
             } else if !connection.hasAnswered {
-                // In order, and again and again: the next connection comes after a pause, too.
+                // In order, and again and again: the next connection is made after a pause, too.
                 rest("the server closes connections without an answer")
             } else {
                 planDispatch()

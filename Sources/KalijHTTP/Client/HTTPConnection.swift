@@ -1,6 +1,6 @@
 import KalijTransport
 
-/// A connection of a client: brings a session's bytes to a socket, and its events to the requests.
+/// A connection of a client: passes a session's bytes to a socket, and its events to the requests.
 final class HTTPConnection {
     typealias Ticket = HTTPClient.Ticket
 
@@ -9,7 +9,7 @@ final class HTTPConnection {
         /// There may be room for more requests.
         case hasRoom
         case goAway(reason: String)
-        /// The peer has not looked at these requests.
+        /// The peer has not processed these requests.
         case unprocessed([Ticket])
         /// The connection has ended; nil if in order.
         case over(HTTPFailure?)
@@ -17,13 +17,13 @@ final class HTTPConnection {
 
     private let loop: EventLoop
     private let limits: HTTPLimits
-    /// HTTP/2 until the handshake says otherwise.
+    /// HTTP/2 until the handshake selects another version.
     private var session: any HTTPSession
     private let event: (HTTPConnection, Event) -> Void
     private var connection: Connection?
     private(set) var tickets: [Int32: Ticket] = [:]
     private(set) var isOpen = false
-    /// Whether a request ever had its response here: only then the way to the server is good.
+    /// Whether a request ever had its response here: only then the path to the server has been proven.
     private(set) var hasAnswered = false
     private var isOver = false
     private var isFlushPlanned = false
@@ -72,7 +72,7 @@ final class HTTPConnection {
         for ticket in open { loop.enqueue { ticket.done(.failure(failure)) } }
     }
 
-    /// Gives late requests up, and asks the peer for a sign of life.
+    /// Gives late requests up, and sends the peer a PING.
     func expire(_ now: Double) {
         let late = tickets.filter { $0.value.deadline <= now }
         guard !late.isEmpty else { return }
@@ -116,7 +116,7 @@ final class HTTPConnection {
         planHealth()
         flush()
         event(self, .connected(notAfter: info?.notAfter))
-        // Of HTTP/2 the SETTINGS say so.
+        // With HTTP/2 the peer's SETTINGS report the room.
         if !isOver, session.hasSettings { event(self, .hasRoom) }
     }
 

@@ -5,7 +5,7 @@ public struct HTTPFailure: Error, Equatable, Sendable, CustomStringConvertible {
         private let name: String
         private init(_ name: String) { self.name = name }
 
-        /// The peer says that the request was not looked at: its stream is above the last-stream-id of a GOAWAY, or was
+        /// The peer reports that the request was not processed: its stream is above the last-stream-id of a GOAWAY, or was
         /// refused (RFC 9113, 8.7). Safe to send again, at once, on another connection.
         public static let unprocessed = Code("unprocessed")
         /// The peer has reset the stream; the peer may have acted on the request.

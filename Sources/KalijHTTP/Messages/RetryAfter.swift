@@ -2,9 +2,9 @@ import CNghttp2
 import Glibc
 
 extension HTTPResponse {
-    /// How many seconds to wait before the next request (RFC 9110, 10.2.3); nil if the response does not say.
+    /// How many seconds to wait before the next request (RFC 9110, 10.2.3); nil if the response does not specify it.
     ///
-    /// A date counts from the response's own `Date`, so a wrong clock on our side does not matter.
+    /// A date counts from the response's own `Date`, so a wrong clock on this machine does not matter.
     /// - Parameter now: seconds since 1970, for a response without a `Date`.
     public func retryAfter(now: Int64) -> Int64? {
         guard let value = self["retry-after"] else { return nil }

@@ -1,4 +1,4 @@
-/// The part of a response of HTTP/1.1 that was read so far. What takes parts returns 1 to end the reading.
+/// The part of a response of HTTP/1.1 that was read so far. The functions that take parts return 1 to end the reading.
 struct HTTP1Response {
     private let limits: HTTPLimits
     private(set) var fields: [HTTPField] = []
@@ -9,7 +9,7 @@ struct HTTP1Response {
 
     init(limits: HTTPLimits) { self.limits = limits }
 
-    /// A name or a value may come in parts.
+    /// A name or a value may arrive in parts.
     mutating func addName(_ part: String) -> Int32 {
         if isInValue || fields.isEmpty { fields.append(HTTPField("", "")) }
         isInValue = false

@@ -5,7 +5,7 @@ import CHTTPParser
 /// http_parser reads the responses; this type decides the outcome of each request.
 final class HTTP1Session: HTTPSession {
     private let limits: HTTPLimits
-    // Owned: freed in deinit. http_parser calls back only from within our own calls.
+    // Owned: freed in deinit. http_parser calls back only from within the session's own calls.
     private let parser: UnsafeMutablePointer<http_parser>
     private var output: [UInt8] = []
     private var events: [HTTPSessionEvent] = []
@@ -23,7 +23,7 @@ final class HTTP1Session: HTTPSession {
         parser = .allocate(capacity: 1)
         parser.initialize(to: http_parser())
         http_parser_init(parser, HTTP_RESPONSE)
-        // lives: the parser is freed in our deinit
+        // lives: the parser is freed in the session's deinit
         parser.pointee.data = Unmanaged.passUnretained(self).toOpaque()
     }
 
@@ -107,7 +107,7 @@ final class HTTP1Session: HTTPSession {
     private static let settings: http_parser_settings = {
         var settings = http_parser_settings()
         http_parser_settings_init(&settings)
-        // Nobody has asked for another response.
+        // A response without a request is an error.
         settings.on_message_begin = { HTTP1Session.of($0)?.isOpen == true ? 0 : 1 }
         settings.on_header_field = { parser, start, count in
             HTTP1Session.of(parser).flatMap { $0.response.addName(HTTP1Session.text(start, count)) } ?? 0
@@ -126,7 +126,7 @@ final class HTTP1Session: HTTPSession {
         return settings
     }()
 
-    // The pointer was given to the parser in our init, and the parser calls only while we live.
+    // The pointer was given to the parser in the session's init, and the parser calls only while the session lives.
     private static func of(_ parser: UnsafeMutablePointer<http_parser>?) -> HTTP1Session? {
         parser?.pointee.data.map { Unmanaged<HTTP1Session>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -138,7 +138,7 @@ final class HTTP1Session: HTTPSession {
 
     private func complete(_ parser: UnsafeMutablePointer<http_parser>) {
         let status = kalij_http_status(parser)
-        // Informational responses come before the final response.
+        // Informational responses precede the final response.
         if (100..<200).contains(status) {
             response = HTTP1Response(limits: limits)
         } else {

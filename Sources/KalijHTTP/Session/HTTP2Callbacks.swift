@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// Brings nghttp2's callbacks to their session.
+/// Dispatches nghttp2's callbacks to their session.
 enum HTTP2Callbacks {
     static func install(on callbacks: OpaquePointer?) {
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
@@ -63,7 +63,7 @@ enum HTTP2Callbacks {
         guard var exchange = session.exchanges.removeValue(forKey: stream) else { return }
         defer { session.exchanges[stream] = exchange }
         if name.first == UInt8(ascii: ":") {
-            // Informational responses come before the final response; the last status counts.
+            // Informational responses precede the final response; the last status counts.
             exchange.status = Int(String(decoding: value, as: UTF8.self)) ?? 0
             exchange.fields.removeAll()
             return

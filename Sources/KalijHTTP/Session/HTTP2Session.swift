@@ -20,7 +20,7 @@ final class HTTP2Session: HTTPSession {
     }
 
     let limits: HTTPLimits
-    // Owned: freed in deinit. nghttp2 calls back only from within our own calls.
+    // Owned: freed in deinit. nghttp2 calls back only from within the session's own calls.
     private var session: OpaquePointer?
     var exchanges: [Int32: Exchange] = [:]
     var events: [Event] = []
@@ -35,7 +35,7 @@ final class HTTP2Session: HTTPSession {
         var callbacks: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0 else { return }
         HTTP2Callbacks.install(on: callbacks)
-        // lives: the session is deleted in our deinit
+        // lives: the session is deleted in this object's deinit
         nghttp2_session_client_new(&session, callbacks, Unmanaged.passUnretained(self).toOpaque())
         nghttp2_session_callbacks_del(callbacks)
         nghttp2_session_set_next_stream_id(session, firstStream)
@@ -92,7 +92,7 @@ final class HTTP2Session: HTTPSession {
         return stream
     }
 
-    /// Gives a request up: the peer is told, and the rest of the answer is ignored. There is no event.
+    /// Gives a request up: the stream is reset, and the rest of the response is ignored. There is no event.
     func cancel(_ stream: Int32) {
         guard forget(stream) != nil else { return }
         reset(stream, NGHTTP2_CANCEL)
@@ -101,7 +101,7 @@ final class HTTP2Session: HTTPSession {
     let canPing = true
     func ping() { nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
 
-    /// Says goodbye; for a connection that is no longer needed.
+    /// Sends GOAWAY; for a connection that is no longer needed.
     func terminate() { nghttp2_session_terminate_session(session, NGHTTP2_NO_ERROR.rawValue) }
 
     /// The events since the last call, in order.
@@ -111,7 +111,7 @@ final class HTTP2Session: HTTPSession {
     }
 
     /// Takes bytes of the peer.
-    /// - Throws: `HTTPFailure` (`connectionLost`) if the bytes are not HTTP/2: the connection is of no more use.
+    /// - Throws: `HTTPFailure` (`connectionLost`) if the bytes are not HTTP/2: the connection is unusable afterwards.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTPFailure) {
         // The lent bytes are read within the call.
         let result = nghttp2_session_mem_recv(
@@ -124,7 +124,7 @@ final class HTTP2Session: HTTPSession {
 
     func finish() {}
 
-    /// The bytes to send now. A stream reset by us ends here, with an event.
+    /// The bytes to send now. A stream reset by this side ends here, with an event.
     func takeOutput() throws(HTTPFailure) -> [UInt8] {
         var output: [UInt8] = []
         while true {

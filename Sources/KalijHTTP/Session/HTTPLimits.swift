@@ -4,9 +4,9 @@ import KalijTransport
 public struct HTTPLimits: Sendable {
     /// Connections to the origin at the same time.
     public var connections = 4
-    /// Streams on a connection; the peer says how many, and this is only the bound of what a peer may say.
+    /// Streams on a connection; the peer announces its limit, and this is only the bound of that.
     public var streams = 2_000
-    /// Bytes that the peer may send on a connection before we have read them.
+    /// Bytes that the peer may send on a connection before they are read.
     public var windowBytes = 1 << 20
     /// Requests waiting for a stream.
     public var queue = 10_000
@@ -24,7 +24,7 @@ public struct HTTPLimits: Sendable {
     public var backoff = 30.0
     /// Whether a server may choose HTTP/1.1.
     public var version1 = false
-    /// Which addresses the origin's name may lead to.
+    /// Which addresses the origin's name may resolve to.
     public var addresses = AllowedAddresses.all
     /// How long connecting may take.
     public var connecting = ConnectionLimits()

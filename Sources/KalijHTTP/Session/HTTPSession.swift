@@ -8,7 +8,7 @@ protocol HTTPSession: AnyObject {
     var capacity: Int { get }
     /// Whether the connection has nothing left to do.
     var isOver: Bool { get }
-    /// Whether the peer can be asked for a sign of life, and requests given up without giving up the connection.
+    /// Whether the peer can be pinged, and requests given up without giving up the connection.
     var canPing: Bool { get }
 
     /// Begins a request.
@@ -17,12 +17,12 @@ protocol HTTPSession: AnyObject {
     /// Gives a request up. There is no event.
     func cancel(_ stream: Int32)
     func ping()
-    /// Says goodbye; for a connection that is no longer needed.
+    /// Ends the session; for a connection that is no longer needed.
     func terminate()
     /// The events since the last call, in order.
     func takeEvents() -> [HTTPSessionEvent]
     /// Takes bytes of the peer.
-    /// - Throws: `HTTPFailure` (`connectionLost`) if the connection is of no more use.
+    /// - Throws: `HTTPFailure` (`connectionLost`) if the connection is unusable afterwards.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTPFailure)
     /// The peer sends nothing more: an answer may end so.
     func finish()
@@ -34,12 +34,12 @@ protocol HTTPSession: AnyObject {
 enum HTTPSessionEvent {
     /// The outcome of a request.
     case ended(stream: Int32, HTTPOutcome)
-    /// The peer's SETTINGS have come, for the first time or anew.
+    /// The peer's SETTINGS were received, for the first time or anew.
     case settings
     /// The peer takes more bytes on the connection.
     case window
     /// The peer takes no new streams.
     case goAway(lastStream: Int32, code: UInt32, reason: String)
-    /// Our PING was answered.
+    /// A PING was answered.
     case pong
 }

@@ -83,7 +83,7 @@ public final class SigningKey: @unchecked Sendable {
             // lives: the BIO reads the bytes in place; the bytes are lent until the BIO is freed
             guard let bio = BIO_new_mem_buf(bytes.baseAddress, size) else { return nil }
             defer { BIO_free(bio) }
-            // Without this callback OpenSSL would ask the terminal for the password of an encrypted key.
+            // Without this callback OpenSSL would prompt on the terminal for the password of an encrypted key.
             return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
         }
     }

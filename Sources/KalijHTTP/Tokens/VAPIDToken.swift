@@ -1,6 +1,6 @@
 import KalijText
 
-/// Tells a push service who sends (RFC 8292): a signed token for one service, and the sender's public key.
+/// Identifies the sender to a push service (RFC 8292): a signed token for one service, and the sender's public key.
 public enum VAPIDToken {
     private struct Claims: Encodable {
         var aud: String

@@ -40,7 +40,7 @@ struct CBORWriter {
         }
     }
 
-    /// The order of the encoded names, byte for byte (4.2.1): shorter names come first.
+    /// The order of the encoded names, byte for byte (4.2.1): shorter names precede longer ones.
     private static func precedes(_ left: String, _ right: String) -> Bool {
         let (first, second) = (left.utf8, right.utf8)
         return first.count != second.count ? first.count < second.count : first.lexicographicallyPrecedes(second)

@@ -34,7 +34,7 @@ struct StoredDecoder: Decoder {
     }
 }
 
-/// The names that a handler asked for during decoding: its properties.
+/// The names that a handler requested during decoding: its properties.
 final class RequestedKeys {
     fileprivate(set) var names: Set<String> = []
 }

@@ -1,4 +1,4 @@
-/// A stored handler with a known input type. Handlers bind callbacks to call other handlers later.
+/// A stored handler with a static input type. Handlers bind callbacks to call other handlers later.
 ///
 /// Stored like the handler inside; the compiler checks the input.
 public struct Callback<Context, Input>: Codable, Sendable, Hashable {
@@ -25,7 +25,7 @@ extension HandlerRegistry {
         try call(callback.stored, input, overriding: overriding, in: context)
     }
 
-    /// Tells the handler in `callback` that no call will ever come.
+    /// Notifies the handler in `callback` that it will never be called.
     /// - Throws: `HandlerError`, or the handler's error.
     public func invalidate<Input>(
         _ callback: Callback<Context, Input>, _ reason: Invalidation, overriding: [String: any Encodable] = [:],

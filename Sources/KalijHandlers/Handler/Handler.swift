@@ -13,8 +13,8 @@
 ///
 /// <doc:CallbacksThatSurvive> is an introduction.
 ///
-/// A handler is called synchronously, by the process in which the awaited event occurs. All changes have to go through
-/// the given instance.
+/// A handler is called synchronously, by the process in which the awaited event occurs. All changes have to be made through the
+/// given instance.
 public protocol Handler<Context>: Codable, SendableMetatype {
     /// The caller's part.
     associatedtype Input
@@ -28,8 +28,7 @@ public protocol Handler<Context>: Codable, SendableMetatype {
     static var name: String { get }
     /// The format of the bound values, from 1 on; raised when values of the older format no longer decode.
     static var version: Int { get }
-    /// The way from the context to the handler's instance. Not used if both have the same type: the instance is the
-    /// context then.
+    /// The key path from the context to the handler's instance. Not used if both have the same type: the instance is the context then.
     static var instance: KeyPath<Context, Instance> { get }
 
     /// Does the handler's work.
@@ -61,7 +60,7 @@ extension Handler where Instance == Context {
     public static var instance: KeyPath<Context, Instance> { \.self }
 }
 
-/// A handler that wants to know when no call will ever come.
+/// A handler that is notified when it will never be called.
 public protocol InvalidatableHandler<Context>: Handler {
     /// Called instead of ``Handler/call(_:in:)``, once.
     ///

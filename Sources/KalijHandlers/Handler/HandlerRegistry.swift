@@ -43,7 +43,7 @@ public struct HandlerRegistry<Context>: Sendable {
         try ready(stored, input, overriding: overriding)(context)
     }
 
-    /// Tells `stored` that no call will ever come, if the type is an ``InvalidatableHandler``. Afterwards `stored` can
+    /// Notifies `stored` that it will never be called, if the type is an ``InvalidatableHandler``. Afterwards `stored` can
     /// neither be called nor invalidated again, in this process or, after storing, in any other.
     /// - Throws: `HandlerError` if `stored` cannot be read, or the handler's error; then `stored` is not invalidated.
     public func invalidate(
@@ -53,7 +53,7 @@ public struct HandlerRegistry<Context>: Sendable {
         try readyToInvalidate(stored, reason, overriding: overriding)(context)
     }
 
-    /// Reads `stored`, so that errors are known before anything is called.
+    /// Reads `stored`, so that errors are detected before anything is called.
     /// - Throws: `HandlerError`
     public func ready(
         _ stored: StoredHandler, _ input: Any, overriding: [String: any Encodable] = [:]

@@ -22,7 +22,7 @@ public func runDemo(
         return 69
     }
     laboratory.cleanUpWhenInterrupted()
-    // People look into differences, so the directory stays.
+    // Differences are for people to examine, so the directory stays.
     var isKept = options.keep
     defer {
         laboratory.close(keep: isKept)

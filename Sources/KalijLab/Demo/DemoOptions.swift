@@ -9,7 +9,7 @@ public struct DemoOptions: Sendable {
     public var server = ServerKind.prosody
     /// The percentage of kills after which the session is lost: expired, the server ended, the server's queue overrun.
     public var failedResumes = 0
-    /// The percentage of connections cut on their way.
+    /// The percentage of connections that are cut in transit.
     public var cuts = 0
     /// Which messages the server's archives keep.
     public var archive = ArchivePolicy.always

@@ -1,4 +1,4 @@
-/// Why an experiment could not be carried out. Such an error says nothing about Kalij.
+/// Why an experiment could not be carried out. Such an error is no result about Kalij.
 public struct LaboratoryError: Error, CustomStringConvertible, Sendable {
     /// The attempt, the event, and a possible remedy.
     public let description: String

@@ -27,7 +27,7 @@ public struct KalijCommand: Sendable {
             environment: ["KALIJ_PASSWORD": password])
     }
 
-    /// Starts `kalij run` in the main role. The standard input stays open; events go to `run.out`.
+    /// Starts `kalij run` in the main role. The standard input stays open; events are written to `run.out`.
     public func run() throws -> Subprocess {
         try start(["--json", "run"], files: "run", writable: true)
     }

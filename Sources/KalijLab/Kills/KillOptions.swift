@@ -9,8 +9,8 @@ public struct KillOptions: Sendable {
     public let server: ServerKind
     /// The absolute path of the `kalij` to kill.
     public var kalij: String
-    /// The time from the start of `kalij run` to the kill in milliseconds, all moments being equally likely. A session
-    /// is resumed after about 80 ms, so a kill in twenty or so comes during connecting. Where most processes would die before they are
+    /// The time from the start of `kalij run` to the kill in milliseconds, all moments being equally likely. A session is resumed
+    /// after about 80 ms, so a kill in twenty or so occurs during connecting. Where most processes would die before they are
     /// online, they live longer.
     public var lifetime: ClosedRange<Int> = 45...600
     /// The share of `kalij send` processes that are killed too, 1...60 ms after their start.
@@ -27,9 +27,9 @@ public struct KillOptions: Sendable {
     public var way: (@Sendable (any XMPPServer) async throws -> Int)?
     /// New accounts are taken after so many messages in one direction: growing archives slow servers down.
     public var messagesPerAccount = 5000
-    /// Which messages the server's archives keep. Where some are not kept, the archives are not asked: received
-    /// messages are compared with the other side's, and the server is never ended, because nobody could tell which
-    /// messages were lost with the server.
+    /// Which messages the server's archives keep. Where some are not kept, the archives are not queried: received messages are
+    /// compared with the other side's, and the server is never ended, because it could not be determined which messages were lost
+    /// with the server.
     public var archive = ArchivePolicy.always
     /// Whether the server's certificate is as large as a usual authority's (``ServerOptions/largeCertificate``).
     public var largeCertificate = false

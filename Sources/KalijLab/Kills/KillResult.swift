@@ -59,9 +59,9 @@ public struct KillResult: Codable, Sendable, Equatable {
     /// The figures as shares.
     public var shares: KillShares { KillShares(self) }
 
-    /// Nothing was lost, twice, out of order or invented, in either direction; `kalij run` never ended by itself; and
-    /// the archive, the judge, is whole: all messages of the other side are there, except those on their way when the
-    /// server was ended.
+    /// Nothing was lost, twice, out of order or invented, in either direction; `kalij run` never ended by itself; and the
+    /// archive, the reference, is whole: all messages of the other side are there, except those in transit when the server was
+    /// ended.
     public var isClean: Bool {
         incoming.isClean && outgoing.isClean && crashes == 0
             && (archive != .always || serverRestarts > 0

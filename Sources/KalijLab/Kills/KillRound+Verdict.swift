@@ -1,6 +1,7 @@
 extension KillRound {
     /// A last life without a kill: fetches and sends the remaining messages. Where no archive gives the number of messages to
-    /// fetch, nobody can tell which ones the server has lost: then the life ends once all is sent and nothing has come for 10 s.
+    /// fetch, the number of messages that the server has lost cannot be determined: then the life ends once all is sent and
+    /// nothing was received for 10 s.
     func drain(offered: Int) async throws {
         let accepted = tally.counts.accepted.count
         // A server that was ended may have dropped the messages sent just before.
@@ -34,7 +35,7 @@ extension KillRound {
     private func archive(of alice: Peer) async throws -> [ArchiveEntry] {
         watch.ignoreBinds(true)
         let entries = try await alice.archive()
-        try await sleep(for: .milliseconds(50))  // the log is looked into every 5 ms
+        try await sleep(for: .milliseconds(50))  // the log is read every 5 ms
         watch.ignoreBinds(false)
         return entries
     }

@@ -64,7 +64,7 @@ public struct KillRound: Sendable {
         let began = ContinuousClock.now
         let chat = try await bob.chat(
             with: alice.address, label: "m", rate: options.rate, reconnects: options.failedResumes > 0,
-            // A server without an archive sometimes delivers a stored message twice: the sender's id tells.
+            // A server without an archive sometimes delivers a stored message twice: the sender's id shows this.
             originIDs: options.archive != .always)
         try await killAll(chat)
         report(.draining, incoming: try chat.sent())

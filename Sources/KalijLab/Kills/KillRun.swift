@@ -1,4 +1,4 @@
-/// The main job: `kalij run` is killed over and over while messages come and go, and at the end nothing is missing.
+/// The main job: `kalij run` is killed over and over while messages are sent and received, and at the end nothing is missing.
 ///
 /// Alice's account is Kalij's; Bob's is the independent client. Bob sends numbered messages ("m 1", "m 2", ...) all
 /// the time; `kalij send` processes queue numbered replies ("r 1", ...). The truth is the server's archive. A long run

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Starts `kalij run`, kills the process at a random moment, and starts again, until told to stop.
+/// Starts `kalij run`, kills the process at a random moment, and starts again, until the tally is over.
 struct Killer {
     let kalij: KalijCommand
     let table: RawTable

@@ -18,7 +18,7 @@ public struct StoredMessage: Codable, Sendable, Equatable {
     }
 }
 
-/// Looks into Kalij's database with the sqlite3 shell, read-only: without a line of Kalij's own reading code.
+/// Reads Kalij's database with the sqlite3 shell, read-only: without a line of Kalij's own reading code.
 public struct RawTable: Sendable {
     let laboratory: Laboratory
     let database: String

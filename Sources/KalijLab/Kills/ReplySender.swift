@@ -10,7 +10,7 @@ struct ReplySender {
     let tally: Tally
     var generator: SeededGenerator
 
-    /// Goes on until the tally is over.
+    /// Continues until the tally is over.
     /// - Throws: ``LaboratoryError`` if twenty in a row fail.
     mutating func run() async throws {
         var number = 0

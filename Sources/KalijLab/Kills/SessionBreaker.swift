@@ -7,7 +7,7 @@ struct SessionBreaker: Sendable {
     let tally: Tally
     let watch: SessionWatch
     private var made = 0
-    /// The server being restarted, while the killing goes on.
+    /// The restart of the server, while the killing continues.
     private var restart: Task<Void, any Error>?
 
     init(

@@ -51,10 +51,10 @@ struct SessionHistory {
 
     /// Whether the connection ended by a kill had stanzas that the client had not acknowledged.
     ///
-    /// The server sees the end of the connection within a moment of the kill; how much was open then is told by the
-    /// next resumption.
-    /// - Parameter arrivals: when the server archived messages for the account, in seconds since 1970; needed where the
-    ///   log does not tell which stanzas were queued before the end of the connection.
+    /// The server detects the end of the connection within a moment of the kill; the next resumption shows how many stanzas were
+    /// unacknowledged then.
+    /// - Parameter arrivals: when the server archived messages for the account, in seconds since 1970; needed where the log does
+    ///   not record which stanzas were queued before the end of the connection.
     func hadUnacknowledged(at kill: Double, arrivals: [Double]) -> Bool {
         guard
             let end = seen.firstIndex(where: { $0.event == .hibernated && $0.at >= kill && $0.at < kill + 0.25 }),
@@ -84,7 +84,7 @@ public struct SessionLosses: Codable, Sendable, Equatable {
     public var restarted = 0
     /// More stanzas were unacknowledged than the server keeps.
     public var queueLimit = 0
-    /// The log does not tell.
+    /// The log does not show the cause.
     public var otherwise = 0
 
     /// The sum.

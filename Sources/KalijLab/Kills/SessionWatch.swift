@@ -5,7 +5,7 @@ final class SessionWatch: Sendable {
     private struct State {
         var reader: any SessionLogReader
         var seen: [SeenEvent] = []
-        /// When somebody else used the account.
+        /// When another client used the account.
         var foreign: [ClosedRange<Double>] = []
         var foreignSince: Double?
     }
@@ -16,7 +16,7 @@ final class SessionWatch: Sendable {
         state = Mutex(State(reader: reader))
     }
 
-    /// Looks into the log every 5 ms until cancelled.
+    /// Reads the log every 5 ms until cancelled.
     func follow() async {
         while !Task.isCancelled {
             look()
@@ -32,7 +32,7 @@ final class SessionWatch: Sendable {
         }
     }
 
-    /// From now on, or no longer, somebody else may bind a resource of the account.
+    /// From now on, or no longer, another client may bind a resource of the account.
     func ignoreBinds(_ begins: Bool) {
         state.withLock { state in
             let now = wallClock()
@@ -49,7 +49,7 @@ final class SessionWatch: Sendable {
         state.withLock { $0.seen.contains { $0.event == .bound } }
     }
 
-    /// Waits until the server lets nobody resume the last session any more; the process that had the session is dead.
+    /// Waits until the server no longer permits the last session to be resumed; the process that had the session is dead.
     /// - Throws: ``LaboratoryError`` if the server keeps the session.
     func untilLost() async throws {
         let deadline = ContinuousClock.now + .seconds(hungAfter)

@@ -5,7 +5,7 @@ struct Life: Sendable {
     /// Seconds since 1970, as in the server's log.
     var began: Double
     var killed: Double
-    /// Rows of `queue` right after the kill; nil if the shell could not look.
+    /// Rows of `queue` right after the kill; nil if the shell could not read them.
     var queued: Int?
 }
 

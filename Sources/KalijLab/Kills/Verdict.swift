@@ -10,7 +10,7 @@ public struct DirectionVerdict: Codable, Sendable, Equatable {
     public var lost = 0
     /// Found more than once: surplus copies.
     public var twice = 0
-    /// Found directly after a message that should come later.
+    /// Found directly after a message that should follow it.
     public var outOfOrder = 0
     /// Found although nobody sent such a message.
     public var invented = 0
@@ -46,8 +46,8 @@ public struct DirectionVerdict: Codable, Sendable, Equatable {
     }
 }
 
-/// The evidence compared at the end of a run. No field comes from Kalij: the server's archives are read by an
-/// independent client, the raw table by the sqlite3 shell, and the rest are exit statuses.
+/// The evidence compared at the end of a run. No field is from Kalij: an independent client reads the server's archives, the
+/// sqlite3 shell reads the raw table, and the rest are exit statuses.
 public struct Evidence: Sendable {
     /// The archive of Kalij's account.
     public var ownArchive: [ArchiveEntry]
@@ -85,8 +85,7 @@ public struct Evidence: Sendable {
 
     /// Received messages: all messages of the archive, each once, in the archive's order.
     public func incoming() -> DirectionVerdict {
-        // Without an archive the order is the order of arrival, and nobody knows which messages the server has
-        // delivered.
+        // Without an archive the order is the order of arrival, and it is unknown which messages the server has delivered.
         let stored = received.compactMap { numberIn($0.body, label: "m") }
         let order = isArchived ? ownArchive.compactMap { numberIn($0.body, label: "m") } : Array(1...max(1, offered))
         var place: [Int: Int] = [:]

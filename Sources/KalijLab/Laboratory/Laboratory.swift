@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A temporary directory and the processes of an experiment; all of them go when the experiment ends, in whatever way.
+/// A temporary directory and the processes of an experiment; all of them are removed when the experiment ends, in whatever way.
 public final class Laboratory: Sendable {
     /// The directory for all files of the experiment.
     public let directory: String

@@ -14,7 +14,7 @@ public struct CutCounts: Codable, Sendable, Equatable {
     public var reset = 0
     /// With an end in order.
     public var closed = 0
-    /// By letting nothing through.
+    /// By blocking all bytes.
     public var held = 0
 
     /// The sum.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Connects to a local socket and hangs up: what a phone's system does when a push comes for `kalij wake --listen`.
-/// - Returns: whether somebody listens.
+/// Connects to a local socket and hangs up: what a phone's system does when a push arrives for `kalij wake --listen`.
+/// - Returns: whether a process listens.
 @discardableResult
 public func knock(at path: String) -> Bool {
     var address = sockaddr_un()

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A TCP proxy on 127.0.0.1 whose line can be slow or silent.
 ///
-/// A silent line is one whose packets get lost: nobody hears of an end, and what was sent comes once the line is back,
-/// as TCP repeats what was not acknowledged.
+/// A silent line loses its packets: no end is noticed, and what was sent arrives once the line works again, as TCP retransmits
+/// what was not acknowledged.
 public final class LinkProxy: Sendable {
     private struct State {
         var isSilent = false
@@ -98,7 +98,7 @@ private struct LinkLoop {
     }
 }
 
-/// What goes from one descriptor to another.
+/// The bytes from one descriptor to another.
 private struct LinkWay {
     let from: Int32
     let to: Int32

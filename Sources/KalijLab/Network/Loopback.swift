@@ -37,7 +37,7 @@ func withLoopback<Result>(
     endpoint.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
     endpoint.sin_addr.s_addr = address.number.bigEndian
     return withUnsafePointer(to: &endpoint) { pointer in
-        // The C interface wants the generic form of a sockaddr_in; the size goes along.
+        // The C interface requires the generic form of a sockaddr_in, together with its size.
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
             body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
         }

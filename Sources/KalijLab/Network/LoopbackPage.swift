@@ -1,7 +1,7 @@
 import Glibc
 
 /// A page of an HTTP server on 127.0.0.1.
-/// - Returns: the answer with its head; nil if nobody answers.
+/// - Returns: the answer with its head; nil if there is no response.
 public func loopbackPage(port: Int, path: String) -> String? {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }

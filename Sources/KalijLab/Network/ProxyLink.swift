@@ -103,7 +103,7 @@ struct ProxyLink {
         if !write(&toServer, to: server) || !write(&toClient, to: client) { finish(reset: false) }
     }
 
-    /// - Returns: false if the other end is gone.
+    /// - Returns: false if the other end is closed.
     private func write(_ bytes: inout [UInt8], to descriptor: Int32) -> Bool {
         while !bytes.isEmpty {
             let count = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))

@@ -51,7 +51,7 @@ struct ProxyLoop {
 }
 
 /// Accepts a connection, and connects to the server behind the proxy.
-/// - Returns: both sides; nil if one of them is gone.
+/// - Returns: both sides; nil if one of them is closed.
 func acceptConnection(
     at listener: Int32, for port: Int, address: LoopbackAddress = .usual
 ) -> (client: Int32, server: Int32)? {

@@ -2,13 +2,13 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The way from one server to another: a TCP proxy on a loopback address of its own.
+/// The path from one server to another: a TCP proxy on a loopback address of its own.
 public final class ServerLink: Sendable {
-    /// What becomes of the bytes.
+    /// The treatment of the bytes.
     public enum Mode: Sendable {
         /// They get through.
         case open
-        /// They are read and thrown away; both servers believe in their connections.
+        /// They are read and discarded; both servers consider their connections alive.
         case swallowing
         /// Connections were reset, and new ones are refused.
         case cut
@@ -37,10 +37,10 @@ public final class ServerLink: Sendable {
         thread.async { [self] in run(listener) }
     }
 
-    /// How many connections there were, and how many bytes were thrown away.
+    /// How many connections there were, and how many bytes were discarded.
     public var counts: (connections: Int, swallowed: Int) { state.withLock { ($0.connections, $0.swallowed) } }
 
-    /// Changes the mode; returns when that is done. The connections that were robbed of bytes are reset: what is
+    /// Changes the mode; returns when that is done. The connections that lost bytes are reset: what is
     /// left of them makes no sense to TLS.
     /// - Throws: ``LaboratoryError`` if the proxy does not get its port back.
     public func set(_ mode: Mode) async throws {

@@ -1,4 +1,4 @@
-/// Well-formed stanzas that nobody wants.
+/// Well-formed stanzas with which a sender can do harm.
 public enum HostileStanza {
     /// A message with elements nested `depth` deep; the id is `nested`.
     public static func nested(_ depth: Int, to recipient: String) -> String {

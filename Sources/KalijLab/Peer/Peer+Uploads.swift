@@ -24,7 +24,7 @@ public struct UploadRefusal: Error, Decodable, Sendable {
 }
 
 extension Peer {
-    /// Asks the server's upload service for a slot, and logs out.
+    /// Requests a slot from the server's upload service, and logs out.
     /// - Parameters:
     ///   - name: of the file, without the path.
     ///   - size: in bytes.

@@ -2,7 +2,7 @@ import Synchronization
 
 import FoundationEssentials
 
-/// The independent client, `peer.py` on Debian's slixmpp: its reports come from somebody else's code.
+/// The independent client, `peer.py` on Debian's slixmpp: its reports do not depend on Kalij's code.
 public struct Peer: Sendable {
     let laboratory: Laboratory
     let server: any XMPPServer
@@ -73,15 +73,15 @@ public struct Peer: Sendable {
     /// - Parameters:
     ///   - recipient: a bare address.
     ///   - label: the word before the number in each body.
-    ///   - rate: messages a second; 0 for as fast as the server answers, with at most ten on the way.
+    ///   - rate: messages a second; 0 for as fast as the server answers, with at most ten in transit.
     ///   - count: how many, nil for no end.
     ///   - first: the first number.
-    ///   - resource: the resource of the client's full address; nil to let the server choose.
-    ///   - reconnects: whether the client comes back after an end of the server, instead of giving up.
+    ///   - resource: the resource of the client's full address; nil for the server's choice.
+    ///   - reconnects: whether the client reconnects after an end of the server, instead of giving up.
     ///   - originIDs: whether the messages have an origin-id (XEP-0359).
     ///   - receipts: whether the client requests delivery receipts, and gives them (XEP-0184).
     ///   - operations: whether the client also corrects, retracts, reacts, and with `markers` gives markers, at random.
-    ///   - markers: whether the messages ask for displayed markers, and markers are reported (XEP-0333).
+    ///   - markers: whether the messages request displayed markers, and markers are reported (XEP-0333).
     ///   - seed: of the random choices; nil for any.
     ///   - nick: the recipient is a room that the client enters under this nickname, and makes if there is none; nil
     ///     for a person.
@@ -112,12 +112,12 @@ public struct Peer: Sendable {
         return chat
     }
 
-    /// Starts answering questions, elements `question` in `urn:example:question` with a number.
+    /// Starts answering requests, elements `question` in `urn:example:question` with a number.
     /// - Parameters:
     ///   - resource: of the client's full address.
     ///   - delay: each answer takes a random time of so many seconds.
     ///   - isHeld: whether answers wait for ``Chat/answer()``.
-    ///   - capabilities: whether the client announces its capabilities (XEP-0115), and answers questions about them.
+    ///   - capabilities: whether the client announces its capabilities (XEP-0115), and answers queries for them.
     /// - Throws: ``LaboratoryError`` if the client cannot log in, or hangs.
     public func answering(
         resource: String, delay: ClosedRange<Double> = 0...0, isHeld: Bool = false, capabilities: Bool = false
@@ -198,10 +198,10 @@ public final class Chat: Sendable {
     /// Sends a stanza unchanged; without line breaks.
     public func send(raw stanza: String) throws { try process.write(line: "raw \(stanza)") }
 
-    /// Answers the questions that were held, and all later ones.
+    /// Answers the requests that were held, and all later ones.
     public func answer() throws { try process.write(line: "answer") }
 
-    /// Stops sending; the client goes on receiving.
+    /// Stops sending; the client continues to receive.
     /// - Returns: how many messages were sent, all taken by the server.
     public func stopSending() async throws -> Int {
         try process.write(line: "stop")

@@ -2,10 +2,10 @@ import Glibc
 
 /// A small shell process that cleans up after the laboratory, also when the laboratory is killed with SIGKILL.
 ///
-/// The guardian waits for the end of a pipe with the laboratory as its only writer, and so learns of every kind of
-/// death. Then the guardian kills every process with the laboratory's mark in its environment, until none is found any
-/// more: children's children inherit the mark too, in any process group. At last the guardian removes the directory. A
-/// normal end goes the same way, so there is only one clean-up, tested every time.
+/// The guardian waits for the end of a pipe with the laboratory as its only writer, and so learns of every kind of death. Then
+/// the guardian kills every process with the laboratory's mark in its environment, until none is left: children's children
+/// inherit the mark too, in any process group. Finally the guardian removes the directory. A normal end takes the same path, so
+/// there is only one clean-up, tested every time.
 final class CleanupProcess: Sendable {
     /// `NAME=value`, the mark of every process of this laboratory.
     let mark: (name: String, value: String)
@@ -48,7 +48,7 @@ final class CleanupProcess: Sendable {
         pipe = ends.writing
     }
 
-    /// Asks the guardian to leave the directory alone.
+    /// Instructs the guardian not to remove the directory.
     func keepDirectory() throws {
         try writeAll(Array("keep\n".utf8), to: pipe, name: "the guardian")
     }

@@ -2,7 +2,7 @@ import Glibc
 
 /// How to start a program.
 public struct Launch: Sendable {
-    /// Where a standard stream comes from or goes to.
+    /// The source or target of a standard stream.
     public enum Stream: Sendable {
         /// `/dev/null`.
         case null

@@ -30,7 +30,7 @@ public final class Subprocess: Sendable {
     private let state: Mutex<State>
 
     /// Starts a program.
-    /// - Parameter writable: whether ``write(line:)`` is wanted; a pipe then replaces the launch's standard input.
+    /// - Parameter writable: whether ``write(line:)`` is needed; a pipe then replaces the launch's standard input.
     /// - Throws: ``LaboratoryError`` if the program cannot be started.
     public init(_ launch: Launch, writable: Bool = false) throws {
         name = launch.executable.split(separator: "/").last.map(String.init) ?? launch.executable
@@ -124,7 +124,8 @@ public final class Subprocess: Sendable {
         }
     }
 
-    /// Asks the program to end with SIGTERM, and kills the program after `seconds`. A program that was stopped goes on, and hears that.
+    /// Sends SIGTERM to the program, and kills it after `seconds`. A program that was stopped is continued first, so that it
+    /// receives the signal.
     @discardableResult
     public func stop(seconds: Double) async -> Ending? {
         signal(SIGTERM)

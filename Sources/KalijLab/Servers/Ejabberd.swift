@@ -82,7 +82,7 @@ public final class Ejabberd: XMPPServer {
         try await makeArchive(folder + "/archive.sqlite", laboratory: laboratory)
     }
 
-    /// The configuration of a server in a federation. Erlang asks no DNS.
+    /// The configuration of a server in a federation. Erlang does not query the DNS.
     private func federated(_ configuration: String, _ member: FederationMember) throws -> String {
         try writeText("{lookup, [file]}.\n{hosts_file, \"/dev/null\"}.\n{resolv_conf, \"/dev/null\"}.\n", to: inetrc)
         let listener = "listen:\n  - {port: \(ServerLink.port), ip: \(member.address), module: ejabberd_s2s_in}\n"
@@ -138,8 +138,8 @@ public final class Ejabberd: XMPPServer {
         }
     }
 
-    /// The archive's database workers start with the first query, and a query during their start fails: its message is
-    /// lost to the archive (measured). So the first query is ours, once everything else runs.
+    /// The archive's database workers start with the first query, and a query during their start fails: its message is lost to
+    /// the archive (measured). So the laboratory makes the first query, once everything else runs.
     private var firstQuery: String {
         """
         F = fun G() -> case catch lists:keymember(ejabberd, 1, application:which_applications()) of true -> \

@@ -13,7 +13,7 @@ struct FederationMember: Sendable {
 
 /// Servers with links between them. Each server has a loopback address, and a certificate of a common authority.
 ///
-/// Each way from one server to another leads through a ``ServerLink``, which can be cut. No server asks DNS.
+/// Each path from one server to another leads through a ``ServerLink``, which can be cut. No server queries the DNS.
 public final class Federation: Sendable {
     /// By domain.
     public let servers: [String: any XMPPServer]
@@ -59,7 +59,7 @@ public final class Federation: Sendable {
         return server
     }
 
-    /// The way from one server to another.
+    /// The path from one server to another.
     public func link(from: String, to: String) throws -> ServerLink {
         guard let link = links[Route(from: from, to: to)] else {
             throw LaboratoryError("the federation has no way from \(from) to \(to)")
@@ -67,7 +67,7 @@ public final class Federation: Sendable {
         return link
     }
 
-    /// All ways.
+    /// All paths.
     public var allLinks: [ServerLink] { Array(links.values) }
 
     /// Ends all servers and links.

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Three consecutive TCP ports that are free on 127.0.0.1 and stay ours until this process ends.
+/// Three consecutive TCP ports that are free on 127.0.0.1 and stay reserved until this process ends.
 ///
 /// A free port can be taken before a server listens there, and while a server is being restarted. So each laboratory
 /// takes a lock on the ports first: a byte of one file for each three, with a record lock, which ends with its process.
@@ -14,7 +14,7 @@ func threeFreePorts() throws -> Int {
     throw LaboratoryError("found no three free ports on 127.0.0.1 between 20000 and 32000")
 }
 
-/// A TCP port that is free on 127.0.0.1 and stays ours until this process ends.
+/// A TCP port that is free on 127.0.0.1 and stays reserved until this process ends.
 public func freePort() throws -> Int { try threeFreePorts() }
 
 /// The ports taken by this process. A process's own record locks never refuse the process itself, hence the set.
@@ -46,11 +46,11 @@ private func isFree(_ port: Int) -> Bool {
     defer { close(descriptor) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian  // fits: the ports asked for are ours
+    address.sin_port = in_port_t(port).bigEndian  // fits: only reserved ports are tested
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     let size = socklen_t(MemoryLayout<sockaddr_in>.size)
     return withUnsafePointer(to: &address) { pointer in
-        // The C interface wants the generic form of a sockaddr_in; the size goes along.
+        // The C interface requires the generic form of a sockaddr_in, together with its size.
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) == 0 }
     }
 }

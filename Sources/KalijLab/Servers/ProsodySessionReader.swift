@@ -4,7 +4,7 @@
 struct ProsodySessionReader: SessionLogReader {
     private var tail: LogTail
     private let account: String
-    /// Sessions known to be the account's.
+    /// The sessions that were identified as the account's.
     private var own: Set<Substring> = []
     /// For each session, the stanzas queued since its connection ended.
     private var queuedAsleep: [Substring: Int] = [:]
@@ -51,7 +51,7 @@ struct ProsodySessionReader: SessionLogReader {
             queuedAsleep[source, default: 0] += 1
             return []
         }
-        // Said before the client's h is applied.
+        // Logged before the client's h is applied.
         if text.hasPrefix("Pre-resumption #queue = "), let queue = lastNumber(of: text) {
             pending = queue - (queuedAsleep[source] ?? 0)
             return []

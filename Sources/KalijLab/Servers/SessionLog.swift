@@ -5,15 +5,15 @@ public enum SessionEvent: Equatable, Sendable {
     /// A resource was bound: a new session.
     case bound
     /// `<resumed/>` was sent.
-    /// - unacknowledged: how many stanzas, sent before the connection ended, the client had not acknowledged by then;
-    ///   nil if the log does not tell.
+    /// - unacknowledged: how many stanzas, sent before the connection ended, the client had not acknowledged by then; nil if the
+    ///   log does not record this.
     /// - queued: these and later stanzas; nil if `unacknowledged` is exact, otherwise `unacknowledged` is the least.
     case resumed(unacknowledged: Int?, queued: Int?)
     /// The connection ended; the session waits to be resumed.
     case hibernated
     /// `<resume/>` was answered with `<failed/>`.
     case refused
-    /// The server will not let the session be resumed any more.
+    /// The server does not permit the session to be resumed any more.
     case lost(LossCause)
 
     var isLoss: Bool {

@@ -1,15 +1,15 @@
 import FoundationEssentials
 
-/// What a server's upload service takes (XEP-0363).
+/// What a server's upload service accepts (XEP-0363).
 public struct UploadLimits: Sendable {
     /// Bytes of the largest file, announced as `max-file-size`.
     public var size: Int
-    /// Bytes of all slots that a user asks for in a day: Prosody's alone. nil for Prosody's own choice, ten times the size.
+    /// Bytes of all slots that a user may request in a day: Prosody's alone. nil for Prosody's own choice, ten times the size.
     public var dailyQuota: Int?
     /// The port in the URLs, of a proxy before the service; nil for the service's own port.
     public var namedPort: Int?
 
-    /// 10 MiB, as Prosody has by itself, unless told otherwise.
+    /// 10 MiB by default, as Prosody itself.
     public init(size: Int = 10 << 20, dailyQuota: Int? = nil, namedPort: Int? = nil) {
         self.size = size
         self.dailyQuota = dailyQuota
@@ -38,7 +38,7 @@ public struct UploadStore: Sendable {
         self.folder = folder
     }
 
-    /// A name in Prosody's folders: all but letters and digits of ASCII is written as `%2e` is.
+    /// A name in Prosody's folders: all but letters and digits of ASCII is percent-encoded, in the form `%2e`.
     static func prosodyName(_ name: String) -> String {
         name.utf8.map { byte in
             let scalar = Unicode.Scalar(byte)

@@ -43,12 +43,12 @@ public struct ServerOptions: Sendable {
     public var tickets = false
     /// Whether the certificate takes 2.3 kB, as that of a usual authority does with its intermediate one, and not 0.6 kB.
     public var largeCertificate = false
-    /// What the upload service takes (XEP-0363).
+    /// What the upload service accepts (XEP-0363).
     public var uploads = UploadLimits()
     /// The server's part in a federation; nil for a server alone.
     var member: FederationMember?
 
-    /// Sessions can be resumed for ten minutes unless told otherwise.
+    /// Sessions can be resumed for ten minutes by default.
     public init(resumeSeconds: Int = 600, componentPort: Int? = nil, queueLimit: Int? = nil) {
         self.resumeSeconds = resumeSeconds
         self.componentPort = componentPort
@@ -71,10 +71,10 @@ public protocol XMPPServer: Sendable {
     var logPath: String { get }
     /// The upload service; nil if the server has none.
     var uploads: UploadStore? { get }
-    /// The server's process, and its group; nil if the server is not running, or is not known by its process.
+    /// The server's process, and its group; nil if the server is not running, or its process cannot be determined.
     var pid: Int32? { get }
 
-    /// Starts the server and comes back once clients can connect.
+    /// Starts the server and returns once clients can connect.
     /// - Throws: ``LaboratoryError`` with the end of the log if the server has ended, or hangs.
     func start() async throws
     /// Ends the server with SIGTERM; a server that hangs is killed.
@@ -153,7 +153,7 @@ func makeArchive(_ path: String, laboratory: Laboratory) async throws {
     try await laboratory.run(try Tool.sqlite.path(), ["-batch", path, "PRAGMA journal_mode = WAL; VACUUM"])
 }
 
-/// Waits until a server's log says that the server is ready, or never will be.
+/// Waits until a server's log shows that the server is ready, or never will be.
 func waitForLine(
     _ wanted: String, in log: String, after offset: Int, of process: Subprocess, failure: String, console: String
 ) async throws {

@@ -4,7 +4,7 @@ public struct BlockTables: Sendable {
     public internal(set) var domains: TokenBlocklist
     /// How far the wall clock is ahead of the steady clock. Blocks and their versions are in the wall clock's time.
     var wallOffset: Milliseconds = 0
-    /// Records of this node that the others are to have. Empty, always, if there are no others.
+    /// Records of this node that are to be sent to the others. Always empty if there are no others.
     var fresh = FreshRecords()
 
     init(_ settings: Settings) {
@@ -23,8 +23,13 @@ public struct BlockTables: Sendable {
         fresh.isWanted = nodes != nil
     }
 
+<<<<<<< HEAD
     /// What is said of a token, or of a domain, under its keys: the present secret's, and those of other secrets.
     func standing(_ keys: [HashedKey], _ table: KeyPath<BlockTables, TokenBlocklist>, now: Milliseconds) -> Standing {
+=======
+    /// The state of a token, or of a domain, under its keys: the present secret's, and those of other secrets.
+    func standing(_ keys: [HashedKey], _ table: KeyPath<BlockTables, Blocklist>, now: Milliseconds) -> Standing {
+>>>>>>> words4
         var found = Standing.free
         for key in keys {
             switch self[keyPath: table].standing(key, now: wall(now)) {
@@ -36,18 +41,18 @@ public struct BlockTables: Sendable {
         return found
     }
 
-    /// Whether nothing of a domain is taken.
-    /// - Parameter isTrusted: whether many pushes of the domain were taken here not long ago.
+    /// Whether all publishes of a domain are refused.
+    /// - Parameter isTrusted: whether many pushes of the domain were accepted here lately.
     func isBlocked(domain keys: [HashedKey], isTrusted: Bool, now: Milliseconds) -> Bool {
         switch standing(keys, \.domains, now: now) {
         case .free: false
         case .proven: true
-        // Another node's word counts for an hour, and not against what this node sees itself.
+        // Another node's claim counts for an hour, and not against this node's own observations.
         case .hearsay(let hearsay): !isTrusted && wall(now) - BlockChange.time(of: hearsay.version) < 3_600_000
         }
     }
 
-    /// Blocks a token that is proven to be of no use.
+    /// Blocks a token that is proven to be invalid.
     mutating func condemn(
         _ token: HashedKey, _ reason: BlockReason, _ times: BlockingSettings, now: Milliseconds
     ) -> [CoreAction] {
@@ -66,7 +71,7 @@ public struct BlockTables: Sendable {
         refused.filter { tokens.standing($0, now: wall(now)) == .proven(.bad) }.flatMap { unblock($0, now: now) }
     }
 
-    /// Ends a token's block, whoever has proven the block.
+    /// Ends a token's block, whichever node has proven the block.
     mutating func unblock(_ token: HashedKey, always: Bool = false, now: Milliseconds) -> [CoreAction] {
         action(tokens.unblock(token, always: always, now: wall(now)), isDomain: false)
     }
@@ -97,7 +102,7 @@ public struct BlockTables: Sendable {
             ? domains.merge(change, now: wall(now)) : tokens.merge(change, held: held, now: wall(now))
     }
 
-    /// Removes entries of no more use from a part of the tables.
+    /// Removes entries that are no longer needed from a part of the tables.
     /// - Returns: whether a round through all parts is complete.
     mutating func cleanUp(_ now: Milliseconds) -> Bool {
         _ = domains.cleanUp(wall(now))

@@ -1,7 +1,7 @@
 /// The domains' latest mistakes, and the number of their tokens.
 ///
-/// Mistakes count by share, and only above a number: a large domain always has some dead tokens, and a small one may
-/// have a bad day. What we refuse ourselves is no mistake.
+/// Mistakes count by share, and only above a number: a large domain always has some dead tokens, and a small one may have a bad
+/// day. A publish that this server itself refuses is no mistake.
 public struct DomainRecords: Sendable {
     private struct Record: Sendable {
         /// Has the domain and all others below the same registered name.
@@ -68,7 +68,7 @@ public struct DomainRecords: Sendable {
         }
     }
 
-    /// Whether new tokens of the domain are let in.
+    /// Whether new tokens of the domain are accepted.
     public mutating func takesNewTokens(_ domain: HashedKey, now: Milliseconds) -> Bool {
         let limits = limits
         return records.update(domain) { record in
@@ -78,7 +78,7 @@ public struct DomainRecords: Sendable {
         } ?? true
     }
 
-    /// Whether many pushes of the domain were taken in the window.
+    /// Whether many pushes of the domain were accepted in the window.
     mutating func isInGoodStanding(_ domain: HashedKey, now: Milliseconds) -> Bool {
         let window = limits.window
         return records.update(domain) { record in

@@ -1,4 +1,4 @@
-/// The nodes that records come from, by number: a million records name their nodes in two bytes each.
+/// The nodes that are origins of records, by number: a million records name their nodes in two bytes each.
 public struct NodeRegistry: Sendable {
     /// This node.
     static let here: UInt16 = 0
@@ -39,13 +39,13 @@ public struct NodeRegistry: Sendable {
 
     func isAdmitted(_ number: UInt16) -> Bool { standing(number) == .admitted }
 
-    /// The other nodes that are listened to.
+    /// The other nodes whose records are read.
     var admitted: [UInt16] {
         all.dropFirst().filter { standings[$0] == .admitted }.map { UInt16(truncatingIfNeeded: $0) }
     }
 
-    /// The nodes of the configuration are these.
-    /// - Returns: the nodes that were not there before, and those that are gone.
+    /// Applies the nodes of the configuration.
+    /// - Returns: the nodes that were added, and those that were removed.
     mutating func configure(_ own: String, _ others: [String]) -> (new: [UInt16], gone: [UInt16]) {
         names[0] = own
         let wanted = Set(others).subtracting([own, ""])
@@ -56,7 +56,7 @@ public struct NodeRegistry: Sendable {
         }
         for name in wanted.sorted() {
             if let number = numbers[name], standings[Int(number)] != .absent { continue }
-            // A node that comes back gets another number: its former records do not come back with it.
+            // A node that is added again gets another number: its former records do not become valid again.
             guard names.count < Self.limit else { continue }
             let number = UInt16(truncatingIfNeeded: names.count)
             names.append(name)
@@ -67,7 +67,7 @@ public struct NodeRegistry: Sendable {
         return (new, gone)
     }
 
-    /// Nothing of a node counts any more, until the node was out of the configuration.
+    /// Nothing of a node counts any more, until the node has been removed from the configuration.
     mutating func exclude(_ number: UInt16) {
         guard number != Self.here, Int(number) < standings.count else { return }
         standings[Int(number)] = .excluded

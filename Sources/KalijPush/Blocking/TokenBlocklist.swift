@@ -1,7 +1,7 @@
 /// Blocked tokens, or blocked domains, each until a time. Times are those of the wall clock.
 ///
-/// Each change is a ``BlockChange``, taken unchanged by the keeper of the table (a database) and by other nodes;
-/// changes from elsewhere come in by ``merge(_:held:now:)``. Hits are no change: a node alone knows of them.
+/// Each change is a ``BlockChange``, applied unchanged by the keeper of the table (a database) and by other nodes; changes from
+/// elsewhere are applied by ``merge(_:held:now:)``. Hits are no change: they stay on one node.
 ///
 /// The greater (version, name of the origin, rest of the record) wins as a whole: the order of merging does not matter.
 public struct TokenBlocklist: Sendable {
@@ -12,7 +12,7 @@ public struct TokenBlocklist: Sendable {
         var held: Milliseconds = 0
         var reason: BlockReason
         var origin = NodeRegistry.here
-        /// Whether this node's provider has said so, be it before another node has.
+        /// Whether this node's provider has confirmed the block, possibly before another node claimed it.
         var isProven = true
         /// Which servers have the record in this node's stream, a bit for each; and ``admittedBit``.
         var shared: UInt8 = 0
@@ -29,8 +29,7 @@ public struct TokenBlocklist: Sendable {
     var limit: Int
     /// No block lasts longer than this from its version.
     var longest: Milliseconds
-    /// Whether records are kept until no block below them can last any longer: needed when other nodes' blocks may come
-    /// at any time.
+    /// Whether records are kept until no block below them can last any longer: needed when other nodes' blocks may arrive at any time.
     var isShared = false
     var origins = NodeRegistry("")
     private(set) var shares = RecordCounts()
@@ -46,9 +45,9 @@ public struct TokenBlocklist: Sendable {
 
     public var count: Int { entries.count }
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// The reason of a key's block, whoever says so; nil if not blocked.
+    /// The reason of a key's block, whatever its origin; nil if not blocked.
     public func reason(_ key: HashedKey, now: Milliseconds) -> BlockReason? { live(key, now)?.reason }
 
     /// The end of a key's block; nil if not blocked.
@@ -80,8 +79,8 @@ public struct TokenBlocklist: Sendable {
         return set(key, reason, until: max(expiry ?? 0, now + (expiry == nil ? time : again)), now)
     }
 
-    /// A blocked key was used again: its block lasts at least this time from now, and at most `longest` from the last
-    /// proof. A token that is used again and again is asked for again, too.
+    /// A blocked key was used again: its block lasts at least this time from now, and at most `longest` from the last proof. So a
+    /// token that is used again and again is also tried again at the provider.
     /// - Returns: the new end; nil if the block lasts as long anyway, or if the key is not blocked.
     public mutating func hit(
         _ key: HashedKey, extension time: Milliseconds, longest: Milliseconds, now: Milliseconds
@@ -95,7 +94,7 @@ public struct TokenBlocklist: Sendable {
     }
 
     /// Ends a block. The end is a change, newer than the block, and outlives every block below it.
-    /// - Parameter always: even if the key is not blocked: a block below may be on its way.
+    /// - Parameter always: even if the key is not blocked: a block that the end supersedes may be in transit.
     /// - Returns: the change; nil if the key is not blocked.
     public mutating func unblock(_ key: HashedKey, always: Bool = false, now: Milliseconds) -> BlockChange? {
         guard always || live(key, now) != nil else { return nil }
@@ -103,7 +102,7 @@ public struct TokenBlocklist: Sendable {
     }
 
     /// Takes a change from elsewhere, if newer than the present entry.
-    /// - Parameter held: how long the block lasts because of hits, as far as known.
+    /// - Parameter held: how long the block lasts because of hits, if recorded.
     /// - Returns: whether the change was taken.
     @discardableResult
     public mutating func merge(_ change: BlockChange, held: Milliseconds = 0, now: Milliseconds) -> Bool {
@@ -130,7 +129,7 @@ public struct TokenBlocklist: Sendable {
         return (one.expires, one.reason.rawValue) > (other.expires, other.reason.rawValue)
     }
 
-    /// Removes entries that are of no more use, and nothing else, from one of 256 parts of the table.
+    /// Removes entries that are no longer needed, and nothing else, from one of 256 parts of the table.
     /// - Returns: whether a round through all parts is complete.
     @discardableResult
     public mutating func cleanUp(_ now: Milliseconds) -> Bool {
@@ -149,7 +148,7 @@ public struct TokenBlocklist: Sendable {
         Self.isKept(entry, now, isShared ? longest : nil, origins)
     }
 
-    /// - Parameter longest: nil if an ended record says nothing to anybody.
+    /// - Parameter longest: nil if ended records need not be kept.
     private static func isKept(
         _ entry: Entry, _ now: Milliseconds, _ longest: Milliseconds?, _ origins: NodeRegistry
     ) -> Bool {
@@ -170,7 +169,7 @@ public struct TokenBlocklist: Sendable {
         return BlockChange(key: key, version: version, expires: expires, reason: reason)
     }
 
-    /// The block that ends soonest among those of the key's part goes, if the table is full.
+    /// If the table is full, removes the block that ends soonest in the key's part.
     private mutating func makeRoom(for key: HashedKey, until: Milliseconds) -> Bool {
         guard entries.count >= limit else { return true }
         guard let (soonest, end) = entries.least(near: key, by: \.end), end < until else { return false }

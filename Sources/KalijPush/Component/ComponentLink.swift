@@ -4,8 +4,8 @@ import KalijXML
 
 /// Keeps a component connected to its XMPP server, and reads and writes stanzas.
 ///
-/// After a loss the link connects again, with back-off and jitter. Answers wait for the new connection, as far as there
-/// is room: the requester knows the iq's id, not the connection.
+/// After a loss the link connects again, with back-off and jitter. Responses wait for the new connection, as far as there is
+/// room: the requester matches the iq's id, not the connection.
 final class ComponentLink {
     enum Event {
         case up
@@ -197,7 +197,7 @@ final class ComponentLink {
         }
     }
 
-    /// A server that does not take our answers gets no more questions answered.
+    /// While the server does not accept the responses, no further requests are read.
     private func applyReading() {
         guard let connection, isUp else { return }
         connection.isReading = isReading && connection.unsent < Self.unsentLimit

@@ -13,7 +13,7 @@ struct ConfigurationFile {
         stanzaBytes = settings.limits.stanzaBytes
     }
 
-    /// What an operator has to know of settings that were read again: warnings, and changes without effect.
+    /// Notes for the operator on reloaded settings: warnings, and changes without effect.
     func notes(on new: Settings) -> [String] {
         let changes = [
             ("http", new.http != http), ("state", new.state != state),

@@ -1,8 +1,8 @@
 import Glibc
 
 extension HTTPSettings {
-    /// Whether a request for `host`, the value of its field (RFC 9110, 7.2), is for these pages. A page of somebody else's in a browser
-    /// on this machine may have its own name lead to this address, and so read the answers: such a name is neither an address nor
+    /// Whether a request for `host`, the value of its field (RFC 9110, 7.2), is for these pages. A foreign page in a browser
+    /// on this machine may resolve its own name to this address, and so read the responses: such a name is neither an address nor
     /// listed. A request without the field is from no browser.
     public func serves(host: String?) -> Bool {
         guard let host, let name = Self.name(of: Array(host.utf8)) else { return host == nil }

@@ -64,7 +64,7 @@ public enum JSONValue: Sendable, Equatable, Codable {
     public var bytes: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // A value of ours always has a text: doubles come from JSON, which knows no infinities.
+        // Encoding cannot fail: doubles come from JSON, which has no infinities.
         return (try? encoder.encode(self)).map(Array.init) ?? []
     }
 

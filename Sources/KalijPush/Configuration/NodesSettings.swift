@@ -1,25 +1,25 @@
-/// Several nodes that share their blocks.
+/// The settings of a node that shares its blocks with other nodes.
 public struct NodesSettings: Sendable, Equatable {
-    /// The name of this node, another one on each.
+    /// The name of this node, unique among the nodes.
     public var name: String
-    /// The other nodes, whose records are taken.
+    /// The names of the other nodes, whose records this node applies.
     public var others: [String]
-    /// The file with the secret of all nodes.
+    /// The file of the secret that all nodes share.
     public var secretFile: String
-    /// Secrets that are accepted beside, while one is being replaced.
+    /// The files of further secrets that are accepted for reading, while a secret is being replaced.
     public var otherSecretFiles: [String]
-    /// The same on all nodes: no block lasts longer.
+    /// The longest block; has to be the same on all nodes.
     public var longestBlock: Milliseconds
-    /// Servers independent of each other; each is enough alone.
+    /// Servers that are independent of each other; each one suffices alone.
     public var redis: [RedisSettings]
-    /// The streams' names begin with this, in braces.
+    /// The prefix of the streams' names, written in braces.
     public var prefix: String
 
     func stream(_ node: String) -> String { "{\(prefix)}:log:\(node)" }
 }
 
 extension NodesSettings? {
-    /// Whether nothing differs but the other nodes.
+    /// Whether the two differ in nothing but the other nodes.
     func isLike(_ other: NodesSettings?) -> Bool {
         var one = self
         one?.others = other?.others ?? []

@@ -1,7 +1,7 @@
 /// Times and durations: milliseconds; times are since 1970.
 public typealias Milliseconds = Int64
 
-/// The content of a `settings.json`: fpush's format, and keys of ours. `Documentation/Operating.md` explains each key.
+/// The content of a `settings.json`: fpush's format, with additional keys. `Documentation/Operating.md` explains each key.
 public struct Settings: Sendable, Equatable {
     public var component: ComponentSettings
     public var modules: [String: ModuleSettings]  // characters: by the names of configured modules.
@@ -39,7 +39,7 @@ public struct ModuleSettings: Sendable, Equatable {
         case apns(APNsSettings)
         case fcm(FCMSettings)
         case webPush(WebPushSettings)
-        /// Sends nothing and writes a line for each push: for trying the server out.
+        /// Sends nothing and writes a line for each push: for testing the server.
         case log
     }
 
@@ -55,7 +55,7 @@ public struct RateSettings: Sendable, Equatable {
     public var isEnabled = true
     /// Between two pushes.
     public var window: Milliseconds = 20_000
-    /// How long a token rests when the provider says "too many" without a time.
+    /// How long a token rests when the provider reports "too many" without a time.
     public var hold: Milliseconds = 600_000
 
     public init() {}
@@ -78,7 +78,7 @@ public struct BlockingSettings: Sendable, Equatable {
 
 /// Apple's service.
 public struct APNsSettings: Sendable, Equatable {
-    /// The proof of our identity.
+    /// The credentials with which the server authenticates to Apple.
     public enum Credentials: Sendable, Equatable {
         case certificate(path: String, password: String)
         case key(path: String, keyID: String, teamID: String)
@@ -140,7 +140,7 @@ public struct LimitSettings: Sendable, Equatable {
     public var domainBlock: Milliseconds = 3_600_000
     /// Failures of new tokens in the window, after which a domain's new tokens are refused.
     public var newTokenFailures = 10
-    /// How long a token counts as known after a successful push.
+    /// How long a token counts as proven after a successful push.
     public var known: Milliseconds = 7 * 86_400_000
     /// Every publish is answered within this time.
     public var answer: Milliseconds = 8_000
@@ -168,6 +168,6 @@ public struct StateSettings: Sendable, Equatable {
 public struct HTTPSettings: Sendable, Equatable {
     public var address: String
     public var port: UInt16
-    /// Names under which the pages are asked for, besides addresses and `localhost`; in lower case.
+    /// Host names under which the pages may be requested, besides addresses and `localhost`; in lower case.
     public var hosts: Set<String>  // characters: names in a `Host` are ASCII.
 }

@@ -22,7 +22,8 @@ public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible
     public var description: String { lines.joined(separator: "\n") }
 }
 
-/// The errors of a configuration, in the order of the reading: the reading goes on behind an error, so that an operator mends all at once.
+/// The errors of a configuration, in the order of the reading, which continues after an error, so that an operator can correct
+/// all at once.
 final class SettingsErrors {
     private var errors: [SettingsError] = []
 

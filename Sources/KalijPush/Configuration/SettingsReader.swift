@@ -1,16 +1,16 @@
 import KalijText
 
-/// An object of a configuration, read key by key; a key not asked for is an error. Errors are noted, and what is wrong reads like
-/// what is missing.
+/// An object of a configuration, read key by key; a key that no reader requests is an error. Errors are noted, and an invalid
+/// value is read as a missing one.
 struct SettingsReader {
     let path: String
     /// Where the settings file is; empty for the working directory.
     private let folder: String
     private let members: [String: JSONValue]
     private let errors: SettingsErrors
-    /// Whether the value is an object; of another value nothing is missing besides.
+    /// Whether the value is an object; in any other value no missing key is reported.
     private let isObject: Bool
-    private var asked: Set<String> = []  // characters: names of ours.
+    private var asked: Set<String> = []  // characters: names of this program's.
 
     init(_ value: JSONValue, path: String, folder: String, _ errors: SettingsErrors) {
         (self.path, self.folder, self.errors) = (path, folder, errors)
@@ -26,7 +26,7 @@ struct SettingsReader {
     func note(_ key: String, _ reason: String) { errors.note(path(of: key), reason) }
 
     /// Notes that `key` is missing, unless it is there and wrong, and so was noted.
-    /// - Returns: an empty text, to go on with.
+    /// - Returns: an empty text, as a placeholder.
     @discardableResult
     func missing(_ key: String, _ more: String = "") -> String {
         if isObject, members[key] ?? .null == .null { note(key, "is missing" + more) }
@@ -163,7 +163,7 @@ struct SettingsReader {
         return time
     }
 
-    /// Notes each key that was not asked for, with the known key that is most like it.
+    /// Notes each key that was not requested, with the known key that is most similar.
     func finish() {
         for unknown in members.keys.filter({ !asked.contains($0) }).sorted() {
             let near = asked.sorted().first { $0.folded == unknown.folded || $0.isAlmost(unknown) }

@@ -4,7 +4,7 @@ extension SigningKey {
     /// Reads a P-256 key in PEM form.
     /// - Parameters:
     ///   - key: the key of the file in the settings.
-    ///   - wanted: what is said of an RSA key.
+    ///   - wanted: the error text for an RSA key.
     /// - Throws: `SettingsError` with the key and the reason.
     static func es256(inFile file: String, key: String, wanted: String) throws(SettingsError) -> SigningKey {
         let bytes = try File.read(file, key: key)

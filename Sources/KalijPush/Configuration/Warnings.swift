@@ -2,8 +2,8 @@ import Glibc
 import KalijText
 
 extension Settings {
-    /// What an operator will want to change, although it works: secrets that everybody on the machine can read,
-    /// figures that everybody on the network can, no default module, and a database without its secret.
+    /// Settings that work and should be changed: secrets that everybody on the machine can read, figures that everybody on the
+    /// network can read, no default module, and a database without its secret.
     /// - Parameter path: the settings file, which holds the component's key.
     func warnings(_ path: String) -> [String] {
         var warnings = secretFiles.compactMap { key, file in Self.warning(file, key) }.sorted()
@@ -17,7 +17,7 @@ extension Settings {
             warnings.append(
                 "pushModules: no module has \"is_default_module\": true: publishes that name no module are refused")
         }
-        // With a former secret, a missing file is the wish for a new secret.
+        // With a former secret configured, a missing file is a request for a new secret.
         if let database = state.database, let file = state.secretFile, state.previousSecretFile == nil,
             File.exists(database), !File.exists(file)
         {

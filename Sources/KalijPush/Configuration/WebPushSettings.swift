@@ -2,7 +2,7 @@ import KalijText
 
 /// Push services that devices name (RFC 8030).
 public struct WebPushSettings: Sendable, Equatable {
-    /// The file of the key that tells push services who sends (RFC 8292).
+    /// The file of the key that identifies the sender to push services (RFC 8292).
     public var keyPath: String
     /// For the operators of push services: `mailto:` or `https:`.
     public var contact: String

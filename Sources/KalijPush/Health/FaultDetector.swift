@@ -1,8 +1,8 @@
-/// Answers that put the blame on us, until they are a fault.
+/// Counts answers that blame this server, until they amount to a fault.
 ///
-/// One odd answer may be about one push: somebody's token can be made to cause an answer that nobody else gets. So a
-/// fault takes three answers, two seconds, half of all answers of that time, and more than one owner of domains where
-/// there is more than one.
+/// One odd answer may concern one push only: somebody's token can be made to cause an answer that nobody else gets. So a fault
+/// takes three answers, two seconds, half of all answers of that time, and more than one owner of domains where there is more
+/// than one.
 struct FaultDetector: Sendable {
     private struct Run: Sendable {
         var since: Milliseconds
@@ -29,7 +29,7 @@ struct FaultDetector: Sendable {
         return isFault
     }
 
-    /// The provider has spoken of a token, so our part was right.
+    /// The provider has judged a token, so the request was valid.
     mutating func judged() { run?.others += 1 }
 
     /// Whether an odd answer is worth a line: once an hour.

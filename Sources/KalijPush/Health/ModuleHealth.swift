@@ -1,21 +1,21 @@
-/// The health of a module, and the pushes let through: the breaker.
+/// The health of a module, and which pushes may be sent: the circuit breaker.
 ///
-/// A wrong environment or key makes every token look bad. When many different tokens fail that have worked before, and
-/// none succeeds, tokens prove nothing; only a probe goes out now and then, until a probe succeeds. The same holds while
-/// we are at fault ourselves. Invented tokens count for nothing here: whoever invents tokens must not stop the others.
+/// A wrong environment or key makes every token look bad. When many different tokens fail that have worked before, and none
+/// succeeds, failures prove nothing about tokens; only occasional probes are sent, until one succeeds. The same holds while the
+/// fault is this server's. Invented tokens do not count here: whoever invents tokens must not stop the pushes of others.
 public struct ModuleHealth: Sendable {
     public enum State: Sendable, Equatable {
         case healthy
         /// Many different tokens that have worked before have failed, and none has succeeded since.
         case doubtful
-        /// Our own fault, in the provider's words.
+        /// A fault of this server or its settings, in the provider's words.
         case faulty(String)
     }
 
     /// The decision about a push.
     public enum Gate: Sendable, Equatable {
         case open
-        /// The provider wants no pushes until then.
+        /// The provider accepts no pushes until then.
         case held(until: Milliseconds)
         /// Not now: a probe is under way, or was not long ago.
         case shut
@@ -25,15 +25,15 @@ public struct ModuleHealth: Sendable {
     public enum Refusal: Sendable, Equatable {
         /// The token is bad.
         case proven
-        /// Proves nothing. `isNews` when many tokens were refused by now, and none was ever taken.
+        /// Proves nothing. `isNews` when many tokens have been refused by now, and none was ever accepted.
         case doubted(isNews: Bool)
-        /// The breaker opens. These tokens were refused on the way.
+        /// The breaker opens. These tokens were refused before it did.
         case opens(Set<HashedKey>)
     }
 
-    /// The meaning of an answer that puts the blame on us.
+    /// The meaning of an answer that blames this server.
     public enum Blame: Sendable, Equatable {
-        /// So far only an odd answer.
+        /// Only an odd answer so far.
         case odd(isNews: Bool)
         case fault(isNews: Bool)
     }
@@ -50,7 +50,7 @@ public struct ModuleHealth: Sendable {
     private var owners = RecentOwners()
     private var trouble = FaultDetector()
     private var nextProbe: Milliseconds = 0
-    /// Probes with a token that nobody knows are rare.
+    /// Probes with a token without a proven success are rare.
     private var nextForeignProbe: Milliseconds = 0
     private var heldUntil: Milliseconds = 0
 
@@ -73,15 +73,15 @@ public struct ModuleHealth: Sendable {
 
     // MARK: Before a push
 
-    /// Whether a push may go out.
+    /// Whether a push may be sent.
     public func gate(isKnown: Bool, now: Milliseconds) -> Gate {
         if heldUntil > now { return .held(until: heldUntil) }
         if state == .healthy { return .open }
-        // Without a success there are no known tokens to wait for.
+        // Without a success there are no proven tokens to wait for.
         return now >= (isKnown || !hasSucceeded(now) ? nextProbe : nextForeignProbe) ? .open : .shut
     }
 
-    /// A push goes out; if the push is a probe, the next push has to wait.
+    /// A push is sent; if it is a probe, the next push has to wait.
     public mutating func sends(now: Milliseconds) {
         if state != .healthy { planProbes(now) }
     }
@@ -95,7 +95,7 @@ public struct ModuleHealth: Sendable {
 
     // MARK: After a push
 
-    /// A push was taken.
+    /// A push was accepted.
     /// - Returns: whether the module was not healthy before, and whether the success is to be kept: once a minute.
     public mutating func succeeded(_ witness: TokenSample, now: Milliseconds) -> (isRecovery: Bool, isToBeKept: Bool) {
         defer {
@@ -122,7 +122,7 @@ public struct ModuleHealth: Sendable {
         kept = lastSuccess
     }
 
-    /// The provider has spoken of a token, though not taken the push: a fault of ours is over.
+    /// The provider has judged a token without accepting the push: a fault of this server is over.
     /// - Returns: whether there was a fault.
     public mutating func judged() -> Bool {
         trouble.judged()
@@ -158,7 +158,7 @@ public struct ModuleHealth: Sendable {
         return refused.count == threshold
     }
 
-    /// The provider says that we are at fault.
+    /// The provider blames this server.
     public mutating func blamed(_ words: String, by witness: TokenSample, now: Milliseconds) -> Blame {
         if case .faulty = state { return .fault(isNews: fault(words, now)) }
         guard trouble.fault(of: witness.owner, owners: owners.count(now: now), now: now) else {
@@ -174,6 +174,6 @@ public struct ModuleHealth: Sendable {
         return isNews
     }
 
-    /// The provider wants no pushes of the module for a while.
+    /// The provider accepts no pushes of the module until a time.
     public mutating func hold(until: Milliseconds) { heldUntil = max(heldUntil, until) }
 }

@@ -9,21 +9,21 @@ struct Reachability: Sendable {
 
     private var silence: Silence?
 
-    /// How many attempts in a row have to come to nothing before the provider counts as out of reach, and for how long.
+    /// How many attempts in a row have to fail, and over how long, before the provider counts as unreachable.
     private static let silent = (count: 3, time: Milliseconds(10_000))
 
-    /// Why the provider counts as out of reach; nil while the provider answers.
+    /// Why the provider counts as unreachable; nil while it answers.
     var problem: String? { silence.flatMap { $0.isTold ? $0.words : nil } }
 
     /// The provider has answered, in whatever way.
-    /// - Returns: whether the provider was out of reach before.
+    /// - Returns: whether the provider was unreachable before.
     mutating func answered() -> Bool {
         defer { silence = nil }
         return problem != nil
     }
 
-    /// An attempt has come to nothing: no connection, no answer, or the answer "not now".
-    /// - Returns: whether the provider counts as out of reach from now on.
+    /// An attempt has failed: no connection, no answer, or the answer "not now".
+    /// - Returns: whether the provider counts as unreachable from now on.
     mutating func cameToNothing(_ words: String, now: Milliseconds) -> Bool {
         var silence = silence ?? Silence(since: now)
         defer { self.silence = silence }

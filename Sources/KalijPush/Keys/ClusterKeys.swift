@@ -1,7 +1,7 @@
 /// A secret that all nodes have, beside each node's own.
 public struct ClusterSecret: Sendable {
     private let secret: [UInt8]
-    /// Names the secret, and says nothing of it.
+    /// Identifies the secret without revealing it.
     let id: [UInt8]
     /// For the hashes of tokens and domains, which have to be the same on all nodes.
     let hashing: [UInt8]
@@ -23,7 +23,7 @@ public struct ClusterSecret: Sendable {
     }
 }
 
-/// Seals the entries of the streams: whoever keeps them can withhold them, and neither read nor forge them.
+/// Seals the entries of the streams: a server that keeps them can withhold them, but neither read nor forge them.
 struct ClusterKeys: Sendable {
     enum Opened {
         case plain([UInt8])

@@ -50,7 +50,7 @@ public final class KeyHasher {
     /// The key of the identity of a module's pushes.
     func key(identity: [UInt8], module: String) -> HashedKey { key(.identity, module, identity) }
 
-    /// Tells one secret from another, and says nothing of either.
+    /// Identifies the secret without revealing it.
     var print: HashedKey { key(.print, "", [UInt8]()) }
 
     private func key(_ kind: Kind, _ module: String, _ value: some Collection<UInt8>) -> HashedKey {

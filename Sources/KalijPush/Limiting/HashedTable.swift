@@ -2,7 +2,7 @@
 /// nobody.
 struct HashedTable<Value: Sendable>: Sendable {
     private var parts: [[HashedKey: Value]] = Array(repeating: [:], count: Self.partCount)
-    /// Where ``removePart(where:)`` goes on.
+    /// The part with which ``removePart(where:)`` continues.
     private var next = 0
     private(set) var count = 0
 

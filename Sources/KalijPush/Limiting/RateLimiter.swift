@@ -1,7 +1,7 @@
 /// How often each token of a module is pushed to: the first push at once, then one every window.
 ///
-/// A push that comes too early waits for the end of the window; later pushes in the window are covered by the waiting
-/// push. A token after its window, without a waiting push, costs nothing.
+/// A push that arrives too early waits for the end of the window; the waiting push covers later ones in the window. A token after
+/// its window, without a waiting push, costs nothing.
 public struct RateLimiter: Sendable {
     public enum Decision: Sendable, Equatable {
         case send
@@ -12,7 +12,7 @@ public struct RateLimiter: Sendable {
     }
 
     private struct Entry: Sendable {
-        /// When the next push may go out.
+        /// The earliest time of the next push.
         var next: Milliseconds
         var isWaiting = false
         var isImportant = false
@@ -34,7 +34,7 @@ public struct RateLimiter: Sendable {
 
     public var settings: RateSettings
     private var entries = HashedTable<Entry>()
-    // When to look at an entry again, oldest first; each entry is in here once.
+    // When to check an entry again, oldest first; each entry is in here once.
     private var looks = FIFO<(key: HashedKey, at: Milliseconds)>()
 
     public init(_ settings: RateSettings) { self.settings = settings }
@@ -75,7 +75,7 @@ public struct RateLimiter: Sendable {
         guard settings.isEnabled else { return }
         let isThere: Void? = entries.update(key) { entry in
             entry.next = until
-            // The importance of an earlier waiting push says nothing about this push.
+            // The importance of an earlier waiting push does not carry over to this push.
             entry.isImportant = important || entry.isWaiting && entry.isImportant
             entry.isWaiting = true
         }
@@ -87,7 +87,7 @@ public struct RateLimiter: Sendable {
         looks.append((key, now + settings.window))
     }
 
-    /// Removes expired entries, in at most a thousand looks. Each entry is looked at once a window.
+    /// Removes expired entries, in at most a thousand checks. Each entry is checked once a window.
     /// - Returns: whether no expired entry is left.
     @discardableResult
     public mutating func cleanUp(_ now: Milliseconds) -> Bool {
@@ -96,7 +96,7 @@ public struct RateLimiter: Sendable {
             looks.removeFirst()
             guard let entry = entries[look.key] else { continue }
             if entry.isWaiting || entry.next > now {
-                // Looked at in a window again: entries of the same window stay in order.
+                // Checked again after a window: entries of the same window stay in order.
                 looks.append((look.key, now + settings.window))
             } else {
                 entries[look.key] = nil

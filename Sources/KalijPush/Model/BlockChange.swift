@@ -2,7 +2,7 @@
 public enum BlockReason: UInt8, Sendable, CaseIterable {
     /// Not blocked any more.
     case none = 0
-    /// The provider says that the device is gone.
+    /// The provider reports that the device no longer exists.
     case dead = 1
     /// The provider does not accept the token.
     case bad = 2
@@ -39,7 +39,7 @@ public struct BlockChange: Sendable, Equatable {
     var time: Milliseconds { Self.time(of: version) }
 }
 
-/// Somebody else's word that a key is blocked. No proof: this node's provider was not asked.
+/// A claim of another node that a key is blocked. It is no proof: this node's provider has not judged the key.
 struct PeerClaim: Sendable, Equatable {
     var key: HashedKey
     /// Number in ``NodeRegistry``.
@@ -48,7 +48,7 @@ struct PeerClaim: Sendable, Equatable {
     var reason: BlockReason
 }
 
-/// What a table says of a key.
+/// The state of a key in a table.
 enum Standing: Sendable, Equatable {
     case free
     /// Proven here.

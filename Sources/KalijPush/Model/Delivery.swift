@@ -1,4 +1,4 @@
-/// A push for a provider; its result goes to ``PushCore/deliver(_:of:now:)``.
+/// A push for a provider; its result is passed to ``PushCore/deliver(_:of:now:)``.
 public struct Delivery: Sendable, Equatable {
     public var id: UInt64
     public var module: String
@@ -46,9 +46,9 @@ public enum CoreAction: Sendable, Equatable {
     case know(HashedKey, at: Milliseconds)
     /// Keeps the time of a module's last successful push, for the next process.
     case success(ModuleSuccess)
-    /// A problem of a module that an operator has to know of. `isOver` when the problem has ended.
+    /// A problem of a module that requires the operator's attention. `isOver` when the problem has ended.
     case alarm(module: String, String, isOver: Bool)
-    /// A line about a module that an operator may want to know of.
+    /// A line about a module, for the operator's information.
     case notice(module: String, String)
     /// For the connection to a server of ``NodesSettings/redis``.
     case redis(link: Int, RedisAction)
@@ -106,7 +106,7 @@ struct InFlightPush: Sendable {
     /// Whether the push is in the database.
     var isKept = false
     var attempts = 0
-    /// What another node says of the token: the provider is asked.
+    /// Another node's claim about the token: the push is sent in order to check it.
     var hearsay: PeerClaim?
     var isRenewed = false
     /// Nothing is tried after this time; for a waiting push, the time when due.

@@ -1,4 +1,4 @@
-/// A token or a domain, known everywhere except in sending only as a keyed hash of 16 bytes.
+/// A token or a domain as a keyed hash of 16 bytes; the plain value is used only for sending.
 public struct HashedKey: Hashable, Sendable {
     let high: UInt64
     let low: UInt64

@@ -42,7 +42,7 @@ public struct RedisCommand: Sendable, Equatable {
 /// The id of a stream's entry. The second number is always 0.
 enum EntryID {
     static func text(_ id: UInt64) -> String { "\(id)-0" }
-    /// For reading what comes after an entry, whatever the second number.
+    /// The id to read from, for the entries after an entry, whatever the second number.
     static func after(_ id: UInt64) -> String { id == 0 ? "0" : "\(id)-\(UInt64.max)" }
     /// The first number. No node writes another second number than 0; an entry with one is read as damaged, or as read
     /// before.

@@ -18,7 +18,7 @@ public enum TokenFormat: Sendable, Equatable {
         }
     }
 
-    /// What names the device: the endpoint without the keys, for whoever names other keys has the same device pushed.
+    /// What names the device: the endpoint without the keys, because other keys with the same endpoint reach the same device.
     func subject(of token: String) -> Substring {
         guard self == .subscription, let hash = token.utf8.firstIndex(of: UInt8(ascii: "#")) else { return token[...] }
         return token[..<hash]

@@ -15,11 +15,11 @@ public final class APNsProvider: PushProvider {
         var teamID: String
         var token = ""
         var signed: Int64 = 0
-        /// When Apple's saying so made us sign anew.
+        /// When the token was last replaced because Apple had rejected it.
         var renewed: Int64 = 0
     }
 
-    /// Bytes of a payload. Apple refuses a larger one, whoever the push is for.
+    /// Bytes of a payload. Apple refuses a larger one, forevery device.
     private static let largest = 4_096
 
     private let settings: APNsSettings
@@ -32,7 +32,7 @@ public final class APNsProvider: PushProvider {
 
     /// Reads certificate or key.
     /// - Parameter notice: takes a line about connections.
-    /// - Throws: `SettingsError` if certificate or key is of no use.
+    /// - Throws: `SettingsError` if the certificate or the key is unusable.
     public init(
         loop: EventLoop, settings: APNsSettings, key path: String, notice: @escaping (String) -> Void
     ) throws(SettingsError) {
@@ -94,13 +94,12 @@ public final class APNsProvider: PushProvider {
         }
     }
 
-    /// Apple wants a token to be used for 20 minutes at least and 60 at most, and refuses more frequent signing.
+    /// Apple requires that a token is used for 20 to 60 minutes, and refuses more frequent signing.
     private func providerToken(_ now: Int64, fresh: Bool) -> String? {
         guard var signer else { return nil }
         // A clock that was set back counts as an expired token.
         let isOver = signer.token.isEmpty || !(0...50 * 60).contains(now - signer.signed)
-        // Many requests may hear of the expired token at once, and with a wrong clock each request hears the same
-        // again.
+        // Many requests may be rejected for the expired token at once, and with a wrong clock each request is rejected again.
         let isRefused = fresh && !(0..<20 * 60).contains(now - signer.renewed)
         if isOver || isRefused {
             if isRefused { signer.renewed = now }

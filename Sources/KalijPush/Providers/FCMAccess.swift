@@ -32,7 +32,7 @@ final class FCMAccess {
     /// How long the last refusal counts, in seconds; doubles with each in a row.
     private var rest = shortestRest
     private static let shortestRest = 0.1
-    /// Seconds for which a token is used at least, whatever lifetime the endpoint names: otherwise each push would ask.
+    /// The shortest use of a token in seconds, whatever lifetime the endpoint names: otherwise each push would request one.
     private static let leastUse = 10.0
     private var waiters: [Waiter] = []
 
@@ -59,7 +59,7 @@ final class FCMAccess {
     /// Gives a token that stays valid for a while; `fresh` if the token before was refused.
     func token(fresh: Bool, _ done: @escaping (Result<String, Refusal>) -> Void) {
         let now = loop.now
-        // Another push may have renewed the token a moment ago.
+        // Another push may have just renewed the token.
         let isStale = fresh && now - obtained > 10
         if !token.isEmpty, now < expires, !isStale {
             // Early, while the old token is still valid.
@@ -118,7 +118,7 @@ final class FCMAccess {
     private func give(_ result: Result<String, Refusal>) {
         isAsking = false
         refusal = nil
-        // Not asked again for each push: the answer would be the same.
+        // Not requested again for each push: the answer would be the same.
         if case .failure(let what) = result {
             refusal = (what, loop.now + rest)
             rest = min(2 * rest, PushConnection.backoff)

@@ -12,7 +12,7 @@ public final class FCMProvider: PushProvider {
 
     /// Reads the service account.
     /// - Parameter notice: takes a line about connections.
-    /// - Throws: `SettingsError` if the service account is of no use.
+    /// - Throws: `SettingsError` if the service account is unusable.
     public init(
         loop: EventLoop, settings: FCMSettings, key path: String, notice: @escaping (String) -> Void
     ) throws(SettingsError) {

@@ -1,7 +1,7 @@
 import KalijText
 import KalijTransport
 
-/// Sends nothing and writes a line for each push: for trying the server out.
+/// Sends nothing and writes a line for each push: for testing the server.
 public final class LogProvider: PushProvider {
     private let loop: EventLoop
     private let write: (String) -> Void

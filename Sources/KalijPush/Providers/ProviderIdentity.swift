@@ -1,5 +1,5 @@
 extension ModuleSettings {
-    /// Everything that decides which tokens a provider takes from us: credentials, app and place. To be hashed.
+    /// Everything that decides which tokens a provider accepts from this server: credentials, app and endpoint. To be hashed.
     ///
     /// - Parameter path: of the module, as in "pushModules.monal".
     /// - Throws: `SettingsError` if a file cannot be read.

@@ -6,15 +6,15 @@ public protocol PushProvider: AnyObject {
     /// - Parameter done: called once from the loop, never from within this call, at the latest after twice the module's
     ///   request time-out: credentials may have to be requested first.
     func send(_ delivery: Delivery, _ done: @escaping (Verdict) -> Void)
-    /// The end of our certificate or key, in seconds since 1970; nil if there is none or the time is unknown.
+    /// The expiry of the server's certificate or key, in seconds since 1970; nil if there is none or the time is unknown.
     var credentialsEnd: Int64? { get }
-    /// The end of the service's certificate, in seconds since 1970; nil before the first connection.
+    /// The expiry of the service's certificate, in seconds since 1970; nil before the first connection.
     var serviceEnd: Int64? { get }
-    /// Standing connections.
+    /// Established connections.
     var connections: Int { get }
     /// The push services; nil for a provider with one service.
     var services: ServiceFigures? { get }
-    /// Ends all connections; pushes on their way fail.
+    /// Closes all connections; pushes in flight fail.
     func close()
 }
 
@@ -24,7 +24,7 @@ extension PushProvider {
 
 /// Shared by the providers' connections.
 enum PushConnection {
-    /// The longest wait before the next attempt to connect, in seconds. Between attempts every publish is answered
-    /// `wait`, and each such publish is a message that nobody hears of.
+    /// The longest wait before the next attempt to connect, in seconds. Between attempts every publish is answered `wait`, and
+    /// each such publish is a message without a notification.
     static let backoff = 5.0
 }

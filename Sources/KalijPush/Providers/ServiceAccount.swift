@@ -2,7 +2,7 @@ import KalijHTTP
 
 import FoundationEssentials
 
-/// A service account's file: our identity for Google.
+/// A service account's file: the credentials for Google.
 struct ServiceAccount {
     let project: String
     let email: String

@@ -11,11 +11,11 @@ public enum Answer: Sendable, Hashable {
     case refused
     /// The provider cannot be reached, or does not work at the moment.
     case unavailable
-    /// Our own fault.
+    /// A fault of this server.
     case fault
     /// Not offered here.
     case unsupported
-    /// Our own description (XEP-0030).
+    /// The component's own description (XEP-0030).
     case information
 }
 

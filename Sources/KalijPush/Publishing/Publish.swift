@@ -4,7 +4,7 @@ public struct Requester: Sendable, Hashable {
     public var id: String
     /// The requester's address.
     public var from: String
-    /// The asked address of ours.
+    /// The component's address to which the request was sent.
     public var to: String
 
     public init(id: String, from: String, to: String) {
@@ -14,7 +14,7 @@ public struct Requester: Sendable, Hashable {
     }
 }
 
-/// A push wanted by an XMPP server (XEP-0357, 7).
+/// A push requested by an XMPP server (XEP-0357, 7).
 public struct Publish: Sendable, Hashable {
     public var requester: Requester
     /// The domain of the sending server.
@@ -40,7 +40,7 @@ public enum Inbound: Sendable, Equatable {
     case publish(Publish)
     /// A publish that a server has made wrong, with the reason.
     case malformed(Requester, domain: String, reason: String)
-    /// A publish of no use for a reason that a user chooses, and not the server: the node, or a stanza of the user's own.
+    /// A publish that is unusable because of a user, and not because of the server: the node, or a stanza of the user's own.
     case unusable(Requester, reason: String)
     /// disco#info for the component itself (XEP-0030).
     case discovery(Requester)

@@ -9,7 +9,7 @@ final class RESPReader {
         let description: String
     }
 
-    /// The largest reply: what is asked for is smaller.
+    /// The largest reply: requested replies are smaller.
     private static let limit = 2 << 20
     /// The largest number of values in a reply.
     private static let values = KALIJ_REDIS_VALUES
@@ -34,8 +34,8 @@ final class RESPReader {
         functions.deallocate()
     }
 
-    /// Takes bytes, and gives the replies that are complete.
-    /// - Throws: ``Problem``; the reader is of no use afterwards.
+    /// Feeds bytes, and passes on each complete reply.
+    /// - Throws: ``Problem``; the reader is unusable afterwards.
     func feed(_ bytes: UnsafeRawBufferPointer, _ body: (RESP) -> Void) throws(Problem) {
         guard let start = bytes.baseAddress else { return }
         unread += bytes.count

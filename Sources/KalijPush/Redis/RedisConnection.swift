@@ -1,7 +1,7 @@
 import KalijTransport
 
-/// Keeps a connection to a server of ``NodesSettings/redis``. After a loss the connection is made again, with back-off
-/// and jitter. Knows nothing of what is said.
+/// Keeps a connection to a server of ``NodesSettings/redis``. After a loss the connection is made again, with back-off and
+/// jitter. The content of commands and replies is opaque here.
 final class RedisConnection {
     enum Event {
         case connected
@@ -51,7 +51,7 @@ final class RedisConnection {
         }
     }
 
-    /// Answers are coming as they are wanted: the next loss is a new one.
+    /// Replies arrive as expected: the next loss begins a new back-off.
     func isWell() { backoff.reset() }
 
     func close() {

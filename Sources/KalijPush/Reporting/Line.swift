@@ -1,6 +1,6 @@
 /// The importance of a line for the operator; the numbers are those of syslog and sd-daemon(3).
 public enum LinePriority: Int, Sendable {
-    /// Somebody has to do something.
+    /// Requires action by the operator.
     case alarm = 4
     case notice = 6
     /// Only these lines may hold a part of a token.

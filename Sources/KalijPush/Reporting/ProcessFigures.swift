@@ -3,7 +3,7 @@ import KalijText
 
 /// The process in numbers, with the names that Prometheus' own clients give them.
 struct ProcessFigures {
-    /// Since 1970, in seconds. Known only from the first look on, so that the server looks at its start.
+    /// Since 1970, in seconds. Evaluated at the first access, so the server accesses it at its start.
     static let start = Double(time(nil))
 
     static func add(to text: inout MetricsText) {

@@ -3,7 +3,7 @@ import KalijTransport
 /// The connections to the servers of the nodes' streams, and the turns in which their entries are taken.
 final class NodeConnections {
     private let loop: EventLoop
-    // traps: never, the server holds us and goes with us
+    // traps: never, the server owns this object and outlives it
     private unowned let server: PushServer
     private let settings: [RedisSettings]
     private var connections: [RedisConnection] = []

@@ -26,7 +26,7 @@ extension PushServer {
         }
     }
 
-    /// First the disk, then the world: a push answered as queued survives this process from then on.
+    /// First the disk, then all other effects: a push answered as queued survives this process from then on.
     func flush() {
         let actions = pending
         pending = []

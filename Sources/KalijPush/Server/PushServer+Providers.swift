@@ -3,7 +3,7 @@ import KalijTransport
 extension PushServer {
     /// The providers of all modules.
     /// - Parameter notice: takes lines about connections, and the lines of modules of type `log`.
-    /// - Throws: `SettingsError` with all modules' files and keys that are of no use.
+    /// - Throws: `SettingsError` with all modules' files and keys that are unusable.
     static func makeProviders(
         _ settings: Settings, _ loop: EventLoop, _ notice: @escaping (LinePriority, String, String) -> Void
     ) throws(SettingsError) -> [String: any PushProvider] {

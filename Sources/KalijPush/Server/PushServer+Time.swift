@@ -17,7 +17,7 @@ extension PushServer {
 
     // MARK: Stored state
 
-    /// Reads a part of the stored state, and lets others have their turn before the next part.
+    /// Reads a part of the stored state, and returns to the loop before the next part.
     func loadPart() {
         do {
             guard let part = try kept?.next() else { return loaded() }

@@ -19,7 +19,7 @@ public final class PushServer {
     var latencies: [String: Histogram] = [:]  // characters: by the names of configured modules.
     private(set) var tokenBytes: Int
 
-    // PushServer+Actions: actions still to be done, first on the disk, then in the world.
+    // PushServer+Actions: actions still to be performed, first those on the disk, then all others.
     var pending: [CoreAction] = []
     var isFlushPlanned = false
     var isWorkOffPlanned = false
@@ -73,7 +73,7 @@ public final class PushServer {
     }
 
     /// Reads a configuration and the files named there, and reports errors. Changes nothing and connects to nobody.
-    /// - Returns: what works and had better be changed.
+    /// - Returns: warnings: settings that work and should be changed.
     /// - Throws: the errors of ``init(loop:configuration:report:)``.
     public static func check(_ path: String, loop: EventLoop) throws -> [String] {
         let settings = try Settings(file: path)
@@ -188,8 +188,7 @@ public final class PushServer {
 
     // MARK: Ending
 
-    /// Sends the waiting pushes, waits up to ten seconds for the pushes on their way, ends. Publishes of that time are
-    /// answered `wait`.
+    /// Sends the waiting pushes, waits up to ten seconds for the pushes in flight, and ends. Publishes of that time are answered `wait`.
     public func drain(_ finished: @escaping () -> Void) {
         guard drained == nil else { return }
         drained = finished

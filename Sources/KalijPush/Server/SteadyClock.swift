@@ -1,7 +1,7 @@
 import Glibc
 
-/// Milliseconds since 1970 that never go back: the wall clock at the start plus the monotonic time since. Steps of the
-/// wall clock are not followed.
+/// Milliseconds since 1970 that never decrease: the wall clock at the start plus the monotonic time since. Steps of the wall
+/// clock are not followed.
 struct SteadyClock {
     private let offset: Milliseconds
 

@@ -12,7 +12,7 @@ public struct Counters: Sendable, Equatable {
         public var retried: UInt64 = 0
         public var queued: UInt64 = 0
         public var covered: UInt64 = 0
-        /// Not sent because of another node's word.
+        /// Not sent because of another node's claim.
         public var hearsay: UInt64 = 0
         public var blocked: UInt64 = 0
         public var held: UInt64 = 0

@@ -1,7 +1,6 @@
 /// Answers that need no provider, given as late as those that do.
 ///
-/// Otherwise a domain that knows a token would learn from the time of an answer whether the device was pushed elsewhere
-/// a moment ago.
+/// Otherwise a domain that has a token could infer from the time of an answer whether the device was pushed elsewhere just before.
 struct LateAnswers: Sendable {
     private struct Late: Sendable {
         var requester: Requester
@@ -32,7 +31,7 @@ struct LateAnswers: Sendable {
         return .answer(late.requester, late.answer)
     }
 
-    /// The queued push is not on the disk: nobody may be told that the push is in good hands.
+    /// The queued push is not on the disk: a publish that it covers must not be answered with success.
     mutating func notKept(_ push: UInt64) {
         if let id = byPush[push] { waiting[id]?.answer = .unavailable }
     }

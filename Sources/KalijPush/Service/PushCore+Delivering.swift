@@ -16,14 +16,14 @@ extension PushCore {
     public mutating func deliver(_ verdict: Verdict, of id: UInt64, now time: Milliseconds) -> [CoreAction] {
         advance(time)
         guard let flight = flights[id] else { return [] }
-        // Of a first attempt with somebody waiting: the time that an answer takes.
+        // The time of an answer, taken from first attempts for which a requester waits.
         if flight.attempts == 1, flight.requester != nil, !flight.isLateOfMany(now) {
             modules[flight.module]?.pace.add(now - flight.since)
         }
         return reach(flight.module, verdict) + act(on: verdict, id, flight)
     }
 
-    /// An alarm when a provider goes out of reach or comes back.
+    /// Raises an alarm when a provider becomes unreachable, and ends it when the provider is reachable again.
     private mutating func reach(_ module: String, _ verdict: Verdict) -> [CoreAction] {
         // Services of strangers have their own health.
         if modules[module]?.settings.tokenFormat == .subscription { return [] }
@@ -69,7 +69,7 @@ extension PushCore {
         return actions + end(id, flight, .done)
     }
 
-    /// What another node has said of a token was true, or was not.
+    /// Another node's claim about the token was confirmed, or refuted.
     private mutating func question(_ flight: InFlightPush, isTrue: Bool) -> [CoreAction] {
         guard flight.hearsay != nil, var sharing else { return [] }
         self.sharing = nil
@@ -119,7 +119,7 @@ extension PushCore {
         return actions + fail(id, flight, .unavailable)
     }
 
-    /// The breaker opens. Tokens blocked on the way there may be as good as any other token.
+    /// The breaker opens. Tokens that were blocked before it did may be as good as any other token.
     private mutating func doubt(_ module: String, _ tokens: Set<HashedKey>) -> [CoreAction] {
         let text = "many tokens fail and none succeeds: check environment and topic"
         return [.alarm(module: module, text, isOver: false)] + blocks.pardon(tokens, now: now)
@@ -186,8 +186,7 @@ extension PushCore {
         return (flight.isKept ? [.drop(id)] : []) + flight.answer(answer)
     }
 
-    /// The attempt of a queued push could not be counted in its row, so the push was not sent: tried again a moment
-    /// later.
+    /// The attempt of a queued push could not be recorded in its row, so the push was not sent: it is retried a moment later.
     public mutating func postpone(_ id: UInt64, now time: Milliseconds) -> [CoreAction] {
         advance(time)
         guard var flight = flights[id] else { return [] }
@@ -196,7 +195,7 @@ extension PushCore {
         return requeue(id, flight, until: now + 1_000)
     }
 
-    /// A queued push goes back into the queue.
+    /// Returns a queued push to the queue.
     mutating func requeue(_ id: UInt64, _ flight: InFlightPush, until: Milliseconds) -> [CoreAction] {
         // A younger push may wait meanwhile, and covers this push.
         if waiting[flight.key] != nil {

@@ -1,7 +1,7 @@
 import KalijText
 
 extension PushCore {
-    /// A publish has come.
+    /// A publish was received.
     public mutating func publish(_ publish: Publish, now time: Milliseconds) -> [CoreAction] {
         advance(time)
         counters.publishes += 1
@@ -20,7 +20,7 @@ extension PushCore {
         return actions + (blocked(&flight) ?? take(flight))
     }
 
-    /// A malformed publish has come.
+    /// A malformed publish was received.
     public mutating func malformed(_ requester: Requester, domain name: String, now time: Milliseconds) -> [CoreAction]
     {
         advance(time)
@@ -31,7 +31,7 @@ extension PushCore {
         return countPublish(of: sender, malformed: true) + [.answer(requester, .refused)]
     }
 
-    /// A publish has come whose fault is a user's, and not the server's.
+    /// A publish was received that is wrong because of a user, and not because of the server.
     public mutating func unusable(_ requester: Requester, now time: Milliseconds) -> [CoreAction] {
         advance(time)
         counters.publishes += 1
@@ -43,7 +43,7 @@ extension PushCore {
         return [.answer(requester, .refused)]
     }
 
-    /// Is the domain blocked? The answer if so, or if there are too many domains.
+    /// Refuses a publish of a blocked domain, or of a new one when there are too many domains.
     private mutating func admit(_ sender: Sender, _ requester: Requester) -> [CoreAction]? {
         let isTrusted = domains.isInGoodStanding(sender.domain, now: now)
         if blocks.isBlocked(domain: keyring.keys(domain: sender.name), isTrusted: isTrusted, now: now) {
@@ -62,7 +62,7 @@ extension PushCore {
         return blocks.block(domain: sender.domain, for: settings.limits.domainBlock, now: now)
     }
 
-    /// Is the token blocked? A hit extends the block.
+    /// Answers a publish for a blocked token, and extends the block by the hit; nil if the token is not blocked.
     private mutating func blocked(_ flight: inout InFlightPush) -> [CoreAction]? {
         let keys = keyring.keys(of: flight)
         guard let module = modules[flight.module] else { return nil }
@@ -81,8 +81,8 @@ extension PushCore {
         }
     }
 
-    /// Whether the provider is to be asked about a token. Another node's word stops nothing if this node had a success
-    /// not long ago: the push is the question.
+    /// Whether the push is to be sent to the provider. Another node's claim does not stop the push if this node had a success
+    /// lately: the push then checks the claim.
     mutating func asks(_ flight: inout InFlightPush) -> Bool {
         switch blocks.standing(keyring.keys(of: flight), \.tokens, now: now) {
         case .free: return true
@@ -107,7 +107,7 @@ extension PushCore {
             counters.refusedNewTokens += 1
             return flight.answer(.refused)
         }
-        // The limiter may be off, and yet the provider may want the token to rest.
+        // The limiter may be disabled although the provider requires the token to rest.
         if waiting[flight.key] != nil, modules[flight.module]?.settings.rate.isEnabled == false { return cover(flight) }
         switch modules[flight.module]?.limiter.decide(flight.key, important: flight.isImportant, now: now) ?? .send {
         case .covered(let isUpgrade):
@@ -137,7 +137,7 @@ extension PushCore {
         return answerLate(flight, .unavailable)
     }
 
-    /// The provider wants to be left alone for a while.
+    /// The provider accepts no pushes for a while.
     mutating func hold(_ flight: InFlightPush, until: Milliseconds) -> [CoreAction] {
         if waiting[flight.key] != nil { return cover(flight) }
         modules[flight.module]?.limiter.wait(flight.key, important: flight.isImportant, until: until, now: now)
@@ -150,7 +150,7 @@ extension PushCore {
         return refresh(flight, isUpgrade: flight.isImportant) + answerLate(flight, .done)
     }
 
-    /// Queues a push, and answers that the push is in good hands; the limiter has counted the push already.
+    /// Enqueues a push, and answers with success; the limiter has counted the push already.
     mutating func enqueue(_ flight: InFlightPush, until: Milliseconds) -> [CoreAction] {
         guard queued.hasRoom(for: flight.owner) else {
             modules[flight.module]?.limiter.forget(flight.key, now: now)
@@ -170,7 +170,7 @@ extension PushCore {
         return [.keep(waitingFlight.row(id, due: until))] + answerLate(flight, .done, for: id)
     }
 
-    /// A publish is covered by a waiting push, which becomes as important, and is sent with the latest keys of the device.
+    /// A publish is covered by a waiting push, which takes over its importance, and is sent with the latest keys of the device.
     private mutating func refresh(_ publish: InFlightPush, isUpgrade: Bool) -> [CoreAction] {
         guard let id = waiting[publish.key], var flight = queued[id] else { return [] }
         let isUpgrade = isUpgrade && !flight.isImportant

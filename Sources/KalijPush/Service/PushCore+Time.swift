@@ -14,13 +14,13 @@ extension PushCore {
         }
         while let answer = late.take(isEnding ? .max : now) { actions.append(answer) }
         while let id = retries.take(now) { actions += retry(id) }
-        // While too many pushes are on their way, the others wait and are not looked at.
+        // While too many pushes are in flight, the others wait and are not examined.
         while !flights.isFull, let id = dues.take(isEnding ? .max : now) { actions += due(id) }
         return actions
     }
 
-    /// Removes some of the expired entries: so few that nobody waits. To be called again and again, about once a
-    /// minute, each time until the result says that the round is over.
+    /// Removes some of the expired entries, few enough not to delay other work. To be called about once a minute, repeatedly
+    /// until the result indicates the end of the round.
     public mutating func cleanUp(now time: Milliseconds) -> Bool {
         advance(time)
         var isOver = blocks.cleanUp(now)
@@ -32,7 +32,7 @@ extension PushCore {
     /// Takes state from an earlier process, whole or in parts. To be called before anything else; blocks before queued
     /// pushes.
     ///
-    /// - Returns: queued pushes of no more use.
+    /// - Returns: queued pushes that are no longer needed.
     public mutating func restore(
         queued rows: [QueuedPush] = [], blocks stored: [BlockChange] = [], hits: [BlockHit] = [],
         known successes: [(key: HashedKey, at: Milliseconds)] = [], modules successful: [ModuleSuccess] = [],
@@ -53,7 +53,7 @@ extension PushCore {
                 actions.append(.drop(row.id))
                 continue
             }
-            // A clock that was wrong at the time of writing must not delay the push for ever.
+            // A clock that was wrong at the time of writing must not delay the push forever.
             let due = min(max(row.due, now), now + 3_600_000)
             queued[row.id] = InFlightPush(
                 module: row.module, token: row.token, format: format, key: key, isImportant: row.isImportant,
@@ -81,7 +81,7 @@ extension PushCore {
         return send(id)
     }
 
-    /// A queued push is due. The blocklist and the module are asked again.
+    /// A queued push is due. The blocklist and the module are checked again.
     private mutating func due(_ id: UInt64) -> [CoreAction] {
         guard var flight = queued.removeValue(forKey: id) else { return [] }
         waiting[flight.key] = nil
@@ -99,7 +99,7 @@ extension PushCore {
                 modules[flight.module]?.limiter.forget(flight.key, now: now)
                 return [.drop(id)]
             }
-            // The row may still say that the push is due: after a restart the push is due indeed.
+            // The stored row may still have the old due time: after a restart the push is due at once.
             _ = requeue(id, flight, until: now + 1_000)
             return []
         case .open: break

@@ -1,5 +1,5 @@
-/// Decides what happens to each publish, and learns from the providers' answers. No socket, no clock, no disk: events
-/// come in with their time, and actions come out.
+/// Decides what happens to each publish, and learns from the providers' answers. No socket, no clock, no disk: events with their
+/// times are the input, and actions are the output.
 ///
 /// ```swift
 /// var core = PushCore(settings: settings, hasher: hasher, seed: .random(in: 0...UInt64.max))
@@ -8,8 +8,7 @@
 /// for action in core.tick(now: now) { ... }        // at core.next
 /// ```
 ///
-/// Times are milliseconds since 1970 of a clock that never goes back: the wall clock at the start plus the monotonic
-/// time since.
+/// Times are milliseconds since 1970 of a clock that never decreases: the wall clock at the start plus the monotonic time since.
 public struct PushCore {
     struct Module {
         var settings: ModuleSettings
@@ -24,7 +23,7 @@ public struct PushCore {
     public internal(set) var counters = Counters()
     /// Blocked tokens and domains.
     public internal(set) var blocks: BlockTables
-    /// What other nodes are told, and what they say; nil for a node alone.
+    /// The sharing of blocks with other nodes; nil for a node alone.
     public internal(set) var sharing: Sharing?
     var modules: [String: Module] = [:]  // characters: by the names of configured modules.
     public internal(set) var domains: DomainRecords
@@ -125,7 +124,7 @@ public struct PushCore {
     /// The wall clock has been stepped so far from the steady clock.
     public mutating func wallClock(isAhead offset: Milliseconds) { blocks.wallOffset = offset }
 
-    /// The process is about to end: waiting pushes go out now, and publishes are refused with `wait`.
+    /// The process is about to end: waiting pushes are sent now, and publishes are refused with `wait`.
     public mutating func end(now time: Milliseconds) -> [CoreAction] {
         isEnding = true
         return tick(now: time)

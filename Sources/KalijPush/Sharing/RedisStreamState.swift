@@ -1,26 +1,26 @@
-/// What one server is asked, and what it has of this node's stream. No socket and no clock: replies come in with their
-/// time, and commands go out.
+/// The requests outstanding at one server, and the state of this node's stream there. No socket and no clock: replies with their
+/// times are the input, and commands are the output.
 struct RedisStreamState: Sendable {
     enum Phase: Sendable, Equatable {
         case down
-        /// Connected; the server is asked where this node's stream ends.
+        /// Connected; the server is queried for the end of this node's stream.
         case starting
         case up
     }
 
-    /// What was asked.
+    /// An outstanding request.
     enum Question: Sendable {
         case login
         /// At a time of the wall clock.
         case time(wall: Milliseconds)
-        /// Where a node's stream ends, and where this node believes its own to end.
+        /// The query for the end of a node's stream, with the end that this node expects for its own.
         case end(origin: UInt16, expected: UInt64)
         case add(Addition)
         case trim
         case read([UInt16])
     }
 
-    /// An entry on its way into this node's stream.
+    /// An entry that is being appended to this node's stream.
     struct Addition: Sendable {
         var id: UInt64
         var records: [(key: SharedKey, version: UInt64)]
@@ -48,11 +48,11 @@ struct RedisStreamState: Sendable {
         /// Whether the stream was read to its end, once in each process.
         var isRead = false
         var hasMore = false
-        /// Entries that were on their way when a connection was lost.
+        /// Entries that were in flight when a connection was lost.
         var unsettled: [Addition] = []
-        /// The last entry known to be in the stream.
+        /// The last entry that is confirmed to be in the stream.
         var last: UInt64 = 0
-        /// The last entry on its way, or ``last``.
+        /// The last entry in flight, or ``last``.
         var chain: UInt64 = 0
         /// The highest id ever used.
         var highest: UInt64 = 0
@@ -101,7 +101,7 @@ struct RedisStreamState: Sendable {
     var bit: UInt8 { 1 << UInt8(truncatingIfNeeded: number) }
     var isUp: Bool { phase == .up }
 
-    /// Entries on their way.
+    /// Entries in flight.
     var additions: Int {
         awaited.all.reduce(0) { if case .add = $1.question { $0 + 1 } else { $0 } }
     }
@@ -110,15 +110,15 @@ struct RedisStreamState: Sendable {
         awaited.all.contains { if case .read = $0.question { true } else { false } }
     }
 
-    /// When new entries are to be asked for; nil while the last ones are not taken.
+    /// When new entries are to be requested; nil while the last ones are not taken.
     var readsAt: Milliseconds? { inbox.count == 0 && !isAskingForEntries ? nextRead : nil }
 
-    /// When the next entry may be written; nil while entries are on their way.
+    /// When the next entry may be written; nil while entries are in flight.
     var writesAt: Milliseconds? {
         let isInSnapshot = own.snapshot.map { !$0.isWritten } ?? false
         return additions < (isInSnapshot ? Self.together : 1) ? own.nextWrite : nil
     }
 
-    /// Entries of a snapshot on their way.
+    /// The most entries of a snapshot in flight.
     private static let together = 4
 }

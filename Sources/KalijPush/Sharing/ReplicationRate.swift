@@ -1,5 +1,5 @@
-/// How many records a node may share: 600 a minute, and 6,000 at once. Records older than ten minutes are free: they are
-/// read again when somebody was away.
+/// How many records a node may share: 600 a minute, and 6,000 at once. Records older than ten minutes are free: they are read
+/// again after an absence.
 enum ReplicationRate {
     static let perSecond = 10.0
     static let atOnce = 6_000.0
@@ -58,9 +58,9 @@ struct PeerErrorRate: Sendable {
 
     private var questions: [(at: Milliseconds, isStrike: Bool)] = []
 
-    /// A device said to be gone was asked.
+    /// A push has checked the claim that a device no longer exists.
     /// - Parameter isStrike: the device had an earlier success than the record, and another one now.
-    /// - Returns: whether the node's word is worth nothing.
+    /// - Returns: whether the node's claims are to be ignored.
     mutating func asked(isStrike: Bool, now: Milliseconds) -> Bool {
         questions.removeAll { now - $0.at > Self.hour }
         if questions.count >= Self.most { questions.removeFirst() }

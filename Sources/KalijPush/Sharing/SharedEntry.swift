@@ -1,18 +1,18 @@
-/// An entry of a node's stream: up to 500 records, or none as a sign of life, or a part of a snapshot.
+/// An entry of a node's stream: up to 500 records, or none as a keep-alive, or a part of a snapshot.
 ///
 /// A byte of flags, 8 bytes of the entry's predecessor, and 33 bytes for each record: key, version, expiry, reason.
 struct SharedEntry: Sendable, Equatable {
     static let most = 500
     private static let recordBytes = 33
 
-    /// The first and the last entry of a snapshot. All records that a node still stands for are in its snapshot, or in
+    /// The first and the last entry of a snapshot. All records that a node still vouches for are in its snapshot, or in
     /// its stream behind the snapshot's first entry.
     var isFirst = false
     var isLast = false
     /// The entry that the node has written before; 0 for none.
     var previous: UInt64
     var records: [BlockChange]
-    /// Records with a reason that nobody knows.
+    /// The number of records with an unsupported reason.
     var unknown = 0
 
     init(isFirst: Bool = false, isLast: Bool = false, previous: UInt64, records: [BlockChange]) {

@@ -1,7 +1,7 @@
 import KalijText
 
 extension Sharing {
-    /// A connection to a server stands.
+    /// A connection to a server was established.
     mutating func connected(_ index: Int, _ blocks: BlockTables, now: Milliseconds) -> [CoreAction] {
         var link = links[index]
         link.phase = .starting
@@ -22,7 +22,7 @@ extension Sharing {
         return ask(index, questions, now: now)
     }
 
-    /// A connection was lost. What was on its way may have arrived, or not.
+    /// A connection was lost. Entries in flight may have arrived, or not.
     mutating func disconnected(_ index: Int) {
         for (question, _) in links[index].awaited.all {
             if case .add(let addition) = question { links[index].own.unsettled.append(addition) }
@@ -41,7 +41,7 @@ extension Sharing {
         return [.redis(link: index, .drop(reason, rest: rest))]
     }
 
-    /// A reply has come.
+    /// A reply was received.
     mutating func received(
         _ reply: RESP, _ index: Int, _ blocks: inout BlockTables, now: Milliseconds
     ) -> [CoreAction] {
@@ -74,13 +74,13 @@ extension Sharing {
         guard let parts = reply.array, parts.count == 2, let seconds = parts[0].number,
             let micros = parts[1].number, 0...100_000_000_000 ~= seconds, 0..<1_000_000 ~= micros
         else { return lose(index, "no time", rest: Self.rest, now: now) }
-        // Half of the way there, half of the way back.
+        // Half of the round trip each way.
         let middle = wall + (blocks.wall(now) - wall) / 2
         links[index].clockOffset = middle - (seconds * 1000 + micros / 1000)
         return []
     }
 
-    /// A server says where a stream ends.
+    /// A server has returned the id of a stream's last entry.
     private mutating func ended(
         _ end: UInt64, _ origin: UInt16, _ expected: UInt64, _ index: Int, _ blocks: inout BlockTables,
         now: Milliseconds
@@ -96,7 +96,7 @@ extension Sharing {
         return settle(end, index, &blocks, now: now)
     }
 
-    /// After a reconnect: which of the entries on their way have arrived?
+    /// After a reconnect: determines which of the entries in flight have arrived.
     private mutating func settle(
         _ end: UInt64, _ index: Int, _ blocks: inout BlockTables, now: Milliseconds
     ) -> [CoreAction] {
@@ -143,7 +143,7 @@ extension Sharing {
     }
 
     /// An earlier process has written this entry. A snapshot without an end has to be written again: who has read its
-    /// beginning waits for the rest, and looks for nothing before.
+    /// beginning waits for the rest, and ignores earlier entries.
     mutating func noteOwn(_ entry: SharedEntry, _ id: UInt64, _ index: Int) {
         if entry.isFirst { (links[index].own.beginning, links[index].own.lastSnapshot) = (id, 0) }
         if entry.isLast { links[index].own.lastSnapshot = links[index].own.beginning }

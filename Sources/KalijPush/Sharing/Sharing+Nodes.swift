@@ -8,7 +8,7 @@ extension Sharing {
         return gone.map { .exclude(node: blocks.origins.name($0), isForgotten: true) }
     }
 
-    /// Takes what an earlier process knew of other nodes.
+    /// Restores an earlier process's state about other nodes.
     /// - Parameter excluded: nodes whose records were wrong too often.
     mutating func restore(
         _ positions: [ReadPosition], _ excluded: [String], _ blocks: inout BlockTables
@@ -35,11 +35,11 @@ extension Sharing {
         }
     }
 
-    // MARK: Hearsay
+    // MARK: Claims of other nodes
 
-    /// A push was delivered. What another node has said of the token is not true, or not any more.
+    /// A push was delivered: another node's claim about the token was wrong, or no longer holds.
     /// - Parameters:
-    ///   - keys: the token's, of all secrets: the block may be under any of them, or is still on its way.
+    ///   - keys: the token's, of all secrets: the block may be under any of them, or is still in transit.
     ///   - lastSuccess: the latest success of this node before.
     mutating func refute(
         _ flight: InFlightPush, _ keys: [HashedKey], lastSuccess: Milliseconds?, _ blocks: inout BlockTables,
@@ -63,7 +63,7 @@ extension Sharing {
         return isTooMuch && blocks.origins.isAdmitted(origin) ? exclude(origin, &blocks, now: now) : []
     }
 
-    /// All records of a node go, until an operator lets it in again.
+    /// Removes all records of a node, until an operator admits the node again.
     private mutating func exclude(
         _ origin: UInt16, _ blocks: inout BlockTables, now: Milliseconds
     ) -> [CoreAction] {

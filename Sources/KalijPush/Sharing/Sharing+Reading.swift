@@ -2,12 +2,12 @@ extension Sharing {
     private static let readPause: Milliseconds = 2_000
     private static let endsPause: Milliseconds = 15_000
     private static let rereadPause: Milliseconds = 600_000
-    /// Entries asked for at a time, of each stream.
+    /// Entries requested at a time, of each stream.
     private static let entries = 8
-    /// Streams asked for at a time: a reply has a megabyte at most.
+    /// Streams requested at a time: a reply has a megabyte at most.
     private static let streams = 6
 
-    /// Asks for new entries, if the last ones are taken.
+    /// Requests new entries, if the last ones are taken.
     mutating func read(_ index: Int, _ blocks: BlockTables, now: Milliseconds) -> [CoreAction] {
         guard let readsAt = links[index].readsAt, now >= readsAt else { return [] }
         links[index].nextRead = now + Self.readPause
@@ -42,7 +42,7 @@ extension Sharing {
         return (.read(origins), RedisCommand(words))
     }
 
-    /// Entries have come: they are taken one by one.
+    /// Entries were received: they are taken one by one.
     mutating func came(
         _ reply: RESP, of origins: [UInt16], _ index: Int, _ blocks: BlockTables, now: Milliseconds
     ) -> Bool {

@@ -5,7 +5,7 @@ extension Sharing {
     /// After a refused write.
     static let rest: Milliseconds = 30_000
 
-    /// Appends what is due to this node's stream: a pipeline that first asks whether the stream is still the same.
+    /// Appends due entries to this node's stream: a pipeline that first checks whether the stream is still the same.
     mutating func write(_ index: Int, _ blocks: inout BlockTables, now: Milliseconds) -> [CoreAction] {
         guard let writesAt = links[index].writesAt, now >= writesAt else { return [] }
         links[index].own.nextWrite = now + Self.pause
@@ -13,7 +13,7 @@ extension Sharing {
         if links[index].own.snapshot == nil, now >= links[index].own.nextSnapshot {
             links[index].own.snapshot = .init()
         }
-        // A search that goes on does not come back to its first parts.
+        // A running search does not return to its first parts.
         if links[index].own.search == nil, now >= links[index].own.searchAgain {
             links[index].own.searchAgain = .max
             links[index].own.search = 0
@@ -43,7 +43,7 @@ extension Sharing {
     ) -> [CoreAction] {
         let records = entry.keys.compactMap { key in blocks.own(key).map { (key, $0.change) } }
         let previous = links[index].own.chain
-        // Somebody may have used the last number of all: then the server refuses the entry, and the alarm says why.
+        // The last id of all may be in use: then the server refuses the entry, and the alarm reports why.
         let highest = links[index].own.highest
         let id = max(highest == .max ? .max : highest + 1, UInt64(clamping: blocks.wall(now)))
         let plain = SharedEntry(
@@ -94,7 +94,7 @@ extension Sharing {
         for _ in 0..<Self.parts where searches && keys.count < SharedEntry.most / 2 {
             guard let part = links[index].own.search else { break }
             for key in blocks.ownRecords(part: part, missing: bit) {
-                // The rest of the part comes with the next entry.
+                // The rest of the part follows with the next entry.
                 guard keys.count < SharedEntry.most else { return keys }
                 guard let record = blocks.own(key) else { continue }
                 if admit(key, record, &blocks, now: now) {
@@ -122,7 +122,7 @@ extension Sharing {
         }
         let isOver = snapshot.part >= BlockTables.parts
         let isFirst = snapshot.first == 0
-        // The first entry goes at once: a record made behind the search and written before that entry would be trimmed.
+        // The first entry is written at once: a record made behind the search and written before that entry would be trimmed.
         guard isFirst || isOver || snapshot.records.count >= SharedEntry.most else {
             links[index].own.snapshot = snapshot
             return nil
@@ -172,20 +172,20 @@ extension Sharing {
         ]
     }
 
-    /// An entry did not get into the stream, as far as known.
+    /// An entry was not appended to the stream, or this could not be confirmed.
     mutating func giveBack(_ addition: RedisStreamState.Addition, _ index: Int) {
         for record in addition.records { links[index].offer(record.key) }
-        // The rest of a snapshot without this entry is none.
+        // A snapshot that lacks this entry is incomplete.
         if links[index].own.snapshot != nil {
             links[index].own.snapshot = nil
             links[index].own.nextSnapshot = 0
         }
     }
 
-    /// Where the server says this node's stream ends.
+    /// Compares the end of this node's stream at the server with the expected one.
     mutating func ownEnd(_ end: UInt64, expected: UInt64, _ index: Int, now: Milliseconds) -> [CoreAction] {
         guard end != expected else { return [] }
-        // The stream was emptied, is older than it was, or was written by somebody else.
+        // The stream was emptied, is older than it was, or was written by another process.
         links[index].own.highest = max(links[index].own.highest, end)
         links[index].own.snapshot = nil
         // Two nodes with the same name would write snapshots without end.

@@ -1,5 +1,5 @@
-/// The blocks that nodes tell each other through Redis: each node appends its own records to a stream, and reads the
-/// others' streams. Decides alone; sockets, clocks and disks are elsewhere.
+/// Shares blocks between nodes through Redis: each node appends its own records to a stream, and reads the others' streams.
+/// Decides alone; sockets, clocks and disks are elsewhere.
 ///
 /// Nothing that a push depends on waits for this: the tables of blocks are this node's own.
 public struct Sharing: Sendable {
@@ -8,11 +8,11 @@ public struct Sharing: Sendable {
         case seal, secret, reason, ended, budget, share, ahead
     }
 
-    /// What is known of another node.
+    /// The state of another node.
     struct Peer: Sendable {
         var budget = ReadingBudget()
         var strikes = PeerErrorRate()
-        /// Records of a clock that is ahead of ours.
+        /// Records from a clock that is ahead of this node's.
         var early: [BlockChange] = []
         var taken: UInt64 = 0
         var refused: [Refusal: UInt64] = [:]
@@ -25,7 +25,7 @@ public struct Sharing: Sendable {
         var isLate = false
     }
 
-    /// Records of clocks ahead of ours, for each node.
+    /// The most records from clocks ahead of this node's, for each node.
     static let mostEarly = 1_000
     /// A node whose clock differs by more from the servers' only listens.
     static let clockLimit: Milliseconds = 5_000
@@ -90,7 +90,7 @@ public struct Sharing: Sendable {
         return next
     }
 
-    /// Does the due work: asks, writes, gives up.
+    /// Does the due work: reads, writes, gives up on silent servers.
     mutating func tick(_ blocks: inout BlockTables, now: Milliseconds) -> [CoreAction] {
         var actions = ripen(&blocks, now: now) + watch(blocks, now: now)
         distribute(&blocks, now: now)
@@ -105,7 +105,7 @@ public struct Sharing: Sendable {
         return actions
     }
 
-    /// Records of a clock ahead of ours, whose time has come.
+    /// Takes the records from clocks ahead of this node's that have become due.
     private mutating func ripen(_ blocks: inout BlockTables, now: Milliseconds) -> [CoreAction] {
         var actions: [CoreAction] = []
         let latest = blocks.wall(now) + TokenBlocklist.ahead
@@ -151,7 +151,7 @@ public struct Sharing: Sendable {
 
     // MARK: The budget
 
-    /// New records that the budget allows go to all servers.
+    /// Offers new records that the budget allows to all servers.
     private mutating func distribute(_ blocks: inout BlockTables, now: Milliseconds) {
         while let key = blocks.fresh.keys.first {
             guard let record = blocks.own(key) else {
@@ -176,7 +176,7 @@ public struct Sharing: Sendable {
         if record.shared & TokenBlocklist.admittedBit != 0 { return true }
         let wall = blocks.wall(now)
         let table = key.isDomain ? blocks.domains : blocks.tokens
-        // The others count records that have ended a little longer than we do.
+        // The other nodes count ended records a little longer than this node.
         guard record.change.time <= wall + Self.clockLimit, table.shares.admitted < share(of: table) * 9 / 10 else {
             return false
         }
@@ -206,7 +206,7 @@ extension BlockTables {
         }
     }
 
-    /// The present record of a key, if this node stands for it.
+    /// The present record of a key, if this node vouches for it.
     func own(_ key: SharedKey) -> (change: BlockChange, shared: UInt8)? {
         guard let record = key.isDomain ? domains.record(key.key) : tokens.record(key.key),
             record.change.origin.isEmpty

@@ -10,7 +10,7 @@ final class FileLock {
 
     private let descriptor: Int32
 
-    /// Takes the lock; the system gives it back when the process ends, however it ends.
+    /// Takes the lock; the system releases it when the process ends, however it ends.
     /// - Throws: ``Taken``, or `SettingsError` if there can be no lock.
     init(_ database: String) throws {
         let path = Self.whole(database) + ".lock"

@@ -1,8 +1,8 @@
 import KalijStore
 
-/// Stored state, read in parts: so little at a time that nobody waits.
+/// Stored state, read in parts small enough not to delay other work.
 ///
-/// Blocks come before queued pushes, because a queued push is sent only if its token is not blocked.
+/// Blocks are read before queued pushes, because a queued push is sent only if its token is not blocked.
 public struct KeptState {
     /// A part of the state.
     public struct Part {

@@ -18,7 +18,7 @@ extension PushDatabase {
     }
 
     func keep(_ position: ReadPosition) throws {
-        // A node that was forgotten and comes back: its former records go first.
+        // If a forgotten node was added again, its former records are removed first.
         if position.entry > 0, try isForgotten(position.node) { try removeRecords(of: position.node) }
         try database.run(
             """

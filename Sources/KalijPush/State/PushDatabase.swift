@@ -38,7 +38,7 @@ public final class PushDatabase {
                 ) WITHOUT ROWID;
                 CREATE TABLE node(name TEXT PRIMARY KEY, forgotten INTEGER NOT NULL) WITHOUT ROWID;
                 """),
-            // Nine tenths of the time of a million records from other nodes went into this index.
+            // This index took nine tenths of the time for a million records from other nodes.
             Migration("push/5", version: 5, "DROP INDEX block_version;"),
         ])
 
@@ -55,8 +55,8 @@ public final class PushDatabase {
     /// - Parameters:
     ///   - seal: for queued pushes.
     ///   - previousSeal: the seal of the former secret, while it is being replaced.
-    /// - Throws: `StoreError`; `FileLock.Taken` if another process has the database; `SettingsError` if the file is no
-    ///   database of ours, or damaged.
+    /// - Throws: `StoreError`; `FileLock.Taken` if another process has the database; `SettingsError` if the file is damaged or no
+    ///   database of this program.
     public init(path: String, seal: Seal, previousSeal: Seal? = nil) throws {
         // The only other writer is a person with a shell: the loop does not wait for a person.
         lock = try FileLock(path)
@@ -72,10 +72,10 @@ public final class PushDatabase {
     }
 
     /// Checks that there is a usable database at a path, or that a database could be made there; changes nothing.
-    /// - Throws: `StoreError`; `SettingsError` if the file is no database of ours, or damaged.
+    /// - Throws: `StoreError`; `SettingsError` if the file is damaged or no database of this program.
     static func check(_ path: String) throws { _ = try judged { try schema.check(path: path) } }
 
-    /// What a person has to mend is a fault of the settings: the next start would not succeed either.
+    /// An error that a person has to correct is a fault of the settings: the next start would not succeed either.
     private static func judged<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()

@@ -48,7 +48,7 @@ struct StateKeys {
     }
 
     /// Reports what is wrong with the files, or would be if the files were made; changes nothing.
-    /// - Throws: `SettingsError`, or `StoreError` if the database is of no use.
+    /// - Throws: `SettingsError`, or `StoreError` if the database is unusable.
     static func check(_ settings: StateSettings, _ nodes: NodesSettings?) throws {
         if let nodes { _ = try cluster(nodes) }
         if let file = settings.secretFile {

@@ -45,7 +45,7 @@ public final class LabComponentServer: Sendable {
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            // The C interface wants the generic form of a sockaddr_in; the size goes along.
+            // The C interface requires the generic form of a sockaddr_in, together with its size.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(descriptor, $0, size) == 0 && listen(descriptor, 4) == 0 && getsockname(descriptor, $0, &size) == 0
             }
@@ -80,8 +80,8 @@ public final class LabComponentServer: Sendable {
         }
     }
 
-    /// Ends the stream in order, like a server going down: the peer gets everything sent before, and its answers are
-    /// taken until the peer has closed its side.
+    /// Ends the stream in order, like a server that shuts down: the peer gets everything sent before, and its answers are read
+    /// until the peer has closed its side.
     public func endStream() {
         let peer = state.withLock { state in
             state.isReady = false
@@ -112,7 +112,7 @@ public final class LabComponentServer: Sendable {
         }
     }
 
-    /// The answers so far; forgets the answers. For measurements that go on for long.
+    /// The answers so far, which are then dropped. For long measurements.
     public func takeAnswers() -> [Answer] {
         state.withLock { state in
             let answers = Array(state.answers.values)

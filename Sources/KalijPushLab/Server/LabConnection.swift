@@ -12,7 +12,7 @@ final class LabConnection {
     private let answer: (LabRequest) -> LabReply
     private let ended: () -> Void
     private var watch: Watch?
-    // Owned: freed in deinit. nghttp2 calls back only from within our own calls.
+    // Owned: freed in deinit. nghttp2 calls back only from within the connection's own calls.
     private var session: OpaquePointer?
     private var requests: [Int32: LabRequest] = [:]
     private var bodies: [Int32: [UInt8]] = [:]
@@ -104,7 +104,7 @@ final class LabConnection {
                 guard result == 1 else {
                     let error = SSL_get_error(ssl, result)
                     if error != SSL_ERROR_WANT_READ, error != SSL_ERROR_WANT_WRITE { hangUp() }
-                    // Without AUTO_RETRY a record without data ends a read, too; epoll comes back for the rest.
+                    // Without AUTO_RETRY a record without data ends a read, too; epoll reports the rest.
                     return
                 }
                 let bytes = buffer.bindMemory(to: UInt8.self).baseAddress
@@ -151,7 +151,7 @@ final class LabConnection {
     private func makeSession() {
         var callbacks: OpaquePointer?
         nghttp2_session_callbacks_new(&callbacks)
-        // The pointer is used only from within our own calls to nghttp2, while we live.
+        // The pointer is used only from within the connection's own calls to nghttp2, while the connection lives.
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             _, frame, name, nameSize, value, valueSize, _, user in
             guard let frame, let connection = LabConnection.of(user) else { return 0 }
@@ -177,7 +177,7 @@ final class LabConnection {
             LabConnection.of(user)?.bodies[stream] = nil
             return 0
         }
-        // lives: the session is deleted in our deinit
+        // lives: the session is deleted in the connection's deinit
         nghttp2_session_server_new(&session, callbacks, Unmanaged.passUnretained(self).toOpaque())
         nghttp2_session_callbacks_del(callbacks)
     }

@@ -19,7 +19,7 @@ final class LabListener {
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let bound = withUnsafeMutablePointer(to: &address) { pointer in
-            // The C interface wants the generic form of a sockaddr_in; the size goes along.
+            // The C interface requires the generic form of a sockaddr_in, together with its size.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(descriptor, $0, size) == 0 && listen(descriptor, 64) == 0
                     && getsockname(descriptor, $0, &size) == 0

@@ -14,7 +14,7 @@ public struct LabRequest: Sendable {
 public enum LabReply: Sendable {
     /// A response.
     case respond(status: Int, fields: [(String, String)] = [], body: String = "")
-    /// The response comes after some seconds.
+    /// The response follows after some seconds.
     indirect case later(Double, LabReply)
     /// RST_STREAM with a code of RFC 9113, 7.
     case reset(code: UInt32)

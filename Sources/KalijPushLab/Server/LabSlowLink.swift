@@ -54,7 +54,7 @@ public final class LabSlowLink: Sendable {
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         let result = withUnsafeMutablePointer(to: &address) { pointer in
-            // The C interface wants the generic form of a sockaddr_in; the size goes along.
+            // The C interface requires the generic form of a sockaddr_in, together with its size.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 Glibc.connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }

@@ -3,7 +3,7 @@ import KalijTransport
 
 /// A connection through a ``LabSlowLink``. The end of a side arrives as late as its bytes, and ends both sides.
 final class SlowConnection {
-    /// Bytes on their way in a direction; empty for the end.
+    /// Bytes in transit in a direction; empty for the end.
     private struct Parcel {
         var due: Double
         var bytes: ArraySlice<UInt8>
@@ -48,7 +48,7 @@ final class SlowConnection {
         loop.enqueue(ended)
     }
 
-    /// A line has room for everything that is on its way.
+    /// A line has room foreverything in transit.
     private func read(_ side: Int) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while !isOver {
@@ -57,7 +57,7 @@ final class SlowConnection {
             lanes[side].parcels.append(Parcel(due: loop.now + delay, bytes: buffer[..<max(0, count)]))
             plan(side)
             guard count > 0 else {
-                // Nothing more comes, and an ended socket would be readable for ever.
+                // Nothing more arrives, and an ended socket would be readable forever.
                 watches[side]?.interest.remove(.read)
                 return
             }

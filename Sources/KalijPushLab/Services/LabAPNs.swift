@@ -3,7 +3,7 @@ import Synchronization
 
 /// A stand-in for Apple's service: a script decides the answers for a device's token.
 public final class LabAPNs: Sendable {
-    /// A push that was taken.
+    /// A push that was accepted.
     public struct Push: Sendable {
         public var token: String
         public var fields: [String: String]
@@ -54,7 +54,7 @@ public final class LabAPNs: Sendable {
         state.withLock { $0.scripts.set(replies, for: token) }
     }
 
-    /// The reply for every token without a script; nil for success.
+    /// The reply forevery token without a script; nil for success.
     public func script(all reply: LabReply?) { state.withLock { $0.scripts.standard = reply } }
 
     /// Apple's reply with a reason.
@@ -91,7 +91,7 @@ public final class LabAPNs: Sendable {
                 return Self.reply(403, "MissingProviderToken")
             }
             let token = String(header.dropFirst(7))
-            // Verified once, as Apple's servers do with known tokens.
+            // Verified once, as Apple's servers do with tokens that they have verified before.
             if state.withLock({ $0.tokens[token] == nil }) {
                 guard let (head, claims) = check.claims(of: token), head["kid"] as? String == keyID,
                     claims["iss"] as? String == teamID, let issued = claims["iat"] as? Int64

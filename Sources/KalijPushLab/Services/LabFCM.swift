@@ -17,7 +17,7 @@ public final class LabFCM: Sendable {
         var message: Body
     }
 
-    /// A push that was taken.
+    /// A push that was accepted.
     public struct Push: Sendable {
         public var token: String
         public var priority: String
@@ -49,7 +49,7 @@ public final class LabFCM: Sendable {
 
     public var port: UInt16 { server.withLock { $0?.port ?? 0 } }
     public var pushes: [Push] { state.withLock { $0.pushes } }
-    /// How often an access token was asked for.
+    /// How often an access token was requested.
     public var tokenRequests: Int { state.withLock { $0.tokenRequests } }
 
     /// Requests for a device's token so far.

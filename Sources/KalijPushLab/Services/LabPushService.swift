@@ -5,7 +5,7 @@ import Synchronization
 
 /// A stand-in for a push service (RFC 8030) with its devices: a script decides the answers for a device.
 public final class LabPushService: Sendable {
-    /// A push that was taken.
+    /// A push that was accepted.
     public struct Push: Sendable {
         public var device: String
         public var fields: [String: String]
@@ -45,7 +45,7 @@ public final class LabPushService: Sendable {
     public var port: UInt16 { server.withLock { $0?.port ?? 0 } }
     public var connections: Int { server.withLock { $0?.connections ?? 0 } }
     public var pushes: [Push] { state.withLock { $0.pushes } }
-    /// How many pushes were taken, kept or not.
+    /// How many pushes were accepted, kept or not.
     public var taken: Int { state.withLock { $0.taken } }
     /// How many different signatures were shown.
     public var signatures: Int { state.withLock { $0.signatures.count } }
@@ -65,7 +65,7 @@ public final class LabPushService: Sendable {
         state.withLock { $0.scripts.set(replies, for: device) }
     }
 
-    /// The reply for every device without a script; nil for success.
+    /// The reply forevery device without a script; nil for success.
     public func script(all reply: LabReply?) { state.withLock { $0.scripts.standard = reply } }
 
     public static func reply(_ status: Int, retryAfter: Int? = nil) -> LabReply {
@@ -96,12 +96,12 @@ public final class LabPushService: Sendable {
         }
     }
 
-    /// What a service checks before it looks for the device (RFC 8030, 5; RFC 8292, 4.2).
+    /// What a service checks before it looks up the device (RFC 8030, 5; RFC 8292, 4.2).
     private func refusal(_ request: LabRequest) -> LabReply? {
         guard request.fields["ttl"].flatMap({ Int64($0) }) != nil, request.fields["content-encoding"] == "aes128gcm"
         else { return Self.reply(400) }
         guard let header = request.fields["authorization"], header.hasPrefix("vapid t=") else { return Self.reply(401) }
-        // Verified once, as services do with known signatures.
+        // Verified once, as services do with signatures that they have verified before.
         if !state.withLock({ $0.signatures.contains(header) }) {
             let token = String(header.dropFirst(8).prefix { $0 != "," })
             let now = Int64(time(nil))

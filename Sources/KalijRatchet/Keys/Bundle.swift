@@ -1,4 +1,4 @@
-/// What somebody needs to begin a session with a device: the parts of a bundle that are used (X3DH section 3.2).
+/// What is needed to begin a session with a device: the parts of a bundle that are used (X3DH section 3.2).
 public struct Bundle: Sendable {
     public let identity: PublicIdentity
     public let signedPrekey: PublicKey

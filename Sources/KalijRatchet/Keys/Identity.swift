@@ -40,9 +40,8 @@ public struct PublicIdentity: Hashable, Sendable {
 
 /// The own identity: a key for agreements and for signatures, in both formats.
 ///
-/// The identity is an Ed25519 seed whose public key has the sign 0. The scalar that Ed25519 makes of the seed is the
-/// X25519 secret, so both forms of the public key belong together, and everybody's way of converting them verifies our
-/// signatures.
+/// The identity is an Ed25519 seed whose public key has the sign 0. The scalar that Ed25519 makes of the seed is the X25519
+/// secret, so both forms of the public key belong together, and any conversion between them verifies the signatures.
 public struct Identity: Sendable {
     public let seed: Secret
     public let publicIdentity: PublicIdentity

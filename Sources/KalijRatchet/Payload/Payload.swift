@@ -2,7 +2,7 @@ import COpenSSL
 
 /// The text of a message, sealed once for all devices (XEP-0384 section 4.4 of 2, section 4.6 of 0.3).
 public struct Payload: Sendable {
-    /// What the ratchets carry to each device: the key, and what proves the text.
+    /// The content for each device's ratchet: the key, and what authenticates the text.
     public let content: Secret
     /// The sealed text; nil in an empty message.
     public let sealed: [UInt8]?
@@ -30,7 +30,7 @@ public struct Payload: Sendable {
 
     public init(_ text: [UInt8], _ dialect: OMEMOVersion) throws { try self.init(text, dialect, .system) }
 
-    /// An empty message: it moves the ratchet, and says nothing.
+    /// An empty message: it advances the ratchet, and has no text.
     package init(emptyIn dialect: OMEMOVersion, _ random: Randomness = .system) throws {
         switch dialect {
         case .axolotl: (content, sealed, iv) = (try .random(16, random), nil, try random.bytes(12))

@@ -27,7 +27,7 @@ enum Cipher {
         return output
     }
 
-    /// Called after the MAC was found to hold: so nobody learns of bad padding who could not learn of a bad MAC.
+    /// Called after the MAC was found to hold: so an attacker cannot distinguish bad padding from a bad MAC.
     static func decrypt(_ sealed: [UInt8], key: Secret, iv: Secret) throws -> Secret {
         let context = try context()
         defer { EVP_CIPHER_CTX_free(context) }

@@ -37,7 +37,7 @@ enum Curve {
         let context = try check(EVP_PKEY_CTX_new(own, nil), "EVP_PKEY_CTX_new")
         defer { EVP_PKEY_CTX_free(context) }
         try check(EVP_PKEY_derive_init(context), "EVP_PKEY_derive_init")
-        // The key was made for this curve, and is not looked at again.
+        // The key was made for this curve, and is not checked again.
         try check(EVP_PKEY_derive_set_peer_ex(context, peer, 0), "EVP_PKEY_derive_set_peer")
         return try Secret(count: 32) { output in
             var count = output.count

@@ -14,7 +14,7 @@ public enum RatchetError: Error, Equatable, CustomStringConvertible, Sendable {
     case keyGone
     /// More keys lie between the last message and this message than are kept.
     case tooFar
-    /// The chain has come to its last message.
+    /// The chain has reached its last message.
     case exhausted
     /// libcrypto has failed.
     case library(String)

@@ -46,7 +46,7 @@ public final class Secret: Sendable {
     public var exported: [UInt8] { [UInt8](bytes) }
 }
 
-/// Where random bytes come from: tests give known bytes.
+/// The source of random bytes: tests inject fixed bytes.
 package struct Randomness: Sendable {
     let fill: @Sendable (UnsafeMutableRawBufferPointer) throws -> Void
 
@@ -83,7 +83,7 @@ func check<Value>(_ value: Value?, _ function: StaticString) throws -> Value {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes as libcrypto wants them.
+    /// The bytes as the pointer that libcrypto takes.
     var octets: UnsafePointer<UInt8>? { bindMemory(to: UInt8.self).baseAddress }
 }
 

@@ -12,7 +12,7 @@ struct Chain: Sendable {
         return (try Hash.derive(1, key: key), Chain(key: try Hash.derive(2, key: key), number: number + 1))
     }
 
-    /// The chain at `number`; the keys on the way are added to `skipped`, as keys of the chain of `key`.
+    /// The chain at `number`; the keys of the skipped messages are added to `skipped`, as keys of the chain of `key`.
     /// - Throws: `RatchetError.keyGone` if the chain is past `number`; `tooFar`, before anything is derived.
     func skip(to number: UInt32, _ key: PublicKey, _ skipped: inout [Session.SkippedKey]) throws -> Chain {
         guard number >= self.number else { throw RatchetError.keyGone }
@@ -26,8 +26,8 @@ struct Chain: Sendable {
         return chain
     }
 
-    /// How many messages of this chain have not come, if `message` begins the next chain. Peers with libsignal say one
-    /// less than they have sent (measured).
+    /// How many messages of this chain are missing, if `message` begins the next chain. Peers with libsignal report one less than
+    /// they have sent (measured).
     func gap(before message: RatchetMessage.Header) -> Int {
         message.previous >= number ? Int(message.previous) + 1 - Int(number) : 0
     }

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// A session with a device: the Double Ratchet as a value.
 ///
-/// A session changes only by taking over a returned value: whoever keeps sessions in rows writes the value and what the
+/// A session changes only by taking over a returned value: a store of sessions writes the value and what the
 /// value made, in one transaction, or nothing.
 public struct Session: Sendable {
     /// What names the agreement, on both sides.
@@ -12,7 +12,7 @@ public struct Session: Sendable {
         public let ephemeral: PublicKey
     }
 
-    /// The key of a message that has not come.
+    /// The key of a message that was not received.
     public struct SkippedKey: Sendable {
         public let name: Name
         /// 32 bytes.
@@ -41,15 +41,14 @@ public struct Session: Sendable {
     var pair: KeyPair
     /// The other side's ratchet key.
     var remote: PublicKey?
-    /// Missing between a new ratchet key of the other side and the next sending: our next ratchet key is drawn only
-    /// then.
+    /// Nil between a new ratchet key of the other side and the next sending: this side's next ratchet key is drawn only then.
     var sending: Chain?
     var receiving: Chain?
     /// How many messages the sending chain before had.
     var previous: UInt32
 
-    /// How many messages of the present receiving chain were read or skipped, for whoever owes a sign of life to a device that
-    /// sends much.
+    /// How many messages of the present receiving chain were read or skipped. A device that receives much without sending has to
+    /// send an empty message in time, which this count decides.
     public var received: UInt32 { receiving?.number ?? 0 }
     /// How many messages the present sending chain has.
     public var sent: UInt32 { sending?.number ?? 0 }
@@ -155,7 +154,7 @@ public struct Session: Sendable {
         public let skipped: [SkippedKey]
     }
 
-    /// How many keys reading `message` would skip; 0 if its key is known, or gone. Nothing is derived.
+    /// How many keys reading `message` would skip; 0 if its key is available, or no longer exists. Nothing is derived.
     public func distance(to message: RatchetMessage.Header) -> Int {
         guard message.key == remote, let receiving else {
             return Int(message.number) + (receiving?.gap(before: message) ?? 0)
@@ -190,10 +189,15 @@ public struct Session: Sendable {
         return Opened(content: content, session: next, used: nil, skipped: skipped)
     }
 
-    /// A new ratchet key has come.
+    /// A new ratchet key was received.
     private mutating func turnReceiving(_ header: RatchetMessage.Header, _ skipped: inout [SkippedKey]) throws {
+<<<<<<< HEAD
         guard header.number <= RatchetLimits.mostSkipped else { throw RatchetError.tooFar }
         // Rather the old chain's keys are given up than this message.
+=======
+        guard header.number <= Limits.mostSkipped else { throw RatchetError.tooFar }
+        // The old chain's keys are given up rather than this message.
+>>>>>>> words4
         if let receiving, let remote, case let gap = receiving.gap(before: header), gap > 0,
             gap + Int(header.number) <= RatchetLimits.mostSkipped
         {
@@ -205,7 +209,7 @@ public struct Session: Sendable {
         sending = nil
     }
 
-    /// What the MAC also covers: in 0.3 the sender comes first, in 2 the initiator.
+    /// What the MAC also covers: in 0.3 the sender is first, in 2 the initiator.
     func associated(from sender: PublicIdentity, to recipient: PublicIdentity) -> [UInt8] {
         let isTurned = dialect == .omemo2 && (sender == ours) != isInitiator
         let (first, second) = isTurned ? (recipient, sender) : (sender, recipient)

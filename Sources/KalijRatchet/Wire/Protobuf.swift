@@ -1,6 +1,6 @@
 /// Protocol Buffers, as far as the messages use them: numbers as varints, and bytes.
 enum Protobuf {
-    /// The fields of a message; each known field at most once.
+    /// The fields of a message; each defined field at most once.
     struct Fields {
         private var numbers: [UInt64: UInt64] = [:]
         private var bytes: [UInt64: ArraySlice<UInt8>] = [:]

@@ -11,7 +11,7 @@ public struct RatchetMessage: Sendable {
 
     public let header: Header
     let sealed: ArraySlice<UInt8>
-    /// The bytes under the MAC, as they came.
+    /// The bytes under the MAC, as received.
     let authenticated: ArraySlice<UInt8>
     let mac: ArraySlice<UInt8>
 

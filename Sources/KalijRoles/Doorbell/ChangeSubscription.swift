@@ -1,6 +1,6 @@
 import Glibc
 
-/// The end of a process that shows what is stored: the driver says in lines what is shown differently.
+/// The receiving end of a process that shows stored data: the driver sends, in lines, what is shown differently.
 ///
 /// All functions may be called from any thread.
 public final class ChangeSubscription: Sendable {
@@ -9,7 +9,7 @@ public final class ChangeSubscription: Sendable {
     init(_ descriptor: Int32) { self.descriptor = descriptor }
     deinit { close(descriptor) }
 
-    /// Waits for bytes of lines; nil when the driver has let go or is dead, or after ``end()``.
+    /// Waits for bytes of lines; nil when the driver has released the fence or is dead, or after ``end()``.
     public func next() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 16_384)
         while true {
@@ -21,10 +21,10 @@ public final class ChangeSubscription: Sendable {
         }
     }
 
-    /// Ends the wait, and all later ones.
+    /// Ends the current wait, and all later ones.
     public func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// The driver connects all accounts that wait for their next attempt.
+    /// Requests that the driver connects all accounts that wait for their next attempt.
     public func connectNow() {
         var byte = Doorbell.connectNow
         _ = send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL))

@@ -1,20 +1,20 @@
 import Glibc
 
-/// Tells a process to look into the database, without polling and without a lost signal. The process is the driver, or
-/// a receiver of letters at another address of the ``Mailbox``.
+/// Signals a process to read the database, without polling and without a lost signal. The process is the driver, or a receiver of
+/// letters at another address of the ``Mailbox``.
 ///
-/// A writer connects to a Unix socket *before* its commit; the listener looks when the connection closes. The
-/// connection closes after the writer's commit, and also when the writer dies right after the commit. A writer waiting
-/// for an answer closes only its own direction; the end of the other direction is the answer. A frozen writer closes
-/// nothing: so a listener also looks some time after a connection was made.
+/// A writer connects to a Unix socket *before* its commit; the listener reads the database when the connection closes. The
+/// connection closes after the writer's commit, and also when the writer dies right after the commit. A writer that waits for an
+/// answer closes only its own direction; the end of the other direction is the answer. A frozen writer closes nothing: so a
+/// listener also reads some time after a connection was made.
 public enum Doorbell {
     /// The listening end: a socket.
     public final class Listener: SignalListener {
-        /// Readable when someone rings; for an event loop.
+        /// Readable when a writer connects; for an event loop.
         public let descriptor: Int32
         private let directory: Int32
 
-        /// Listens in `directory`, in place of whoever listened there before.
+        /// Listens in `directory`, replacing any earlier listener.
         ///
         /// Only the holder of the directory's fence may listen as the driver.
         public init(directory path: String, at address: Address = .driver) throws(DoorbellError) {
@@ -42,8 +42,7 @@ public enum Doorbell {
             close(directory)
         }
 
-        /// The next writer's connection, readable when the writer closes; nil if nobody waits. The caller closes the
-        /// connection.
+        /// The next writer's connection, readable when the writer closes it; nil if none is pending. The caller closes the connection.
         public func accept() -> Int32? {
             let connection = Doorbell.accept(descriptor)
             guard connection >= 0 else { return nil }
@@ -53,13 +52,13 @@ public enum Doorbell {
         }
     }
 
-    /// A writer's end: rings when the object is freed, or when the process dies.
+    /// A writer's end: signals when the object is freed, or when the process dies.
     public final class Connection: DoorbellConnection {
         private let descriptor: Int32
         init(_ descriptor: Int32) { self.descriptor = descriptor }
         deinit { close(descriptor) }
 
-        /// Rings, and stays connected for the answer: to be called after the commit.
+        /// Signals, and stays connected for the answer: to be called after the commit.
         public func ring() { shutdown(descriptor, Int32(SHUT_WR)) }
 
         /// Waits until the listener hangs up, or is dead.
@@ -71,8 +70,7 @@ public enum Doorbell {
         }
     }
 
-    /// The end of a process that waits for the driver's work. The driver signals whenever an awaited event may have
-    /// happened.
+    /// The receiving end of a process that waits for the driver's work. The driver signals whenever an awaited event may have happened.
     public final class Subscription {
         private let descriptor: Int32
 
@@ -81,11 +79,11 @@ public enum Doorbell {
 
         /// The result of a wait.
         public enum Heard: Sendable {
-            /// Something may have happened since the last time: look.
+            /// Something may have happened since the last wait: read the database.
             case something
-            /// The driver has let go, or is dead.
+            /// The driver has released the fence, or is dead.
             case end
-            /// Nothing in this time.
+            /// No signal in this time.
             case nothing
         }
 
@@ -102,12 +100,12 @@ public enum Doorbell {
         }
     }
 
-    /// Listens to the driver of `directory`; nil if there is none.
+    /// Subscribes to the signals of the driver of `directory`; nil if there is no driver.
     public static func subscription(directory path: String) -> Subscription? {
         subscribed(path, tell).map(Subscription.init)
     }
 
-    /// Listens to the driver of `directory`, which says what is shown differently; nil if there is none.
+    /// Subscribes to the changes that the driver of `directory` reports; nil if there is no driver.
     public static func changes(directory path: String) -> ChangeSubscription? {
         subscribed(path, tellChanges).map(ChangeSubscription.init)
     }
@@ -140,12 +138,12 @@ public enum Doorbell {
         return descriptor
     }
 
-    /// The first byte from a process that wants signals.
+    /// The first byte from a process that subscribes to signals.
     public static let tell: UInt8 = 2
 
-    /// The first byte from a process that wants to be told what is shown differently.
+    /// The first byte from a process that subscribes to changes.
     public static let tellChanges: UInt8 = 3
-    /// A later byte from such a process: the user wants a connection now.
+    /// A later byte from such a process: the user requests a connection now.
     public static let connectNow: UInt8 = 4
 
     /// Signals at the driver's end of the connection.
@@ -186,7 +184,7 @@ public enum Doorbell {
     }
 }
 
-/// Why the driver cannot be rung.
+/// Why the driver cannot be signalled.
 public struct DoorbellError: Error, CustomStringConvertible, Sendable {
     public let description: String
     init(_ what: String) { description = "\(what): \(String(cString: strerror(errno)))" }

@@ -4,9 +4,9 @@ import Glibc
 
 /// The right to drive the accounts of a directory.
 ///
-/// A row with a number and its owner is the final word: each step checks the row in its own transaction, so no stale
-/// owner can commit. The owner of number N also holds a lock on byte N of a file. The system frees the lock however the
-/// process dies, so others see whether the owner lives without asking the owner.
+/// A row with a number and its owner is authoritative: each step checks the row in its own transaction, so no stale owner can
+/// commit. The owner of number N also holds a lock on byte N of a file. The system releases the lock however the process dies, so
+/// others can determine without a request whether the owner lives.
 public final class Fence {
     /// The driver: this process, under its number.
     public let owner: FenceOwner
@@ -23,7 +23,7 @@ public final class Fence {
             role TEXT NOT NULL, pid INTEGER NOT NULL, since INTEGER NOT NULL, let_go INTEGER NOT NULL)
         """
 
-    /// Takes the fence of `database` if its last owner let go or died. Raises the fence over an owner that the caller
+    /// Takes the fence of `database` if its last owner has released it or died. Raises the fence over an owner that the caller
     /// has given up.
     /// - Parameters:
     ///   - database: the accounts' database, with the ``schema``.
@@ -58,9 +58,8 @@ public final class Fence {
         guard now == owner.number else { throw FenceError.stale(mine: owner.number, now: now) }
     }
 
-    /// Gives the fence back after everything was let go in order: the next owner need not be careful.
-    /// - Throws: `StoreError`; the fence is given back all the same, as if this process had died, and the next owner is
-    ///   careful.
+    /// Releases the fence after all work has ended in order: the next owner need not be careful.
+    /// - Throws: `StoreError`; the fence is released all the same, as if this process had died, and the next owner is careful.
     public func letGo(_ database: Database) throws {
         defer { lock.unlock(byte: owner.number) }
         try database.run("UPDATE fence SET let_go = 1 WHERE number = ?", [.integer(owner.number)])
@@ -72,7 +71,7 @@ public final class Fence {
         return lock.isHeld(byte: owner.number) ? owner : nil
     }
 
-    /// Whether the last owner has let go in order; true if there was none.
+    /// Whether the last owner has released the fence in order; true if there was none.
     public static func wasLetGo(in database: Database) throws -> Bool { try read(database)?.letGo ?? true }
 
     private static func read(_ database: Database) throws -> FenceOwner? {

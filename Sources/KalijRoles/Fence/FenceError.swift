@@ -1,4 +1,4 @@
-/// Why the fence could not be taken or is no longer ours.
+/// Why the fence could not be taken or is no longer this process's.
 public enum FenceError: Error, CustomStringConvertible, Sendable {
     /// Another, living process drives.
     case held(FenceOwner)

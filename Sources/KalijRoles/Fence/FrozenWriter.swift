@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// A process frozen within a transaction, or while closing the database, that holds SQLite's lock: nobody can commit
-/// until the process goes on.
+/// A process frozen within a transaction, or while closing the database, that holds SQLite's lock: nobody can commit until the
+/// process continues.
 ///
-/// Such a process is killed: dying at any point is harmless by design, waiting is not. That holds only for the
-/// processes of the directory: so only a process of our own user is killed, with this very file open and locked. On
-/// systems where no process may kill another, nothing is ever found here, and `prepareForFreeze` has to make sure that
-/// no process is frozen within a transaction.
+/// Such a process is killed: dying at any point is harmless by design, waiting is not. That holds only for the processes of the
+/// directory: so only a process of the same user is killed, with this very file open and locked. On systems where no process may
+/// kill another, nothing is ever found here, and `prepareForFreeze` has to make sure that no process is frozen within a
+/// transaction.
 public enum FrozenWriter {
-    /// Kills the process with the write lock of the database at `path`, if the process belongs to our user.
+    /// Kills the process with the write lock of the database at `path`, if the process belongs to the same user.
     /// - Parameters:
     ///   - path: the database's file.
     ///   - ifStopped: only if a signal has stopped the process; else also a slow process, or a process stuck in a
@@ -33,8 +33,8 @@ public enum FrozenWriter {
     /// out. The last process to close a database takes these locks while moving the write-ahead log into the
     /// database.
     private static let databaseLocks: Int64 = 0x4000_0000
-    /// The list of locks comes in pages. A line can be left out while others lock and unlock between two pages (1
-    /// of 80 in a list of 12 KB): so the list is read several times before the answer is "nobody".
+    /// The list of locks is read in pages. A line can be left out while others lock and unlock between two pages (1 of 80 in a
+    /// list of 12 KB): so the list is read several times before the answer is "nobody".
     private static let attempts = 5
 
     /// A process that may keep others from writing.
@@ -42,11 +42,11 @@ public enum FrozenWriter {
         let pid: Int32
         /// The file that may be locked.
         let file: FileIdentity
-        /// Which locked bytes are in the way.
+        /// Which locked bytes block writers.
         let isInWay: (Int64) -> Bool
     }
 
-    /// Kills `candidate` if its lock is in the way.
+    /// Kills `candidate` if its lock blocks writers.
     private static func kill(_ candidate: Candidate, ifStopped: Bool) -> Bool {
         // Before the checks: so the descriptor belongs to the checked process, or to a process that has ended, and
         // then nobody is killed.
@@ -61,7 +61,7 @@ public enum FrozenWriter {
         return true
     }
 
-    /// The process that keeps others from writing; nil if no process of our user does.
+    /// The process that blocks other writers; nil if no process of the same user does.
     static func holder(of path: String) -> Int32? {
         for _ in 0..<attempts {
             if let candidate = candidates(path).first(where: { isOurs($0.pid) && isInWay($0) }) {
@@ -71,9 +71,9 @@ public enum FrozenWriter {
         return nil
     }
 
-    /// The processes with a lock on a file with the database's inode number, from proc_locks(5): asking the file
-    /// itself would need a descriptor, and closing the descriptor would free the locks of our own connections. The
-    /// device in the list may differ from stat(2)'s (btrfs, overlayfs), so ``isInWay(_:)`` confirms the file.
+    /// The processes with a lock on a file with the database's inode number, from proc_locks(5): querying the file itself would
+    /// need a descriptor, and closing the descriptor would release the locks of this process's connections. The device in the
+    /// list may differ from stat(2)'s (btrfs, overlayfs), so ``isInWay(_:)`` confirms the file.
     private static func candidates(_ path: String) -> [Candidate] {
         let isLocking: (Int64) -> Bool = { $0 == writeLock || $0 == firstOpening }
         let places: [(file: FileIdentity?, isInWay: (Int64) -> Bool)] = [
@@ -105,7 +105,7 @@ public enum FrozenWriter {
         }
     }
 
-    /// Whether the process belongs to our user. Another user's process is not made to die at any point.
+    /// Whether the process belongs to the same user. Another user's process is not designed to die at any point.
     private static func isOurs(_ pid: Int32) -> Bool {
         var status = stat()
         return stat("/proc/\(pid)", &status) == 0 && status.st_uid == geteuid()
@@ -139,7 +139,7 @@ public enum FrozenWriter {
         return names
     }
 
-    /// From proc_pid_stat(5): the state stands after the name; the name is in parentheses and may hold parentheses.
+    /// From proc_pid_stat(5): the state follows the name; the name is in parentheses and may hold parentheses.
     private static func isStopped(_ pid: Int32) -> Bool {
         let status = readAll("/proc/\(pid)/stat")
         guard let end = status.lastIndex(of: ")") else { return false }

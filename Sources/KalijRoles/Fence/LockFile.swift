@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file in which each byte can be locked by one process; the system frees the lock when the process dies.
+/// A file in which each byte can be locked by one process; the system releases the lock when the process dies.
 ///
 /// Open-file-description locks: unlike POSIX record locks they survive the closing of another descriptor of the file,
 /// and unlike `flock` they can be queried without being taken.
@@ -31,7 +31,7 @@ final class LockFile {
         apply(Self.set, shared ? F_RDLCK : F_WRLCK, number) != nil
     }
 
-    /// Gives byte `number` back.
+    /// Releases byte `number`.
     func unlock(byte number: Int64) { _ = apply(Self.set, F_UNLCK, number) }
 
     /// Whether another open file holds byte `number`; takes nothing.

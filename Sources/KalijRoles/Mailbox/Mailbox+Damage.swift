@@ -66,11 +66,11 @@ extension Mailbox {
 
     private static func reportPath(in directory: String) -> String { directory + "/mailbox.damaged" }
 
-    /// Sets the mailbox of `directory` aside as `mailbox.db.damaged-TIME`, if damaged, and makes a new mailbox with the
-    /// readable parcels. Letters are not kept: their receivers find out in other ways.
+    /// Sets the mailbox of `directory` aside as `mailbox.db.damaged-TIME`, if damaged, and makes a new mailbox with the readable
+    /// parcels. Letters are not kept: their receivers obtain the facts in other ways.
     ///
-    /// Only for the holder of the directory's fence. A process with the damaged mailbox open may go on writing there,
-    /// and checks afterwards (``MailboxQueue/isInPlace``).
+    /// Only for the holder of the directory's fence. A process with the damaged mailbox open may continue to write there, and
+    /// checks afterwards (``MailboxQueue/isInPlace``).
     /// - Parameters:
     ///   - place: how far the parcels were taken over.
     ///   - now: milliseconds since 1970, for the name.

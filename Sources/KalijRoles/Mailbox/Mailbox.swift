@@ -2,14 +2,13 @@ import KalijStore
 
 import Glibc
 
-/// Letters between the processes of a directory: rows of a small database of its own, so that no writer of a letter
-/// waits for a writer of the accounts' database.
+/// Messages between the processes of a directory: rows of a small database of its own, so that no writer of a message waits for a
+/// writer of the accounts' database.
 ///
-/// Each letter is received at most once, by the process that was the last to announce itself for the address
-/// (``announce(_:number:)``), and expires if nobody takes it. A writer connects to the receiver's ``Doorbell`` before
-/// its commit, and checks in its transaction that this process is still the receiver. So the receiver of a committed
-/// letter gets a signal when the connection closes, also by the writer's death, or has found the letter before.
-/// `Documentation/Models` proves this.
+/// Each ``Letter`` is received at most once, by the process that was the last to announce itself for the address
+/// (``announce(_:number:)``), and expires if nobody takes it. A writer connects to the receiver's ``Doorbell`` before its commit,
+/// and checks in its transaction that this process is still the receiver. So the receiver of a committed letter gets a signal
+/// when the connection closes, also by the writer's death, or has found the letter before. `Documentation/Models` proves this.
 public final class Mailbox {
     private let database: Database
     private let directory: String
@@ -22,7 +21,7 @@ public final class Mailbox {
     /// Opens the mailbox of `directory`; creates the mailbox if missing. The directory exists.
     /// - Parameters:
     ///   - directory: the path.
-    ///   - signals: how receivers are told to look.
+    ///   - signals: how receivers are signalled.
     ///   - busySeconds: how long to wait for another writing process before throwing.
     public init(
         directory: String, signals: any Signals = Platform.linux.signals, busySeconds: Double = 10
@@ -101,7 +100,7 @@ public final class Mailbox {
         database.wait(atMost: each)
     }
 
-    /// Throws if the content cannot be read: a look at each table, at the same cost for any number of rows.
+    /// Throws if the content cannot be read: reads from each table, at the same cost for any number of rows.
     public func check() throws {
         let looks: [StaticString] = [
             "SELECT number FROM receiver LIMIT 1", "SELECT id FROM letter LIMIT 1", "SELECT letter FROM reply LIMIT 1",
@@ -111,7 +110,7 @@ public final class Mailbox {
     }
 
     /// Waits until nobody else is within a writing transaction.
-    /// - Throws: `StoreError.busy` if somebody is for longer than a second.
+    /// - Throws: `StoreError.busy` if another process is for longer than a second.
     public func awaitWriters() throws {
         try database.transaction {}
     }
@@ -147,8 +146,8 @@ public final class Mailbox {
 
     // MARK: Receiving
 
-    /// Announces this process as the receiver for `address` from now on, under a number higher than those before. The
-    /// process listens there already (``Doorbell/Listener``), and looks (``receive(_:as:now:)``) afterwards.
+    /// Announces this process as the receiver for `address` from now on, under a number higher than those before. The process
+    /// listens there already (``Doorbell/Listener``), and takes letters (``receive(_:as:now:)``) afterwards.
     public func announce(_ address: Address, number: Int64) throws {
         try Self.unblocking(database, attempts: attempts) {
             try database.run(
@@ -163,9 +162,15 @@ public final class Mailbox {
     /// - Parameters:
     ///   - address: the address of the letters.
     ///   - number: the announced number.
+<<<<<<< HEAD
     ///   - now: milliseconds since 1970; letters expired by then are thrown away.
     public func receive(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
         // Most rings are for something else; a look costs no write then.
+=======
+    ///   - now: milliseconds since 1970; letters expired by then are deleted.
+    public func receive(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
+        // Most signals are for something else; this query then saves a write.
+>>>>>>> words4
         let waits = try database.statement("SELECT 1 FROM letter WHERE address = ? LIMIT 1")
             .first([.text(address.name)]) { _ in true }
         guard waits ?? false else { return [] }
@@ -173,9 +178,14 @@ public final class Mailbox {
     }
 
     /// Ends receiving, unless letters wait.
+<<<<<<< HEAD
     /// - Returns: the remaining letters: if there are any, this process stays the receiver and has to handle the
     ///   letters.
     public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
+=======
+    /// - Returns: the remaining letters: if there are any, this process remains the receiver and has to handle the letters.
+    public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
+>>>>>>> words4
         try transaction {
             let letters = try take(address, as: number, now: now)
             if letters.isEmpty {
@@ -209,8 +219,13 @@ public final class Mailbox {
         }
     }
 
+<<<<<<< HEAD
     /// Answers `letter`; the end of the connection tells the sender. Nothing happens if the sender no longer waits.
     public func reply(to letter: MailboxMessage, _ payload: [UInt8], now: Int64) throws {
+=======
+    /// Replies to `letter`; the end of the connection notifies the sender. Does nothing if the sender no longer waits.
+    public func reply(to letter: Letter, _ payload: [UInt8], now: Int64) throws {
+>>>>>>> words4
         guard let replyBy = letter.replyBy, replyBy > now else { return }
         try Self.unblocking(database, attempts: attempts) {
             try database.run(
@@ -221,17 +236,16 @@ public final class Mailbox {
 
     // MARK: Sending
 
-    /// Leaves a letter for whoever receives at `address`.
+    /// Stores a letter for the receiver at `address`.
     /// - Parameters:
-    ///   - message: the notice.
+    ///   - message: the content and limits of the letter.
     ///   - address: the receiver.
     ///   - role: the sender's.
     ///   - now: milliseconds since 1970.
-    /// - Returns: the sent letter; signals when freed, or when this process dies. Nil if nobody receives: then nothing
-    ///   was left.
+    /// - Returns: the sent letter; signals when freed, or when this process dies. Nil if there is no receiver: then nothing was stored.
     /// - Throws: `StoreError`.
     public func send(_ message: MailboxRequest, to address: Address, from role: Role, now: Int64) throws -> Sent? {
-        // The receiver can change between the look and the connection, but not for ever.
+        // The receiver can change between the query and the connection, but not forever.
         for _ in 0..<16 {
             guard let number = try receiver(of: address),
                 let bell = signals.bell(directory: directory, at: address)
@@ -263,16 +277,16 @@ public final class Mailbox {
         return overflow ? .max : sum
     }
 
-    /// A letter on its way.
+    /// A letter that was sent, with the connection to its receiver.
     public struct Sent {
         /// The row.
         public let id: Int64
-        /// Tells the receiver to look, and this process that the receiver has answered or is gone.
+        /// Signals the receiver to take the letter, and reports that the receiver has replied or no longer exists.
         public let bell: any DoorbellConnection
     }
 
-    /// Rings, and waits until the receiver has answered or hung up.
-    /// - Returns: the reply; nil if there is none within `seconds`, or the receiver is gone.
+    /// Signals, and waits until the receiver has replied or hung up.
+    /// - Returns: the reply; nil if there is none within `seconds`, or the receiver no longer exists.
     public func reply(to sent: Sent, within seconds: Double) throws -> [UInt8]? {
         sent.bell.ring()
         sent.bell.awaitHangUp(within: seconds)

@@ -1,31 +1,36 @@
+<<<<<<< HEAD:Sources/KalijRoles/Mailbox/MailboxMessage.swift
 /// A letter between the processes of a directory.
 public struct MailboxMessage: Sendable, Equatable {
+=======
+/// A message between the processes of a directory, stored in the ``Mailbox``.
+public struct Letter: Sendable, Equatable {
+>>>>>>> words4:Sources/KalijRoles/Mailbox/Letter.swift
     /// The row: unique in the directory.
     public let id: Int64
     /// The purpose of the sender.
     public let role: Role
     /// The sender's process.
     public let pid: Int32
-    /// The kind of the letter: a ``MailboxRequest/name``.
+    /// The kind of the message: a ``MailboxRequest/name``.
     public let name: String
-    /// The content of the notice.
+    /// The content of the message.
     public let payload: [UInt8]
     /// The end of the sender's wait for a reply, in milliseconds since 1970; nil if the sender does not wait.
     public let replyBy: Int64?
 }
 
-/// A message from process to process.
+/// The content and the limits of a message to another process.
 public struct MailboxRequest: Sendable, Equatable {
-    /// The kind of the notice, for the receiver.
+    /// The kind of the message, for the receiver.
     public let name: String
     /// The content.
     public let payload: [UInt8]
-    /// How long the notice stays valid before it is received, in milliseconds.
+    /// How long the message stays valid before it is received, in milliseconds.
     public let lifetime: Int64
     /// How long the sender waits for a reply, in milliseconds; nil if the sender does not wait.
     public let replyWithin: Int64?
 
-    /// Makes a notice of the program's own; times are milliseconds.
+    /// Makes a message of the program's own; times are milliseconds.
     public init(_ name: String, payload: [UInt8] = [], lifetime: Int64 = 60_000, replyWithin: Int64? = nil) {
         self.name = name
         self.payload = payload
@@ -33,9 +38,9 @@ public struct MailboxRequest: Sendable, Equatable {
         self.replyWithin = replyWithin
     }
 
-    /// Asks the driver to let everything go: the reply is ``stopped``.
+    /// Requests that the driver ends its work and releases the fence: the reply is ``stopped``.
     public static let pleaseStop = MailboxRequest("pleaseStop", lifetime: 5000, replyWithin: 5000)
-    /// Everything was let go.
+    /// The driver has released the fence.
     public static let stopped = MailboxRequest("stopped")
     /// Something to be sent was committed.
     public static let outboxChanged = MailboxRequest("outboxChanged")
@@ -43,7 +48,7 @@ public struct MailboxRequest: Sendable, Equatable {
     public static let pushArrived = MailboxRequest("pushArrived", lifetime: 30_000, replyWithin: 5000)
     /// A former driver has just noticed its loss of the fence: the driver checks whether its connections live.
     public static let connectionInDoubt = MailboxRequest("connectionInDoubt", lifetime: 30_000)
-    /// Asks whether the driver still reads letters: the reply is its ``DriverStatus``.
+    /// Checks whether the driver still reads letters: the reply is its ``DriverStatus``.
     public static let status = MailboxRequest("status", lifetime: 5000, replyWithin: 5000)
 }
 

@@ -55,8 +55,8 @@ public final class MailboxQueue {
         self.init(database)
     }
 
-    /// Commits a parcel; not for ``Mailbox/parcels``, which does not sync. When this function returns, the parcel is on
-    /// the disk. Ring the driver's ``Doorbell`` around the call.
+    /// Commits a parcel; not for ``Mailbox/parcels``, which does not sync. When this function returns, the parcel is on the disk.
+    /// Signal the driver's ``Doorbell`` around the call.
     /// - Throws: `StoreError`; then nothing was left.
     public func add(_ name: String, _ payload: [UInt8], from sender: String, now: Int64) throws -> QueuedItem {
         try Mailbox.unblocking(database) {
@@ -89,7 +89,7 @@ public final class MailboxQueue {
         }
     }
 
-    /// The number of the last removed parcel, as far as known.
+    /// The number of the last removed parcel, as far as it can be determined.
     func firstRemaining() throws -> Int64? {
         try database.prepare("SELECT min(id) - 1 FROM parcel").first { $0.optionalInteger() } ?? nil
     }

@@ -2,10 +2,10 @@
 public struct Address: Hashable, Sendable, CustomStringConvertible {
     let name: String
 
-    /// Whoever drives the accounts of the directory.
+    /// The process that drives the accounts of the directory.
     public static let driver = Address(name: "driver")
 
-    /// Whoever is there in `role`.
+    /// The process that receives in `role`.
     public static func role(_ role: Role) -> Address { Address(name: role.rawValue) }
 
     public var description: String { name }

@@ -20,6 +20,6 @@ public struct FenceOwner: Sendable, Equatable {
     public let pid: Int32
     /// Milliseconds since 1970.
     public let since: Int64
-    /// Whether the owner let everything go before its end.
+    /// Whether the owner released the fence in order before its end.
     public let letGo: Bool
 }

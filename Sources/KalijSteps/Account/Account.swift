@@ -28,7 +28,7 @@ public struct Account: Sendable {
         case leaving
         /// To be removed by the driver.
         case removing
-        /// Logged out: the messages are kept, the credentials are gone.
+        /// Logged out: the messages are kept, the credentials were deleted.
         case out
 
         package var isToLogOut: Bool { self == .leaving || self == .removing }

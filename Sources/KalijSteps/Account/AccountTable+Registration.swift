@@ -2,8 +2,8 @@ import KalijHandlers
 import KalijStore
 import KalijStream
 
-/// Changes of an account at its server (XEP-0077): the password, and the removal. Until the outcome is known, both possible
-/// outcomes are stored.
+/// Changes of an account at its server (XEP-0077): the password, and the removal. Until the outcome has been determined, both
+/// possible outcomes are stored.
 extension AccountTable {
     /// What the account can log in with.
     package struct Logins: Sendable {
@@ -20,7 +20,7 @@ extension AccountTable {
 
     /// The outcome of the last change.
     public enum ChangeOutcome: Sendable, Equatable {
-        /// Nobody knows yet, or nobody knows.
+        /// The change is pending, or its outcome could not be determined.
         case unknown
         /// The server has made the change.
         case done
@@ -50,13 +50,13 @@ extension AccountTable {
 
     // MARK: The password
 
-    /// The server is asked for a new password.
+    /// Records that a change to a new password is requested from the server.
     package func begin(newPassword: String, of account: Int64) throws {
         try database.run(
             "UPDATE account SET new_password = ?, problem = NULL WHERE id = ?", [.text(newPassword), .integer(account)])
     }
 
-    /// The server knows the new password, if there is one.
+    /// Records that the server accepts the new password, if a change is pending.
     package func adoptNewPassword(of account: Int64) throws {
         try database.run(
             """
@@ -65,7 +65,7 @@ extension AccountTable {
             """, [.integer(account)])
     }
 
-    /// The server does not know the new password, if there is one.
+    /// Records that the server does not accept the new password, if a change is pending.
     package func dropNewPassword(of account: Int64, because problem: String) throws {
         try database.run(
             "UPDATE account SET new_password = NULL, problem = ? WHERE id = ? AND new_password IS NOT NULL",
@@ -81,7 +81,7 @@ extension AccountTable {
 
     // MARK: The removal
 
-    /// The server is asked to remove the account.
+    /// Records that the removal of the account is requested from the server.
     package func beginUnregistering(_ account: Int64) throws {
         try database.run("UPDATE account SET unregistering = 1, problem = NULL WHERE id = ?", [.integer(account)])
     }

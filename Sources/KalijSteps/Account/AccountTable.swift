@@ -125,7 +125,7 @@ public struct AccountTable {
             .first([.integer(account)], Self.pins)
     }
 
-    /// The name under which a server knows this directory's client (XEP-0388 section 2.2); nil if none was given yet.
+    /// The id by which a server recognizes this directory's client (XEP-0388 section 2.2); nil if none was assigned yet.
     package func userAgent(of account: Int64) throws -> String? {
         try database.prepare("SELECT user_agent FROM account WHERE id = ?")
             .first([.integer(account)]) { $0.optionalText("user_agent") } ?? nil

@@ -1,4 +1,4 @@
-/// The connection of an account, as its driver knows it.
+/// The state of an account's connection, as its driver reports it.
 public struct AccountState: Sendable, Equatable, Codable {
     /// The stages of a connection.
     public enum Stage: String, Sendable, Codable {
@@ -25,7 +25,7 @@ public struct AccountState: Sendable, Equatable, Codable {
 
     package init(at now: Int64) { (stage, since) = (.offline, now) }
 
-    /// - Returns: whether the event says something about the state.
+    /// - Returns: whether the event affects the state.
     package mutating func note(_ event: EngineEvent) -> Bool {
         switch event.content {
         case is Connecting: (stage, nextAttempt) = (.connecting, nil)

@@ -1,5 +1,4 @@
-/// A handler that could not be called: the type is gone, the values are damaged or of a newer version, or the handler
-/// failed.
+/// A handler that could not be called: the type no longer exists, the values are damaged or of a newer version, or the handler failed.
 public struct DeadLetter: Sendable {
     /// The source of the input.
     public enum Origin: String, Sendable {

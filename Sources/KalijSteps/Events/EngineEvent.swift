@@ -1,6 +1,6 @@
 import KalijAddress
 
-/// An event, told after its commit.
+/// An event, emitted after its commit.
 public struct EngineEvent: Sendable {
     /// The account's bare address.
     public let account: JID

@@ -4,7 +4,7 @@ import KalijText
 public protocol EventContent: Sendable, CustomStringConvertible {
     /// The value of `event` in JSON. Never changed after a release.
     static var name: String { get }
-    /// When the event is told, for `Documentation/Events.md`.
+    /// When the event is emitted, for `Documentation/Events.md`.
     static var meaning: String { get }
     /// The possible keys in JSON, besides `event`, `account`, `at` and `number`.
     static var keys: [EventKey] { get }
@@ -15,7 +15,7 @@ public protocol EventContent: Sendable, CustomStringConvertible {
     var line: PrintedText? { get }
     /// What is shown differently; nil if nothing is. `AccountState` follows the events about sessions itself.
     var changed: DirectoryChange.Part? { get }
-    /// Whether the line is only for people who want all details.
+    /// Whether the line is a detail, printed only on request.
     var isDetail: Bool { get }
     /// Whether the line is a result of the program, and not a remark.
     var isResult: Bool { get }

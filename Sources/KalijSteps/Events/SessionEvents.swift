@@ -5,7 +5,7 @@ extension EventKey {
     public static let jid = EventKey("jid", "the full address of the session, given by the server")
     /// Whether the session was resumed (XEP-0198).
     public static let resumed = EventKey("resumed", "whether the session was resumed (XEP-0198)")
-    /// True if all stored data of the account are gone, too.
+    /// True if all stored data of the account were deleted, too.
     public static let removed = EventKey("removed", "true if all stored data of the account are gone, too")
     /// The purpose of the step.
     public static let step = EventKey("step", "the purpose of the step")
@@ -48,7 +48,7 @@ public struct Online: EventContent {
     package init(jid: String, resumed: Bool) { (self.jid, self.resumed) = (jid, resumed) }
 }
 
-/// The connection is gone.
+/// The connection was lost, or could not be made.
 public struct Offline: EventContent {
     public static let name = "offline"
     public static let meaning = "The connection is gone, or could not be made."
@@ -90,7 +90,7 @@ public struct LoggedOut: EventContent {
     public static let name = "logged_out"
     public static let meaning = "The account was logged out."
     public static let keys: [EventKey] = [.removed]
-    /// Whether all stored data of the account are gone, too.
+    /// Whether all stored data of the account were deleted, too.
     public let removed: Bool
     public var fields: [EventField] { removed ? [EventField(.removed, .flag(true))] : [] }
     public var line: PrintedText? { removed ? "removed" : "logged out" }

@@ -3,7 +3,7 @@ import KalijStore
 import KalijStream
 import KalijTransport
 
-/// What is known of an address of an account's server.
+/// The stored facts about an address of an account's server.
 package struct EndpointRow: Sendable {
     /// Which address: a name, a port, and whether TLS begins with the first byte.
     package struct Key: Hashable, Sendable {
@@ -18,7 +18,7 @@ package struct EndpointRow: Sendable {
         fileprivate var values: [Value] { [.text(host), .integer(Int64(port)), .integer(directTLS ? 1 : 0)] }
     }
 
-    /// A login on the way to a session.
+    /// The cost of a login, up to the session.
     package struct LoginCost: Equatable, Sendable {
         /// Bytes on the socket, TLS included.
         package let sent: Int
@@ -33,13 +33,13 @@ package struct EndpointRow: Sendable {
     }
 
     package let endpoint: Endpoint
-    /// When the DNS told the address last, in milliseconds since 1970; nil for never.
+    /// When the DNS returned the address last, in milliseconds since 1970; nil for never.
     package let foundAt: Int64?
     package let server: KnownServer
     package let link: LinkMeasurement
     package let lastLogin: LoginCost?
 
-    /// At most so many addresses of an account are kept: the DNS may tell a new one each day.
+    /// At most so many addresses of an account are kept: the DNS may return a new one each day.
     private static let most = 16
 
     /// The address with the last session; nil if there is none.
@@ -66,7 +66,7 @@ package struct EndpointRow: Sendable {
             host: row.text("host"), address: row.text("address"), port: UInt16(truncatingIfNeeded: row.integer("port")),
             directTLS: row.bool("direct_tls"))
         foundAt = row.optionalInteger("found_at")
-        // What a newer version has stored, or a damaged row, is forgotten: the login goes by steps, and learns again.
+        // A damaged row, or one stored by a newer version, is ignored: the login then runs step by step, and the server is learned anew.
         server =
             row.optionalBlob("server").flatMap(StoredValue.init(canonical:)).flatMap { try? $0.decoded() }
             ?? KnownServer()
@@ -81,7 +81,7 @@ package struct EndpointRow: Sendable {
         }
     }
 
-    /// Whether a connection goes to the address at once, without the DNS: for a day, because nobody tells of a change there.
+    /// Whether the address may be connected to without a DNS query: for a day, because no notification of a change there exists.
     package func isFresh(at now: Int64) -> Bool {
         foundAt.map { (0..<Self.day).contains(now.subtractingReportingOverflow($0).partialValue) } ?? false
     }
@@ -89,7 +89,7 @@ package struct EndpointRow: Sendable {
     private static let day: Int64 = 24 * 3600 * 1000
 
     /// A session has begun, or was resumed, at `endpoint`.
-    /// - Parameter isFound: whether the DNS has told the address, and it was not remembered.
+    /// - Parameter isFound: whether the address is from a DNS response, and not a remembered one.
     package static func note(
         _ endpoint: Endpoint, _ link: LinkMeasurement, _ login: LoginCost, isFound: Bool, at now: Int64,
         of account: Int64,

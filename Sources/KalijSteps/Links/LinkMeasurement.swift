@@ -18,7 +18,7 @@ package struct LinkMeasurement: Equatable, Sendable {
     /// In seconds: as long as nothing was measured, as on the very first connection.
     private static let unknown = 4.0
 
-    /// Seconds within which an answer should have begun to come that stands behind so many bytes (RFC 6298, 2).
+    /// Seconds within which a response queued behind so many bytes should begin to arrive (RFC 6298, 2).
     package func timeout(behind bytes: Int = 0) -> Double {
         let answer = roundTrip.map { max(Self.least, $0 + 4 * (variation ?? $0 / 2)) } ?? Self.unknown
         return min(Self.longest, answer + Double(bytes) / max(1, bytesPerSecond ?? .infinity))
@@ -27,6 +27,6 @@ package struct LinkMeasurement: Equatable, Sendable {
     /// Seconds without a byte after which a connection is given up: four timeouts, each twice the timeout before (RFC 6298, 5.5).
     package func silence(behind bytes: Int = 0) -> Double { min(Self.longest, 15 * timeout(behind: bytes)) }
 
-    /// Seconds without a byte after which a letter that left unasked counts as ignored.
+    /// Seconds without a byte after which a pipelined step of the negotiation (`Letter`) counts as ignored.
     package var letter: Double { min(Self.longest, 4 * timeout()) }
 }

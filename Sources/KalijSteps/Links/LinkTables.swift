@@ -1,6 +1,6 @@
 import KalijStore
 
-/// What is known of the ways to the servers, and what logs in with fewer round trips.
+/// The tables of the links to the servers, and of what shortens a login by round trips.
 package enum LinkTables {
     package static let migrations = [
         Migration(

@@ -50,7 +50,7 @@ package struct LoginTokens {
             """, [account])
     }
 
-    /// The server has taken a token: older tokens are void.
+    /// The server has accepted a token: older tokens are void.
     package func worked(_ token: FASTToken) throws {
         try database.run(
             """

@@ -1,6 +1,6 @@
 import KalijStore
 
-/// The last TLS session ticket of an account's server (RFC 8446, 4.6.1), and whether the server takes tickets: many servers send
+/// The last TLS session ticket of an account's server (RFC 8446, 4.6.1), and whether the server accepts tickets: many servers send
 /// tickets and refuse them, which costs the bytes of the ticket at each connection.
 package struct TicketRow {
     private let database: Database
@@ -13,7 +13,7 @@ package struct TicketRow {
     /// In milliseconds: a server that has refused a ticket is offered another one after a week.
     private static let pause: Int64 = 7 * 24 * 3600 * 1000
 
-    /// Whether a ticket is of use: the server has taken the last one, or is to be tried.
+    /// Whether a ticket is useful: the server has accepted the last one, or is to be tried.
     package func isWanted(at now: Int64) throws -> Bool {
         let row = try database.prepare("SELECT taken, tried_at FROM tls_ticket WHERE account = ?")
             .first([account]) { ($0.bool("taken"), $0.optionalInteger("tried_at")) }
@@ -30,7 +30,7 @@ package struct TicketRow {
         }
     }
 
-    /// Whether the server has taken the last ticket offered.
+    /// Whether the server has accepted the last ticket offered.
     package var isTaken: Bool {
         get throws {
             try database.prepare("SELECT taken FROM tls_ticket WHERE account = ?").first([account]) { $0.bool() }
@@ -48,7 +48,7 @@ package struct TicketRow {
         return ticket
     }
 
-    /// A ticket was offered: whether the server has taken the ticket.
+    /// A ticket was offered: records whether the server has accepted it.
     package func offered(isTaken: Bool, at now: Int64) throws {
         try database.run(
             """

@@ -1,7 +1,7 @@
 import KalijAddress
 import KalijXML
 
-/// A stanza of the user's that was accepted, and is about to be queued.
+/// A stanza of the user's that was accepted, and is about to be enqueued.
 public struct AcceptedStanza {
     /// The `<message/>`.
     public let element: Element
@@ -9,9 +9,9 @@ public struct AcceptedStanza {
     public let message: Int64
     /// The recipient: a person, an occupant of a room, or a room.
     public let recipient: JID
-    /// Whether the text is encrypted.
+    /// Whether the text is to be encrypted.
     public let privacy: EncryptionPreference
-    /// Whether the stanza is sent again if nobody knows whether the stanza has arrived: a repetition says the same.
+    /// Whether the stanza is sent again if a lost session leaves its delivery unknown: a second copy has the same effect as the first.
     public let isRepeatable: Bool
 
     package init(
@@ -22,12 +22,12 @@ public struct AcceptedStanza {
     }
 }
 
-/// Whether the text of a message of the user's is encrypted.
+/// Whether the text of a message of the user's is to be encrypted.
 public enum EncryptionPreference: String, Sendable, Codable {
-    /// If the conversation is encrypted when the message is accepted.
+    /// Encrypted if the conversation is encrypted when the message is accepted.
     case asConversation = "conversation"
-    /// In any case: the conversation was encrypted when the user wrote the text.
+    /// Encrypted in any case: the conversation was encrypted when the user wrote the text.
     case encrypted
-    /// Not, also in an encrypted conversation.
+    /// Not encrypted, even in an encrypted conversation.
     case plain
 }

@@ -15,9 +15,8 @@ package struct Archive: Equatable {
     package var isOwn: Bool { key.isEmpty }
     package static func == (left: Archive, right: Archive) -> Bool { left.key.exact == right.key.exact }
 
-    /// Whether `text` can be the id of a message in an archive. An id goes back to the archive in questions, so its
-    /// length is limited.
+    /// Whether `text` can be the id of a message in an archive. Queries send ids back to the archive, so their length is limited.
     package static func isID(_ text: String) -> Bool { !text.isEmpty && text.utf8.count <= 1000 }
-    /// The address for questions: nil for the account's own archive, where the account's server answers.
+    /// The address for queries: nil for the account's own archive, for which the account's server responds.
     package var recipient: JID? { isOwn ? nil : JID.received(key) }
 }

@@ -3,16 +3,15 @@ import KalijStore
 import Glibc
 import KalijText
 
-/// What is being called, a handler or the turns of an archive's result, written outside of the step's transaction.
+/// Records what is being called, a handler or the processing of an archive's result, outside of the step's transaction.
 ///
-/// A handler that ends its process also ends the step. Then nothing in the database names the handler, and the next
-/// process would call the handler again, for ever. So before each call, the row's name is written to a file. The cost
-/// is a write to memory that survives the process. The mark need not survive the machine: no handler stops the machine.
-/// The next driver counts a crash for the row, if the row is still there, and the third crash makes the handler a dead
-/// letter. A result has no row before its crash: see ``FailedResults``.
+/// A handler that ends its process also ends the step. Then nothing in the database names the handler, and the next process would
+/// call the handler again, forever. So before each call, the row's name is written to a file. The cost is a write to memory that
+/// survives the process. The mark need not survive the machine: no handler stops the machine. The next driver counts a crash for
+/// the row, if the row still exists, and the third crash makes the handler a dead letter. A result has no row before its crash:
+/// see ``FailedResults``.
 ///
-/// The mark stands no longer than the step. Errors of the step (a full disk among them) come after the call, and are no
-/// crash.
+/// The mark lasts no longer than the step. Errors of the step (a full disk among them) occur after the call, and are no crash.
 package final class CrashMarker {
     /// A handler's row, or a result.
     package struct Row: Equatable {
@@ -35,7 +34,7 @@ package final class CrashMarker {
     }
 
     private let path: String
-    /// The number of the driver that writes the marks. Marks of other drivers say nothing about the last driver's end.
+    /// The number of the driver that writes the marks. Marks of other drivers do not describe the last driver's end.
     private let fence: Int64
     private var descriptor: Int32 = -1
     private var isSet = false
@@ -44,7 +43,8 @@ package final class CrashMarker {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// The handler in `row` is about to be called, or features have their turn with a result. A failed write means that a crash is not counted.
+    /// Marks a handler's row before the call, or an archive's result before features process it. After a failed write a crash is
+    /// not counted.
     package func set(_ row: Row) {
         write("\(fence) \(row.account) \(row.origin.rawValue) \(row.id)\n")
         isSet = true

@@ -1,10 +1,10 @@
 import KalijText
 
-/// Places in a list that strangers fill: each server has a share, so that the strangers of one server keep out nobody of another.
+/// Places in a list that strangers fill: each server has a share, so that the strangers of one server displace nobody of another.
 package enum FairShare {
-    /// Which row goes for one more of `domain`, when all places are taken: the newest of the domain with the most rows.
+    /// The row that makes place for one more of `domain`, when all places are taken: the newest of the domain with the most rows.
     /// - Parameter domains: of the rows, the oldest first.
-    /// - Returns: nil if the new row has to stay out, because no domain has more rows than `domain` would have.
+    /// - Returns: nil if the new row is rejected, because no domain has more rows than `domain` would have.
     package static func leaving(_ domains: [String], for domain: String) -> Int? {
         var counts: [ExactText: Int] = [:]
         for domain in domains { counts[domain.exact, default: 0] += 1 }

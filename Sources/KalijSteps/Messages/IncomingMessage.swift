@@ -5,7 +5,7 @@ import KalijXML
 
 import FoundationEssentials
 
-/// A message that has come, with its parts.
+/// A received message, with its parts.
 public struct IncomingMessage {
     /// The source of a message.
     public enum Source: Sendable {
@@ -21,7 +21,7 @@ public struct IncomingMessage {
     public package(set) var element: Element
     /// The source of this message.
     public let source: Source
-    /// Whether somebody else or the account wrote the message, on any client.
+    /// Whether another entity or the account wrote the message, on any client.
     public package(set) var direction: Direction
     /// The other side's bare address; of an occupant of a room, the full address.
     public package(set) var conversation: String
@@ -45,30 +45,30 @@ public struct IncomingMessage {
     public let sentAt: Int64
     /// The archive's stamp of a message shown by an archive; else nil.
     package let archivedAt: Int64?
-    /// Whether an archive has shown the message as part of older history, which was asked for.
+    /// Whether an archive has shown the message as part of older history, on request.
     package var isOlder = false
     /// Whether the message is stored: at first, if it is a line, or has an archive's id.
     public var isKept: Bool
-    /// Whether the message is a line of the conversation: at first, if its content says something to people (`MessageContent`), which a
-    /// file does without a text. A stored message that is not shown changes another message, or is of no interest to people.
+    /// Whether the message is a line of the conversation: at first, if it has content for people (`MessageContent`), which
+    /// includes a file without a text. A stored message that is not shown changes another message, or has no content for people.
     public var isShown: Bool
-    /// Whether a feature keeps the message, which is no line, because it changes something. Then no other feature drops it.
+    /// Whether a feature keeps the message, which is no line, because the message changes something. Then no other feature drops it.
     package var isNeeded = false
-    /// Whether the message is from before the account was in its room.
+    /// Whether the message predates the account's presence in its room.
     package var isHistory = false
-    /// Whether the account has said the message in a room, on whatever client; nil if nobody has found out.
+    /// Whether the account wrote the message in a room, on whatever client; nil if this was not determined.
     package var isOurs: Bool?
-    /// Who has said the message in a room, as far as that is proven; nil for messages that come from people directly.
+    /// The author of the message in a room, as far as proven; nil for messages outside of rooms.
     package var author: String?
     /// The id of the own message that a room has shown without the id.
     package var reflects: String?
     /// The id of the message that this message answers (XEP-0461).
     package var repliesTo: String?
-    /// Whether the sender wants to know whether the message was displayed (XEP-0333).
+    /// Whether the sender requests displayed markers for the message (XEP-0333).
     package var isMarkable = false
     /// How the message was encrypted, and whether it could be read; nil for a plain text in a plain conversation.
     package var encryption: MessageEncryption?
-    /// Names the encrypted content, whoever shows the message; nil if it is not encrypted.
+    /// Identifies the encrypted content, whichever source shows the message; nil if it is not encrypted.
     package var digest: [UInt8]?
     /// The row with the same encrypted content: from another source, or shown again by a server. Only the id and the place of this
     /// message count.
@@ -102,7 +102,7 @@ public struct IncomingMessage {
         self.archive = archive?.key ?? (type == "groupchat" && direction == .incoming ? conversation : "")
         self.stanzaID = stanzaID
         archivedAt = at
-        // Nothing has arrived before it was sent, whatever a stamp says.
+        // The sending cannot be later than the arrival, whatever a stamp contains.
         sentAt = at ?? Self.delay(in: message).map { min($0, now) } ?? now
         (isKept, isShown) = (stanzaID != nil, false)
     }

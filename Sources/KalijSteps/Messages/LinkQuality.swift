@@ -1,15 +1,15 @@
-/// What is known of an account's way to its server. The driver of the account measures it; nothing here decides correctness.
+/// The measured quality of an account's link to its server. The driver of the account measures it; nothing here decides correctness.
 public struct LinkQuality: Sendable, Equatable {
-    /// Bytes in a second towards this machine; nil if that is not known.
+    /// Received bytes a second; nil if not measured.
     public var bytesPerSecond: Double?
-    /// Seconds; nil if that is not known.
+    /// Seconds; nil if not measured.
     public var roundTrip: Double?
-    /// Whether nobody looks: then a page of an archive may take longer.
+    /// Whether the user interface is inactive: then a page of an archive may take longer.
     public var isInactive: Bool
-    /// Whether the process runs for a short while (``StepRunner/isBrief``): the runner says so.
+    /// Whether the process runs for a short while; set by the runner (``StepRunner/isBrief``).
     package var isBrief = false
 
-    /// A link of which nothing is known counts as quick.
+    /// A link without measurements counts as quick.
     public init(bytesPerSecond: Double? = nil, roundTrip: Double? = nil, isInactive: Bool = false) {
         (self.bytesPerSecond, self.roundTrip, self.isInactive) = (bytesPerSecond, roundTrip, isInactive)
     }

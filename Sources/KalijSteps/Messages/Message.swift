@@ -7,7 +7,7 @@ public struct Message: Sendable, Equatable {
     /// which messages are shown. Negative while the message waits in the mailbox for the driver
     /// (``AccountDirectory/share(_:to:from:id:answering:privacy:endsDraft:clock:)``).
     public let id: Int64
-    /// Whether the message came or went.
+    /// Whether the message is incoming or outgoing.
     public let direction: Direction
     /// The bare address of the other side.
     public let conversation: String
@@ -29,22 +29,22 @@ public struct Message: Sendable, Equatable {
     public let isShown: Bool
     /// When the text was corrected last (XEP-0308), in milliseconds since 1970; nil if the text is the original.
     public let editedAt: Int64?
-    /// Why the text is gone; nil if it is not.
+    /// Why the text was removed; nil if it was not.
     public let erasure: Erasure?
-    /// The id that names the original, if the message is a correction of a message that is not known here (XEP-0308).
+    /// The id of the original, if the message corrects a message that is not stored here (XEP-0308).
     public let corrects: String?
     /// The id of the message that this message answers (XEP-0461); nil if there is none.
     public let repliesTo: String?
-    /// The answered message; nil if there is none, or if it is not known here. Events do not have it.
+    /// The answered message; nil if there is none, or if it is not stored here. Events do not have it.
     public package(set) var answered: QuotedMessage?
-    /// Who has said the message in a room, as far as that is proven; nil for the user's own messages, and in no room.
+    /// The author of the message in a room, as far as proven; nil for the user's own messages, and outside of rooms.
     public let roomAuthor: RoomAuthor?
     /// How the message was encrypted, and whether it could be read; nil for a plain text in a plain conversation.
     public let encryption: MessageEncryption?
     /// The reactions to the message (XEP-0444).
     public package(set) var reactions: [Reaction] = []
-    /// Whether the author's retraction of the encrypted message has come in plain: the retraction does not count, because anybody on the
-    /// way can have written it (XEP-0424).
+    /// Whether the author's retraction of the encrypted message arrived unencrypted: such a retraction does not count, because
+    /// any intermediary can have written it (XEP-0424).
     public package(set) var isRetractedInPlain = false
     /// The file that the message shares; nil if there is none.
     public private(set) var file: MessageFile?
@@ -109,10 +109,10 @@ public struct Message: Sendable, Equatable {
         isSettled = true
     }
 
-    /// Whether the message is part of what is said in a room, to all or to an occupant alone.
+    /// Whether the message belongs to a room, addressed to all or to an occupant alone.
     package var isInRoom: Bool { type == "groupchat" || !JID.received(conversation).isBare }
 
-    /// Whether a message cannot be refused any more: a room shows what it has taken.
+    /// Whether a message can no longer be refused: a room shows what it has accepted.
     package static func hasArrived(_ state: MessageState?, type: String) -> Bool {
         guard let state else { return true }
         return type == "groupchat" ? state == .delivered || state == .displayed : state.isWithServer
@@ -149,7 +149,7 @@ public struct Message: Sendable, Equatable {
     }
 }
 
-/// Why the text of a message is gone.
+/// Why the text of a message was removed.
 public enum Erasure: String, Sendable {
     /// The author has retracted the message (XEP-0424).
     case retracted
@@ -165,7 +165,7 @@ public struct Reaction: Sendable, Equatable {
     public let author: String
     /// The emoji, in the author's order.
     public let emoji: [String]
-    /// Whether the reactions to an encrypted message have come in plain: anybody on the way can have written them.
+    /// Whether the reactions to an encrypted message arrived unencrypted: any intermediary can have written them.
     public let isPlain: Bool
 
     package init(author: String, emoji: [String], isPlain: Bool = false) {

@@ -2,13 +2,13 @@ import KalijText
 
 /// How a message was encrypted, and whether its text could be read.
 public struct MessageEncryption: Sendable, Equatable {
-    /// The namespace of the method (XEP-0380); empty if the message came as plain text in an encrypted conversation.
+    /// The namespace of the method (XEP-0380); empty if the message arrived as plain text in an encrypted conversation.
     public let method: String
     /// The sender's device (XEP-0384); nil if the method has none, and for the user's messages of this device.
     public package(set) var device: UInt32?
     /// The sender's identity key: 64 hexadecimal digits of its Curve25519 form.
     public package(set) var fingerprint: String?
-    /// How far the sender's key was trusted when the message came.
+    /// How far the sender's key was trusted when the message arrived.
     public package(set) var trust: KeyTrust?
     /// Why the text could not be read; nil if it could.
     public package(set) var problem: Problem?
@@ -17,7 +17,7 @@ public struct MessageEncryption: Sendable, Equatable {
 
     /// Why a text cannot be read.
     public enum Problem: String, Sendable, CaseIterable {
-        /// The method is not known here.
+        /// The method is not supported here.
         case unknownMethod = "unknown-method"
         /// The key was used, given up, or belongs to a session that is lost.
         case keyGone = "key-gone"
@@ -25,11 +25,11 @@ public struct MessageEncryption: Sendable, Equatable {
         case beforeDevice = "before-device"
         /// The sender has not encrypted for this device.
         case notForUs = "not-for-us"
-        /// The message was changed on the way, or belongs to another session.
+        /// The message was changed in transit, or belongs to another session.
         case mac
         /// Too many messages are missing before the message.
         case tooFar = "too-far"
-        /// The message is not what the standard says.
+        /// The message does not conform to the standard.
         case malformed
     }
 
@@ -44,17 +44,17 @@ public struct MessageEncryption: Sendable, Equatable {
     /// Plain text in an encrypted conversation.
     package static let plain = MessageEncryption("")
 
-    /// Whether the message came as plain text in an encrypted conversation.
+    /// Whether the message arrived as plain text in an encrypted conversation.
     public var isPlain: Bool { method.isEmpty }
 
     /// Whether only the body is encrypted (XEP-0384, version 0.3): servers can add or change every other child of the stanza.
     package var coversTextAlone: Bool { method == "eu.siacs.conversations.axolotl" }
 
-    /// Whether the message came under a key that is used: nobody on the way can have written it.
+    /// Whether the message was encrypted under a key in use: no intermediary can have written it.
     package var isProven: Bool { !isPlain && problem == nil && trust?.isUsed ?? true }
 
-    /// Whether a message with the encryption `operation` may change what one with the encryption `target` shows. Nothing that anybody on
-    /// the way can have written does; whoever has written under a key changes it under the same key.
+    /// Whether a message with the encryption `operation` may change what one with the encryption `target` shows. A message that
+    /// an intermediary can have written may not; an author who has written under a key may change the message under the same key.
     package static func mayChange(_ target: MessageEncryption?, by operation: MessageEncryption?) -> Bool {
         guard let target, !target.isPlain else { return true }
         guard let operation, !operation.isPlain, operation.problem == nil else { return false }
@@ -80,7 +80,7 @@ public enum KeyTrust: String, Sendable, Codable, CaseIterable {
 extension MessageEncryption {
     private static let (plainText, none) = ("plain", "-")
 
-    /// The form in the database: words, with `-` for what there is not. The namespace alone is a method that is not known.
+    /// The form in the database: words, with `-` for a missing value. The namespace alone is a method that is not supported.
     package var stored: String {
         if isPlain { return Self.plainText }
         if problem == .unknownMethod { return method }

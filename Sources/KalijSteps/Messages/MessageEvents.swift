@@ -31,7 +31,7 @@ extension EventKey {
         "state", "of an outgoing message: `queued`, `sent`, `acked`, `delivered`, `displayed` or `failed`")
     /// When the text was corrected last.
     public static let edited = EventKey("edited", "when the text was corrected last (XEP-0308)")
-    /// Why the text is gone.
+    /// Why the text was removed.
     public static let erased = EventKey(
         "erased", "why the text is gone: `moderated` by a room, or `forgotten` by the user")
     /// True if the author has retracted the message.
@@ -49,11 +49,11 @@ extension EventKey {
     /// The reactions.
     public static let reactions = EventKey(
         "reactions", "the emoji of each author, as {author: [emoji, ...]} (XEP-0444)")
-    /// The reactions to an encrypted message that have come in plain.
+    /// The reactions to an encrypted message that arrived unencrypted.
     public static let plainReactions = EventKey(
         "plain_reactions",
         "the emoji that have come in plain, though the message is encrypted: anybody on the way can have written them")
-    /// A retraction of an encrypted message that has come in plain.
+    /// A retraction of an encrypted message that arrived unencrypted.
     public static let plainRetraction = EventKey(
         "plain_retraction",
         "true if a retraction has come in plain, though the message is encrypted: anybody on the way can have written it, so the "
@@ -75,7 +75,7 @@ extension EventKey {
         "error_code",
         "why the message has failed, as a code; without it the words are all that is known"
     )
-    /// False if nobody knows whether the message arrived.
+    /// False if it is unknown whether the message arrived.
     public static let settled = EventKey("settled", "false if nobody knows whether the message arrived")
 }
 
@@ -122,7 +122,7 @@ public struct MessageStateChanged: MessageEvent {
     package init(_ message: Message) { self.message = message }
 }
 
-/// An outgoing message was sent in a lost session; nobody knows whether the message arrived.
+/// An outgoing message was sent in a lost session; it is unknown whether the message arrived.
 public struct MessageUnsettled: MessageEvent {
     public static let name = "unsettled"
     public static let meaning =
@@ -167,7 +167,7 @@ extension Message {
         return some.isEmpty ? nil : EventField(key, .lists(some.map { .init(name: $0.author, texts: $0.emoji) }))
     }
 
-    /// The line for a person, without the time: whoever prints the line knows the person's clock.
+    /// The line for a person, without the time: the caller formats the time in the person's time zone.
     public var line: PrintedText {
         let other: PrintedText = direction == .incoming ? "from \(from)" : "to \(to)"
         var words: PrintedText = ""
@@ -194,7 +194,7 @@ extension Message {
         }
     }
 
-    /// For people: the address of an encrypted file holds its key, which belongs on no screen and in no log. What stands beside the file
+    /// For people: the address of an encrypted file holds its key, which belongs on no screen and in no log. The text beside the file
     /// follows it.
     package func fileWords() -> PrintedText? {
         if let file {

@@ -6,7 +6,7 @@ public struct MessageFile: Sendable, Equatable {
     public enum State: String, Sendable, Codable {
         /// The user's own file; nothing is to be fetched.
         case own
-        /// Known, and not fetched.
+        /// Offered by the sender, and not fetched.
         case offered
         /// To be fetched, or being fetched.
         case wanted
@@ -16,15 +16,15 @@ public struct MessageFile: Sendable, Equatable {
         case failed
     }
 
-    /// The name, as the sender says; cleaned only when the file is stored.
+    /// The name, as the sender declares it; cleaned only when the file is stored.
     public let name: String?
-    /// The media type, as the sender says.
+    /// The media type, as the sender declares it.
     public let type: String?
     /// In bytes; nil if unknown.
     public let size: Int64?
-    /// In pixels, as the sender says.
+    /// In pixels, as the sender declares it.
     public let width: Int64?
-    /// In pixels, as the sender says.
+    /// In pixels, as the sender declares it.
     public let height: Int64?
     /// Whether the file is encrypted on the server.
     public let isEncrypted: Bool

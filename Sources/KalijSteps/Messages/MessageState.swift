@@ -1,4 +1,4 @@
-/// The known state of an outgoing message.
+/// The last recorded state of an outgoing message.
 public enum MessageState: String, Sendable, Codable {
     /// Accepted; no byte has left.
     case queued
@@ -15,7 +15,7 @@ public enum MessageState: String, Sendable, Codable {
 }
 
 extension MessageState {
-    /// Whether the server has the message, as far as is known.
+    /// Whether the server has confirmed the message, or an entity behind it has.
     public var isWithServer: Bool {
         switch self {
         case .acked, .delivered, .displayed: true

@@ -4,7 +4,7 @@ import KalijText
 public struct QuotedMessage: Sendable, Equatable {
     /// The local row (``Message/id``).
     public let id: Int64
-    /// Whether the message came or went.
+    /// Whether the message is incoming or outgoing.
     public let direction: Direction
     /// The canonical address of the sender; in a room the occupant's address at that time.
     public let from: String
@@ -12,9 +12,9 @@ public struct QuotedMessage: Sendable, Equatable {
     public let author: String?
     /// The beginning of the text, at most ``longestText`` bytes of UTF-8, cut between Characters; nil without a text that can be read.
     public let text: String?
-    /// Whether the text goes on.
+    /// Whether ``text`` is only the beginning of the text.
     public let isCut: Bool
-    /// Why the text is gone; nil if it is not.
+    /// Why the text was removed; nil if it was not.
     public let erasure: Erasure?
     /// The name of the file that the message shares, empty if the file has none; nil without a file.
     public let file: String?

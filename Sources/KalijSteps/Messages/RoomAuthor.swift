@@ -1,12 +1,12 @@
 import KalijAddress
 import KalijText
 
-/// Who has said something in a room, where that is proven. A nickname alone proves nothing: anybody takes the nickname of whoever
-/// leaves.
+/// The author of a message in a room, where proven. A nickname alone proves nothing: anybody can take the nickname of an occupant
+/// who leaves.
 ///
-/// Whatever stands for a person, such as a colour, a picture or the name above several messages, goes by this value, and not by the
-/// nickname. Two authors of a conversation are the same only if they are equal: unequal ids of occupants prove nothing, since servers change
-/// them (measured: ejabberd).
+/// Key whatever represents a person, such as a colour, a picture or the name above several messages, by this value, and not by
+/// the nickname. Two authors of a conversation are the same only if they are equal: unequal ids of occupants prove nothing, since
+/// servers change them (measured: ejabberd).
 public enum RoomAuthor: Hashable, Sendable {
     /// The bare address that the room shows to all (XEP-0045 section 7.2.2, XEP-0313 section 7).
     case address(JID)
@@ -48,8 +48,8 @@ public enum RoomAuthor: Hashable, Sendable {
     /// The bare address in a stored form; nil for other authors.
     package static func address(of author: String) -> String? { author.rest(after: address) }
 
-    /// The address by which people know the author of a stored form: the bare address, where the room has shown the address;
-    /// otherwise the occupant's address at that time. The authors of other conversations are stored as bare addresses.
+    /// The address to show for the author of a stored form: the bare address, where the room has shown the address; otherwise the
+    /// occupant's address at that time. The authors of other conversations are stored as bare addresses.
     package static func shown(_ author: String, sender: String) -> String {
         if let address = address(of: author) { return address }
         return author.begins(with: occupant) || author.begins(with: stay) ? sender : author

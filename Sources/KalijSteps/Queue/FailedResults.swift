@@ -1,13 +1,13 @@
 import KalijStore
 
-/// The results of archives that could not be handled, by name, and how often: a turn has thrown, or the process has ended in it.
+/// The results of archives whose handling failed, by name, with the number of failures: a thrown error, or a crash of the process.
 package struct FailedResults {
     private let database: Database
     private let account: Int64
 
     package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
-    /// So many are known of an account; the oldest is forgotten first.
+    /// At most so many are kept for an account; the oldest is removed first.
     private static let most: Int64 = 100
 
     /// The failures of each result.

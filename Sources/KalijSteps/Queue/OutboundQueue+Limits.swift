@@ -5,11 +5,11 @@ extension OutboundQueue {
     /// Bytes that every server accepts (RFC 6120 13.12).
     private static let alwaysTaken = 10_000
 
-    /// The most bytes of a stanza if the server has not announced a limit. Servers drop the stream over a larger
-    /// stanza; 64 KiB is the smallest default limit of the servers we know.
+    /// The most bytes of a stanza if the server has not announced a limit. Servers close the stream over a larger stanza; 64 KiB
+    /// is the smallest default limit among common servers.
     package static let usuallyTaken = 60_000
 
-    /// The most bytes of a stanza: the server's announced limit (XEP-0478), or the limit of the servers we know.
+    /// The most bytes of a stanza: the limit that the server announced (XEP-0478), or ``usuallyTaken``.
     package func largestStanza() throws -> Int {
         let announced = try SessionRow.largestStanza(of: account, in: database)
         return announced.map { Int(clamping: $0) } ?? Self.usuallyTaken

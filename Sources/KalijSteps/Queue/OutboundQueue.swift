@@ -24,8 +24,8 @@ package struct OutboundQueue {
         package let isBlamed: Bool
     }
 
-    /// - Parameter isRepeatable: whether the message is sent again if nobody knows whether the message has arrived: a repetition
-    ///   says the same.
+    /// - Parameter isRepeatable: whether the message is sent again if it is unknown whether the message has arrived: sending it
+    ///   twice has the same effect as sending it once.
     /// - Throws: `StanzaTooLong`, `StoreError`.
     package func append(
         _ stanza: [UInt8], message: Int64?, request: String? = nil, isRepeatable: Bool = false
@@ -90,7 +90,7 @@ package struct OutboundQueue {
     /// Why messages are held back until the archive has been read.
     package enum HoldReason: Int64 {
         case none = 0
-        /// The session goes on: unacknowledged messages are sent again, except messages shown by the archive.
+        /// The session was resumed: unacknowledged messages are sent again, except messages shown by the archive.
         case resumed = 1
         /// The session is lost: a message that has left is sent again only if the archive shows that the message did
         /// not arrive.
@@ -114,7 +114,7 @@ package struct OutboundQueue {
             """, [.integer(account), .integer(all ? 1 : 0)])
     }
 
-    /// Messages are held back from now on, for that reason; or, with `none`, no longer.
+    /// Holds messages back from now on, for that reason; or releases them, with `none`.
     /// - Returns: whether they were held before.
     @discardableResult
     package func set(_ hold: HoldReason) throws -> Bool {

@@ -43,7 +43,7 @@ package struct SessionRow {
     }
 }
 
-/// What the session's steps write in the row.
+/// The columns that the session's steps write.
 extension SessionRow {
     /// A new session begins under the address `jid`; no stanza of it was handled.
     package static func begin(_ jid: JID, of account: Int64, in database: Database) throws {
@@ -78,28 +78,28 @@ extension SessionRow {
             .first([.integer(account)]) { $0.bool() } ?? false
     }
 
-    /// How many bytes of a stanza the server takes (XEP-0478); nil if the server has not said.
+    /// The server's limit for a stanza in bytes (XEP-0478); nil if the server has not announced one.
     package static func largestStanza(of account: Int64, in database: Database) throws -> Int64? {
         try database.statement("SELECT largest_stanza FROM session WHERE account = ?")
             .first([.integer(account)]) { $0.optionalInteger() } ?? nil
     }
 
-    /// How many bytes of a stanza the server takes (XEP-0478); nil if the server does not say.
+    /// The server's limit for a stanza in bytes (XEP-0478); nil if the server announces none.
     package static func set(largestStanza bytes: Int64?, of account: Int64, in database: Database) throws {
         try database.run(
             "UPDATE session SET largest_stanza = ? WHERE account = ?", [.optional(bytes), .integer(account)])
     }
 }
 
-/// What features write in the row, each by the one that knows.
+/// The columns that features write, each by its own feature.
 extension SessionRow {
-    /// Whether the server copies in this session what other clients of the account send and get (XEP-0280).
+    /// Whether the server sends copies of what other clients of the account send and receive in this session (XEP-0280).
     package static func set(carbons: Bool, of account: Int64, in database: Database) throws {
         try database.run(
             "UPDATE session SET carbons = ? WHERE account = ?", [.integer(carbons ? 1 : 0), .integer(account)])
     }
 
-    /// Whether the server copies in this session what other clients of the account send and get (XEP-0280).
+    /// Whether the server sends copies of what other clients of the account send and receive in this session (XEP-0280).
     package static func hasCarbons(_ account: Int64, in database: Database) throws -> Bool {
         try database.statement("SELECT carbons FROM session WHERE account = ?")
             .first([.integer(account)]) { $0.bool() } ?? false
@@ -112,19 +112,19 @@ extension SessionRow {
             [.integer(archive ? 1 : 0), .integer(stamps ? 1 : 0), .integer(account)])
     }
 
-    /// What is known in this session of the account's contacts.
+    /// The state of the roster in this session.
     package static func set(roster: RosterState, of account: Int64, in database: Database) throws {
         try database.run(
             "UPDATE session SET subscribers = ? WHERE account = ?", [.state(roster), .integer(account)])
     }
 
-    /// The order number of the last message that is from before the account was here.
+    /// The order number of the last message that predates the account in this directory.
     package static func set(history position: Int64, of account: Int64, in database: Database) throws {
         try database.run(
             "UPDATE session SET history = max(history, ?) WHERE account = ?", [.integer(position), .integer(account)])
     }
 
-    /// The order number of the last message that is from before the account was here, and whether any address is blocked.
+    /// The order number of the last message that predates the account in this directory, and whether any address is blocked.
     package static func history(
         of account: Int64, in database: Database
     ) throws -> (position: Int64, isBlocking: Bool) {
@@ -138,20 +138,20 @@ extension SessionRow {
             "UPDATE session SET blocking = ? WHERE account = ?", [.integer(isBlocking ? 1 : 0), .integer(account)])
     }
 
-    /// What is known in this session of the account's contacts.
+    /// The state of the roster in this session.
     package static func roster(of account: Int64, in database: Database) throws -> RosterState {
         try database.statement("SELECT subscribers FROM session WHERE account = ?")
             .first([.integer(account)]) { RosterState(rawValue: $0.integer()) ?? .unknown } ?? .unknown
     }
 }
 
-/// What is known in a session of the account's contacts.
+/// The state of the roster in a session.
 package enum RosterState: Int64 {
     /// The server has not answered yet.
     case unknown = 0
     /// The stored contacts are those of the server.
     case known = 1
-    /// The server does not tell the contacts in this session.
+    /// The server does not return the roster in this session.
     case unavailable = 2
 }
 

@@ -1,6 +1,6 @@
 import KalijStore
 
-/// What the session of an account says of its state, for people.
+/// The state of an account's session, for `kalij status`.
 package struct SessionStatus {
     /// The full address of the session, if there was one.
     package let boundJID: String?
@@ -8,13 +8,13 @@ package struct SessionStatus {
     package let isResumable: Bool
     /// When the last session was bound or resumed, in milliseconds since 1970.
     package let lastOnline: Int64?
-    /// Whether the server copies in this session what other clients of the account send and get (XEP-0280).
+    /// Whether the server sends copies of what other clients of the account send and receive in this session (XEP-0280).
     package let hasCarbons: Bool
     /// Whether the server archives the account's messages (XEP-0313).
     package let hasArchive: Bool
-    /// All messages of the account.
+    /// The number of stored messages of the account.
     package let storedMessages: Int
-    /// All stanzas in the queue.
+    /// The number of stanzas in the queue.
     package let queuedStanzas: Int
 
     package static func load(_ account: Int64, from database: Database) throws -> SessionStatus {

@@ -1,21 +1,21 @@
 import KalijStore
 
-/// The resumptions of a session since the server has acknowledged anything. A server may resume a session that it reads no more, and
-/// each process may end before the silence is long enough to tell.
+/// The resumptions of a session since the server last acknowledged a stanza. A server may resume a session that it no longer
+/// reads, and each process may end before the silence is long enough to detect this.
 package struct UnreadSession: Equatable {
     /// How often the session was resumed.
     package let resumptions: Int64
-    /// The time of the first, in milliseconds of the time of deadlines.
+    /// The time of the first resumption, in milliseconds of the steady time.
     let since: Int64?
 
     package init(resumptions: Int64, since: Int64?) { (self.resumptions, self.since) = (resumptions, since) }
 
-    /// A resumption alone asks for nothing: from this one on the server is asked for an acknowledgement.
+    /// A resumption alone requests no acknowledgement: one is requested from this resumption on.
     private static let asked = 3
-    /// After so many resumptions in so many milliseconds the session counts as lost.
+    /// After so many resumptions over so many milliseconds the session counts as lost.
     private static let (most, longest): (Int64, Int64) = (5, 180_000)
 
-    /// Whether the server is to be asked for an acknowledgement.
+    /// Whether an acknowledgement is to be requested from the server.
     package var isDoubtful: Bool { resumptions >= Self.asked }
 
     /// Whether the session counts as lost at the time `now`.
@@ -26,7 +26,7 @@ package struct UnreadSession: Equatable {
 }
 
 extension UnreadSession {
-    /// The session was resumed at `time`, in milliseconds of the time of deadlines.
+    /// The session was resumed at `time`, in milliseconds of the steady time.
     package static func resumed(at time: Int64, of account: Int64, in database: Database) throws {
         try database.run(
             """

@@ -7,7 +7,7 @@ import KalijText
 public struct Reason: Sendable, Hashable, CustomStringConvertible {
     /// What has happened.
     public let code: Code
-    /// The values of the code, in the order of ``Code``'s documentation: numbers in digits, addresses, and what others have said.
+    /// The values of the code, in the order of ``Code``'s documentation: numbers in digits, addresses, and texts of other entities.
     public let values: [String]
 
     private init(_ code: Code, _ values: [String]) { (self.code, self.values) = (code, values) }

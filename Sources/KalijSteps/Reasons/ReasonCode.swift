@@ -37,7 +37,7 @@ extension Reason {
         case fileTooLarge = "file-too-large"
         /// The upload service rejects the size of the file without stating its limit (HTTP status 413).
         case fileNotTaken = "file-not-taken"
-        /// The server does not take the file. 0: what the server has said.
+        /// The server refuses the file. 0: the server's error text.
         case uploadRefused = "upload-refused"
         /// The server had no service for uploads for a week.
         case noUploadService = "no-upload-service"
@@ -52,19 +52,19 @@ extension Reason {
         case untrusted
         /// TLS could not be agreed on. 0: details.
         case tls
-        /// Nobody answers at the server's addresses. 0: details.
+        /// No address of the server accepts a connection. 0: details.
         case unreachable
-        /// The DNS gives no answer: there is no network, most likely. 0: details.
+        /// The DNS does not respond: most likely there is no network. 0: details.
         case noAnswer = "no-dns-answer"
-        /// The DNS does not know the server. 0: details.
+        /// The DNS has no record of the server. 0: details.
         case unknownServer = "unknown-server"
         /// The domain offers no XMPP. 0: details.
         case noService = "no-service"
-        /// A setting is of no use. 0: details.
+        /// A setting is unusable. 0: details.
         case setting
         /// The connection has ended. 0: details.
         case connectionLost = "connection-lost"
-        /// The network wants a sign-in in a browser first.
+        /// The network requires a sign-in in a browser first.
         case signInPage = "sign-in-page"
         /// The server did not finish the login in time. 0: seconds.
         case loginTooSlow = "login-too-slow"

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The source of time; tests bring their own.
+/// The source of time; tests inject their own.
 public struct Clock: Sendable {
     /// Milliseconds since 1970.
     public let now: @Sendable () -> Int64
-    /// Nanoseconds since some moment; never goes back.
+    /// Nanoseconds since some moment; monotonic.
     public let monotonic: @Sendable () -> Int64
     /// Milliseconds since the start of the machine, sleep included; the same for all processes, however the clock is
     /// set.

@@ -1,11 +1,11 @@
 import KalijStore
 
-/// The time of everything that waits: deadlines of requests, timers, promises, letters. The steady time goes on with
-/// the machine, sleep included, however the machine's clock is set, and is the same for all processes of a directory.
+/// The time of everything that waits: deadlines of requests, timers, promises, parcels in the mailbox. The steady time advances
+/// with the machine, sleep included, however the machine's clock is set, and is the same for all processes of a directory.
 ///
-/// Moments are milliseconds since 1970, by the clock at the first use of the directory after the start of the machine.
-/// A row holds the difference to the machine's own time. After a restart of the machine only the clock is left as a
-/// source; but the steady time never goes back.
+/// Moments are milliseconds since 1970, by the clock at the first use of the directory after the start of the machine. A row
+/// holds the difference to the machine's own time. After a restart of the machine only the clock is left as a source; but the
+/// steady time never decreases.
 package struct SteadyTime {
     private let clock: Clock
     /// The difference to the time since the start of the machine; changes with each start.
@@ -45,7 +45,7 @@ package struct SteadyTime {
             [.text(clock.boot()), .integer(base), .integer(now)])
     }
 
-    /// A stored deadline refers to this time: the time must not go back before the present moment.
+    /// A stored deadline refers to this time: the time must not fall behind the present moment.
     package func note(in database: Database) throws {
         let now = now
         try database.run(

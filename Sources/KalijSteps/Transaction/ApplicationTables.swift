@@ -1,22 +1,24 @@
 import KalijStore
 
-/// The tables of an application, within the transaction of a step: what is changed here is committed with the step, or not at all.
+/// The tables of an application, within the transaction of a step: a change here is committed with the step, or not at all.
 ///
-/// A feature's migrations make them (``Feature/migrations``). Their names, and those of their indexes, begin with the feature's name,
-/// with underscores for full stops and hyphens: `org_example_bot`, `org_example_bot_answer`. So no version of Kalij ever has a table of
-/// such a name. Other tables cannot be read here nor changed, and the transaction cannot be ended.
+/// A feature's migrations create the tables (``Feature/migrations``). The names of tables and indexes begin with the feature's
+/// name, with underscores for full stops and hyphens: `org_example_bot`, `org_example_bot_answer`. No version of Kalij has a
+/// table with such a name. Other tables can be neither read nor changed here, and the transaction cannot be ended.
 ///
-/// A column that `REFERENCES account(id) ON DELETE CASCADE` lets the row go with the account; ``Account/id`` is its value.
+/// A column declared `REFERENCES account(id) ON DELETE CASCADE`, with ``Account/id`` as its value, deletes the row together with
+/// the account.
 ///
-/// All of these throw `StoreError`: `.notAllowed` for a statement that does more than that, `.constraint` if a constraint does not hold,
-/// and what the machine cannot do. That one is to be passed on: it makes the step void, which is tried again when there is room.
+/// All of these throw `StoreError`: `.notAllowed` for a statement that exceeds these limits, `.constraint` if a constraint fails,
+/// and an error of the machine otherwise. Rethrow an error of the machine: it rolls the step back, and the step is retried once
+/// storage is available.
 public struct ApplicationTables {
     private let database: Database
 
     init(_ database: Database) { self.database = database }
 
-    /// Runs a statement; `values` are those of its parameters, in order.
-    /// - Returns: how many rows it has changed.
+    /// Executes a statement; `values` are those of its parameters, in order.
+    /// - Returns: the number of changed rows.
     /// - Throws: `StoreError`
     @discardableResult
     public func run(_ sql: StaticString, _ values: [Value] = []) throws -> Int {
@@ -24,7 +26,7 @@ public struct ApplicationTables {
         return database.changes
     }
 
-    /// The first row that a statement gives, as `body` reads it; nil if it gives none.
+    /// The first row that a statement returns, as `body` reads it; nil if it returns none.
     /// - Throws: `StoreError`, or what `body` throws.
     public func first<Result>(
         _ sql: StaticString, _ values: [Value] = [], _ body: (Row) throws -> Result
@@ -32,7 +34,7 @@ public struct ApplicationTables {
         try database.applicationStatement(sql).first(values, body)
     }
 
-    /// All rows that a statement gives, as `body` reads them.
+    /// All rows that a statement returns, as `body` reads them.
     /// - Throws: `StoreError`, or what `body` throws.
     public func all<Result>(
         _ sql: StaticString, _ values: [Value] = [], _ body: (Row) throws -> Result

@@ -21,7 +21,7 @@ public protocol Feature: SendableMetatype {
     /// added.
     static var migrations: [Migration] { get }
 
-    /// The feature's stored handlers. All processes that drive a directory must know them.
+    /// The feature's stored handlers. All processes that drive a directory must register the same ones.
     static var handlers: [any Handler<Step>.Type] { get }
 
     /// The beginning of the handlers' names, before the last full stop.
@@ -38,7 +38,7 @@ public protocol Feature: SendableMetatype {
     /// feature's.
     static func event(_ kind: String, of message: Message) -> (any MessageEvent)?
 
-    /// The types of the changes that the user can ask this feature for.
+    /// The types of the changes that the user can request from this feature.
     static var intents: [any Intent.Type] { get }
 
     /// The features that this client announces (XEP-0030): values of `var`.

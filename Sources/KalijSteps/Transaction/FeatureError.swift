@@ -1,7 +1,7 @@
 import KalijStore
 import KalijText
 
-/// Why the features that an application names cannot be used. It is the programmer's mistake.
+/// Why the features that an application names cannot be used. This is a programming error.
 public enum FeatureError: Error, CustomStringConvertible, Sendable, Equatable {
     /// The name is not of letters, digits, hyphens and full stops, or has no full stop.
     case badName(String)

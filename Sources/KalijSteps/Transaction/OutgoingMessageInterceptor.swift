@@ -5,7 +5,7 @@ import KalijStore
 public protocol OutgoingMessageInterceptor: Feature {
     /// A stanza of the user's was accepted, and is about to be queued. All interceptors are called, the last of the list first.
     /// - Returns: whether the feature keeps the stanza, and queues the stanza itself when it may leave.
-    /// - Throws: an error that says why the message cannot be sent.
+    /// - Throws: an error whose description states why the message cannot be sent.
     static func intercepts(_ stanza: AcceptedStanza, in step: Step) throws -> Bool
 
     /// Whether the feature may have stanzas that can leave now, to be queued by ``enqueuePending(in:)``. Called in no step, before

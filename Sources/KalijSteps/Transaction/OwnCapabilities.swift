@@ -1,8 +1,8 @@
 import KalijStream
 import KalijXML
 
-/// The features of this client, for answers to service discovery (XEP-0030), and as hashes in presence (XEP-0115,
-/// XEP-0390), so that contacts need not ask.
+/// The features of this client, for answers to service discovery (XEP-0030), and as hashes in presence (XEP-0115, XEP-0390),
+/// which save contacts the query.
 package struct OwnCapabilities: Sendable {
     package let info: DiscoveryInfo
     /// The hashes in presence.

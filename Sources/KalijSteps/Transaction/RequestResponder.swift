@@ -3,7 +3,7 @@ import KalijXML
 
 /// A feature that answers requests (RFC 6120 section 8.2.3).
 public protocol RequestResponder: Feature {
-    /// A request was received, from somebody who may know that the account is online.
+    /// A request was received, from an entity that is authorized to see that the account is online.
     /// - Returns: the response; nil if the request is not for this feature.
     static func respond(to request: Element, in step: Step) throws -> RequestAnswer?
 }

@@ -1,6 +1,6 @@
 import KalijAddress
 
-/// A feature that knows rooms (XEP-0045).
+/// A feature that keeps rooms (XEP-0045).
 public protocol RoomProvider: Feature {
     /// Whether messages to `jid` are for all occupants of a room (XEP-0045 section 7.4).
     static func isRoom(_ jid: JID, in step: Step) throws -> Bool

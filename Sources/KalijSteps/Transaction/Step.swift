@@ -7,9 +7,10 @@ import KalijXML
 
 /// The transaction for an inbound stanza, or for a request to send, with all of its effects.
 ///
-/// Everything in a step is synchronous and in one database. Effects outside of the database are collected, and leave after the
-/// commit. A thrown error rolls everything back. Features and handlers are called within a step. An application keeps tables of its
-/// own in the same database, and changes them through ``tables``. A step is of use only until the call that was given the step returns.
+/// Everything in a step is synchronous and in one database. Effects outside of the database are collected, and take place after
+/// the commit. A thrown error rolls everything back. Features and handlers are called within a step. An application keeps tables
+/// of its own in the same database, and changes them through ``tables``. A step is valid only until the call that received it
+/// returns.
 public final class Step {
     /// The connection for all writes of the step; its transaction is open.
     package let database: Database
@@ -21,11 +22,11 @@ public final class Step {
     package let steady: SteadyTime
     package let features: Features
     package var hooks: HookTable { features.hooks }
-    /// Writes down which handler is being called; nil in a process that calls no handlers.
+    /// Records which handler is being called; nil in a process that calls no handlers.
     package let mark: CrashMarker?
     /// Whether new messages cause notifications.
     package let notifies: Bool
-    /// What is known of the way to the server.
+    /// The measured quality of the link to the server.
     package let link: LinkQuality
     package private(set) var effects = Effects()
     /// Promises whose waiting handlers are called before the commit.
@@ -33,12 +34,11 @@ public final class Step {
     /// The duration of the answered request, in milliseconds since the request last left, perhaps in another process;
     /// nil if the step handles no answer.
     public private(set) var roundTrip: Int64?
-    /// Whether the step handles the timeout of a request that has never left; such a timeout says nothing about the
-    /// responder.
+    /// Whether the step handles the timeout of a request that was never sent; such a timeout proves nothing about the responder.
     package var isForUnsent = false
-    /// The time when the account was added, in the server's time, once known.
+    /// The time when the account was added, in the server's time, once determined.
     package var since: Int64?
-    /// Whether stanza-ids by the account's own archive are trusted; known after `count(_:)`.
+    /// Whether stanza-ids by the account's own archive are trusted; valid after `count(_:)`.
     package private(set) var trustsArchive = false
     /// The changes to the session's row, written at the end of the step; nil if no stanza is counted.
     private var counted: Counted?
@@ -68,10 +68,9 @@ public final class Step {
 
     package var handlers: HandlerRegistry<Step> { features.registry }
 
-    /// Hands a stanza to the session. The stanza leaves after the commit, and is kept until the server acknowledges the
-    /// stanza.
+    /// Enqueues a stanza in the session. The stanza is sent after the commit, and is kept until the server acknowledges it.
     ///
-    /// Not for messages, which are accepted (``OutgoingMessages``), nor for requests whose answer matters
+    /// Not for messages, which are accepted (``OutgoingMessages``), nor for requests whose response matters
     /// (``send(_:then:within:)``). A lost session drops the stanza.
     /// - Throws: `StanzaTooLong` if the stanza is over the server's limit; `StoreError`.
     public func send(_ stanza: Element) throws { try send(stanza, request: nil) }
@@ -85,7 +84,7 @@ public final class Step {
     /// Notes that a message was delivered live or acknowledged; no page of the archive has shown the message yet.
     package func tailGrew() { effects.tail += 1 }
 
-    /// Notes that the archive is to be asked again after a while.
+    /// Notes that the archive is to be queried again after a while.
     package func tryArchiveAgain() { effects.archiveAgain = true }
 
     /// Notes that a request waits until `deadline` of the steady time.
@@ -106,7 +105,7 @@ public final class Step {
         deliver(promise)
     }
 
-    /// Notes that a request that left at `time` has its answer, or will not get an answer.
+    /// Notes that a request that was sent at `time` has its response, or will not receive one.
     package func answered(after time: Int64) { roundTrip = time > 1 ? max(0, steady.now - time) : nil }
 
     /// Notes that a waiting handler was called or given up.
@@ -140,7 +139,7 @@ public final class Step {
         for observer in hooks.transactionObservers { try observer.didInvalidateUnread(in: conversations, step: self) }
     }
 
-    /// Runs `body`; if `body` throws, its changes are undone, and the step can go on.
+    /// Runs `body`; if `body` throws, its changes are undone, and the step can continue.
     package func undoable(_ body: () throws -> Void) throws {
         let before = (effects, delivering, counted?.stored ?? 0)
         try database.run("SAVEPOINT part")
@@ -148,7 +147,7 @@ public final class Step {
             try body()
             try database.run("RELEASE part")
         } catch {
-            // After an error of the machine the whole transaction may be gone, with this part.
+            // After an error of the machine the whole transaction may have been rolled back, with this part.
             if let error = error as? StoreError, error.isMachineError { throw error }
             try database.run("ROLLBACK TO part")
             try database.run("RELEASE part")
@@ -158,8 +157,8 @@ public final class Step {
         }
     }
 
-    /// Notes that other messages of `conversation` may be unread than before the step. The features are told at the end of the
-    /// transaction.
+    /// Notes that the unread messages of `conversation` may differ from those before the step. The features are notified at the
+    /// end of the transaction.
     package func unreadMayDiffer(in conversation: String) { effects.unread.insert(conversation.exact) }
 
     /// Notes that there is a new notification.
@@ -175,11 +174,11 @@ public final class Step {
     /// Notes that files may have to be moved or removed.
     package func filesChanged() { effects.files = true }
 
-    /// Tells the application after the commit: `onEvent` of the engine, or the loops over its events. The type of `content` is
-    /// listed by its feature (``Feature/events``). A process that does not drive tells nothing.
+    /// Emits an event to the application after the commit: to `onEvent` of the engine, or to the loops over its events. The type
+    /// of `content` is listed by its feature (``Feature/events``). A process that does not drive emits nothing.
     public func emit(_ content: some EventContent) { emit(content, number: nil) }
 
-    /// Tells the application after the commit; events about messages get a number first (`EventPublisher`).
+    /// Emits an event to the application after the commit; events about messages get a number first (`EventPublisher`).
     package func emit(_ content: any EventContent, number: Int64?) {
         if content is HandlerDeadLettered { effects.deadLetters += 1 }
         effects.events.append(EngineEvent(account: account.jid, at: now, content: content, number: number))
@@ -200,8 +199,8 @@ public final class Step {
     /// The next order number for a message; numbers may be left out.
     package func nextPosition() throws -> Int64 { try skipPositions(1) }
 
-    /// Leaves room for `room` order numbers.
-    /// - Returns: the last of them; the next number comes after.
+    /// Reserves `room` order numbers.
+    /// - Returns: the last of them; the next number follows it.
     package func skipPositions(_ room: Int64) throws -> Int64 {
         if counted != nil {
             counted?.position &+= room
@@ -211,7 +210,7 @@ public final class Step {
             .first([.integer(room), .integer(account.id)]) { $0.integer() } ?? 0
     }
 
-    /// Notes that a message was stored in a new row, or that its row is gone (-1): this count makes counting rows unnecessary.
+    /// Notes that a message was stored in a new row, or that its row was deleted (-1): this count makes counting rows unnecessary.
     package func messageStored(_ count: Int64 = 1) throws {
         effects.texts = true
         if counted != nil {
@@ -225,16 +224,16 @@ public final class Step {
     /// Notes that the text of a stored message was changed.
     package func textChanged() { effects.texts = true }
 
-    /// The effects that leave after the commit.
+    /// The effects that take place after the commit.
     package struct Effects {
         package var events: [EngineEvent] = []
         /// Whether the queue has new entries to write.
         package var queued = false
         /// How many answers to requests are in the queue.
         package var answers = 0
-        /// How many messages came or left that no page of the archive has shown yet.
+        /// How many messages were received or sent that no page of the archive has shown yet.
         package var tail = 0
-        /// Whether the archive is to be asked again after a while.
+        /// Whether the archive is to be queried again after a while.
         package var archiveAgain = false
         /// The earliest deadline of a new request.
         package var deadline: Int64?
@@ -244,7 +243,7 @@ public final class Step {
         package var settled: [Int64: StoredValue] = [:]
 
         package init(events: [EngineEvent] = []) { self.events = events }
-        /// The conversations with other unread messages than before the step, perhaps.
+        /// The conversations whose unread messages may differ from those before the step.
         package var unread: Set<ExactText> = []
         /// Whether a handler was called or given up.
         package var handled = false

@@ -3,7 +3,7 @@ import KalijStore
 
 import Glibc
 
-/// Runs steps: opens the transaction, checks the fence in it, commits, and measures.
+/// Runs steps: opens the transaction, checks the fence in it, commits, and measures the duration.
 package final class StepRunner {
     package let database: Database
     private let fence: Fence
@@ -13,9 +13,9 @@ package final class StepRunner {
     package let features: Features
     private let mark: CrashMarker?
     private let notifies: Bool
-    /// What is known of the way to the server, for each account; the accounts' drivers keep it up to date.
+    /// The quality of the link to the server, for each account; the accounts' drivers update it.
     package var links: [Int64: LinkQuality] = [:]
-    /// Whether the process runs for a short while: then nothing is put off, however slow the link.
+    /// Whether the process runs for a short while: then nothing is deferred, however slow the link.
     package var isBrief = false
     /// Whether a power failure could still undo a commit.
     private var isDirty: Bool
@@ -58,13 +58,13 @@ package final class StepRunner {
         return effects(of: step, kind, since: start)
     }
 
-    /// Runs a step of `account` for each of `parts`, all of them in one transaction: if one throws, or the commit, nothing of any of
-    /// them has happened.
+    /// Runs a step of `account` for each of `parts`, all of them in one transaction: if one step or the commit throws, all of
+    /// them are rolled back.
     /// - Parameters:
-    ///   - parts: afterwards what was not taken is left.
-    ///   - limit: how long new steps may begin, in nanoseconds: nobody else can write meanwhile.
-    ///   - body: makes the step of a part.
-    /// - Returns: what each of them had to say; the last of them also for all together.
+    ///   - parts: on return, the parts that were not taken.
+    ///   - limit: the time within which further steps may begin, in nanoseconds: no other writer has access meanwhile.
+    ///   - body: performs the step of a part.
+    /// - Returns: the effects of each step; the last element also contains the effects of the common end of the transaction.
     package func run<Parts: IteratorProtocol>(
         _ kind: StaticString, for account: Account, each parts: inout Parts, within limit: Int64,
         _ body: (Parts.Element, Step) throws -> Void
@@ -98,7 +98,7 @@ package final class StepRunner {
             notifies: notifies, link: link)
     }
 
-    /// What a step of the kind `kind` has to say that began at `start`.
+    /// The effects of a step of the kind `kind` that began at `start`, with an event if the step was slow.
     private func effects(of step: Step, _ kind: StaticString, since start: Int64) -> Step.Effects {
         var effects = step.effects
         let milliseconds = (clock.monotonic() - start) / 1_000_000

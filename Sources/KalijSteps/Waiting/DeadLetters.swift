@@ -1,7 +1,7 @@
 import KalijHandlers
 import KalijStore
 
-/// Keeps handlers that could not be called, for `kalij status`, and tells the owning feature.
+/// Keeps handlers that could not be called, for `kalij status`, and notifies the owning feature.
 package struct DeadLetters {
     package let step: Step
 

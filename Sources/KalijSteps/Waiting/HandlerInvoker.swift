@@ -2,7 +2,7 @@ import KalijHandlers
 import KalijRoles
 import KalijStore
 
-/// Calls stored handlers within a step. An unreadable handler becomes a dead letter, and the step goes on.
+/// Calls stored handlers within a step. An unreadable handler becomes a dead letter, and the step continues.
 package struct HandlerInvoker {
     package let step: Step
 
@@ -13,15 +13,15 @@ package struct HandlerInvoker {
         try ready(step)
     }
 
-    /// Calls a handler whose call is never repeated. If the handler throws, only its effects are undone, and the
-    /// handler becomes a dead letter.
+    /// Calls a handler whose call is never repeated. If the handler throws, only its effects are undone, and the handler becomes
+    /// a dead letter.
     package func callAlone(_ handler: ClaimedHandler, _ input: Any) throws {
         guard let ready = try ready(handler, { try $0.ready($1, input) }) else { return }
         try alone(handler, ready)
     }
 
-    /// Tells a handler that no call will come. If the handler throws, only its effects are undone: a failing handler
-    /// must not stop the account.
+    /// Notifies a handler that it will not be called. If the handler throws, only its effects are undone: a failing handler must
+    /// not stop the account.
     package func invalidate(_ handler: ClaimedHandler, _ reason: Invalidation) throws {
         guard let ready = try ready(handler, { try $0.readyToInvalidate($1, reason) }) else { return }
         try alone(handler, ready)

@@ -5,9 +5,9 @@ import KalijXML
 public enum IQReply {
     /// The responder fulfilled the request; the whole `<iq/>`.
     case result(Element)
-    /// The responder, or a server on the way, refused (RFC 6120 8.3); the whole `<iq/>`.
+    /// The responder, or a server in between, refused (RFC 6120 8.3); the whole `<iq/>`.
     case error(StanzaError, Element)
-    /// No answer came until the deadline. Nobody knows whether the request arrived.
+    /// No response arrived until the deadline. It is unknown whether the request arrived.
     case timeout
 
     /// Reads an `<iq/>` of type result or error.

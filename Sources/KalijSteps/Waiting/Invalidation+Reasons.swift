@@ -7,6 +7,6 @@ extension Invalidation {
     public static let loggedOut = Invalidation("logged out")
     /// The account was removed, with all its stored data.
     public static let accountRemoved = Invalidation("account removed")
-    /// The asker has withdrawn the question.
+    /// The requester has cancelled the request.
     public static let withdrawn = Invalidation("withdrawn")
 }

@@ -1,6 +1,6 @@
 import KalijStore
 
-/// Lists waiting handlers; never waits for a running process.
+/// Lists waiting handlers; does not block on a running process.
 public struct PendingReader {
     private let database: Database
     private let clock: Clock
@@ -24,7 +24,7 @@ public struct PendingReader {
         public let handler: String
         /// The request's id, or the number of the timer or the promise.
         public let id: String
-        /// The address that was asked; nil for timers and promises.
+        /// The address to which the request was sent; nil for timers and promises.
         public let responder: String?
         /// The time of the request, in milliseconds since 1970; nil for timers and promises.
         public let since: Int64?

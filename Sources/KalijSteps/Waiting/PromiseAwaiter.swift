@@ -2,8 +2,8 @@ import KalijHandlers
 import KalijTransport
 import Synchronization
 
-/// Asks the engine for a promise, on the engine's thread.
-// Set before the loop runs and used on the loop's thread alone: the waker brings the question there.
+/// Queries the engine for a promise, on the engine's thread.
+// Set before the loop runs and used on the loop's thread alone: the waker carries the query there.
 package final class PromiseResolver: @unchecked Sendable {
     package var answer: (Int64) -> Void = { _ in }
 
@@ -22,7 +22,7 @@ public final class PromiseAwaiter: Sendable {
     private let waiting = Mutex(State())
     private let wake: @Sendable (Int64) -> Void
 
-    /// - Parameter wake: lets the engine look up a promise that may be settled already.
+    /// - Parameter wake: makes the engine look up a promise that may be settled already.
     package init(wake: @escaping @Sendable (Int64) -> Void) { self.wake = wake }
 
     /// The value of a promise, once it is resolved.

@@ -21,8 +21,7 @@ package struct Promises {
         return id
     }
 
-    /// Settles a promise; false if the promise is settled already, or gone. Waiting handlers are called at the end of
-    /// the step.
+    /// Settles a promise; false if the promise is settled already, or was deleted. Waiting handlers are called at the end of the step.
     package func settle(_ id: Int64, _ outcome: StoredOutcome) throws -> Bool {
         let stored = try outcome.stored
         try database.run(
@@ -33,8 +32,7 @@ package struct Promises {
         return true
     }
 
-    /// Lets `handler` wait for a promise. If the promise is settled already, the handler is called at the end of the
-    /// step.
+    /// Registers `handler` to wait for a promise. If the promise is settled already, the handler is called at the end of the step.
     package func wait(for id: Int64, _ handler: StoredHandler, next: Int64? = nil) throws {
         let known = try database.statement("SELECT result IS NOT NULL FROM promise WHERE account = ? AND id = ?")
             .first([account, .integer(id)]) { $0.bool() }
@@ -55,7 +53,7 @@ package struct Promises {
             }
             let letters = step.effects.deadLetters
             try HandlerInvoker(step: step).callAlone(waiter.handler, StoredValue.list([outcome, .integer(next)]))
-            // Nobody else would settle the end of the chain.
+            // Nothing else would settle the end of the chain.
             if step.effects.deadLetters > letters { _ = try settle(next, .rejected(.deadLetter)) }
         }
     }
@@ -68,7 +66,7 @@ package struct Promises {
         return bytes.flatMap { StoredValue(canonical: $0) }
     }
 
-    /// What has become of a promise of whatever account: what it was settled with, or that it is forgotten; nil if it still waits.
+    /// The stored outcome of a promise of any account; a rejection with `forgotten` if the promise was deleted, nil if it is pending.
     package static func outcome(of id: Int64, in database: Database) throws -> StoredValue? {
         let bytes = try database.statement("SELECT result FROM promise WHERE id = ?")
             .first([.integer(id)]) { $0.optionalBlob() }

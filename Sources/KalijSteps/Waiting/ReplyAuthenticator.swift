@@ -4,8 +4,8 @@ import KalijText
 
 /// The addresses from which an answer counts.
 ///
-/// An answer belongs to a request by its id and its sender. The sender's server writes `from` (RFC 6120 8.1.2.1, rule
-/// 1; between servers 8.1.2.2), so nobody can forge a sender. An answer counts if `from` is the address that was asked,
+/// A response belongs to a request by its id and its sender. The sender's server writes `from` (RFC 6120 8.1.2.1, rule 1; between
+/// servers 8.1.2.2), so nobody can forge a sender. A response counts if `from` is the address to which the request was sent,
 /// compared as a whole.
 ///
 /// Only for the account itself there are several ways to write the sender, all from the account's own server:
@@ -21,8 +21,8 @@ package struct ReplyAuthenticator {
 
     package init(_ step: Step) { (account, database) = (step.account, step.database) }
 
-    /// The stored form of the responder: empty for the account itself. A request without `to` goes to the account's
-    /// bare address (RFC 6120 10.3.3).
+    /// The stored form of the responder: empty for the account itself. A request without `to` is addressed to the account's bare
+    /// address (RFC 6120 10.3.3).
     package func key(_ responder: JID?) -> String {
         guard let responder, responder != account.jid else { return "" }
         return responder.description

@@ -1,9 +1,10 @@
 import KalijHandlers
 import KalijStore
 
-/// How often the engine asks again because of something outside: a server that answers otherwise than it lists, a room that lets
-/// in and does not know whom. So many requests leave at once; then each pause is twice the pause before. The time in which a request
-/// could have left and none was wanted brings the count down, by one for each first pause: what a user does now and then never waits.
+/// The pace at which the engine repeats requests for an outside cause: a server whose responses contradict its lists, a room that
+/// admits the account and then treats it as unknown. So many requests are sent at once; then each pause is twice the pause
+/// before. Idle time in which a request could have been sent lowers the count, by one for each first pause: an occasional request
+/// of the user is never delayed.
 package struct RequestPace: Sendable, Equatable {
     /// How many requests leave at once.
     package let burst: Int64
@@ -14,14 +15,14 @@ package struct RequestPace: Sendable, Equatable {
         (self.burst, self.pause, self.longest) = (burst, pause.milliseconds, longest.milliseconds)
     }
 
-    /// How many requests left in a row, and when the last of them leaves.
+    /// How many requests were sent in a row, and when the last of them is sent.
     struct Past: Equatable { var (count, last): (Int64, Int64) }
 
-    /// The time of the next request, `now` or later. Requests that wait leave together: if nobody wants the first any more, as after
-    /// a lost session, its time is the next one's. Otherwise each of them would put off what is wanted at last.
+    /// The time of the next request, `now` or later. Waiting requests share a time: if the first is no longer needed, as after a
+    /// lost session, the next one takes its time. Otherwise each of them would delay the last one.
     func next(after past: Past, now: Int64) -> Int64 { past.last > now ? past.last : max(now, due(after: past)) }
 
-    /// A request is wanted at `now`, and leaves at `time`.
+    /// The history after a request that was made at `now` and is sent at `time`.
     func noting(_ time: Int64, after past: Past, now: Int64) -> Past {
         guard past.last <= now else { return past }
         let idle = max(0, now - due(after: past))
@@ -37,7 +38,7 @@ package struct RequestPace: Sendable, Equatable {
     }
 }
 
-/// A request that the engine makes by itself, and that something outside can make it repeat. A request over the pace waits for its
+/// A request that the engine sends by itself, and that an outside cause can make it repeat. A request over the pace waits for its
 /// time, outside of the queue.
 package protocol PacedHandler<Context>: Handler {
     static var pace: RequestPace { get }
@@ -63,7 +64,7 @@ package struct Pacing {
         return pace.next(after: try past(name, key), now: now) - now
     }
 
-    /// A request leaves, as soon as it may.
+    /// A request is sent, as soon as the pace permits.
     /// - Returns: how many milliseconds it has to wait.
     @discardableResult
     package func take(_ name: String, _ key: String, _ pace: RequestPace) throws -> Int64 {
@@ -85,7 +86,7 @@ package struct Pacing {
         for (name, key) in old { try forget(name, key) }
     }
 
-    /// Requests of this name, or with this key alone, begin anew: the user or a new session asks.
+    /// Resets the pace of requests of this name, or with this key alone: the user or a new session requests anew.
     package func forget(_ name: String, _ key: String? = nil) throws {
         try database.run(
             "DELETE FROM pace WHERE account = ?1 AND name = ?2 AND key = coalesce(?3, key)",
@@ -100,7 +101,7 @@ package struct Pacing {
     }
 }
 
-/// The time of a request over its pace has come. A request that nobody waits for any more does not leave.
+/// A request over its pace is due. A request whose handler no longer waits is not sent.
 struct RequestDue: Handler {
     static let name = "promise.request"
     let id: String

@@ -28,7 +28,7 @@ package struct Requests {
     }
 
     /// Calls the handler that waits for `iq`, if the sender is the responder of the request (RFC 6120 8.1.2.1). All
-    /// other answers are dropped: answers without a request, second answers, answers from somebody else.
+    /// other answers are dropped: answers without a request, second answers, answers from another sender.
     package func answered(by iq: Element) throws {
         guard let id = iq["id"] else { return }
         let waiting = try database.statement("SELECT responder, sent FROM request WHERE account = ? AND id = ?")
@@ -55,7 +55,7 @@ package struct Requests {
     package enum Expired {
         /// All due requests: earlier stanzas of the server have arrived.
         case all
-        /// Only requests that were never sent: without a connection, other answers may be on their way.
+        /// Only requests that were never sent: without a connection, other responses may be in transit.
         case unsent
     }
 
@@ -74,8 +74,8 @@ package struct Requests {
         return true
     }
 
-    /// Invalidates requests whose answers are lost with the session. Requests that were never sent go on waiting, and
-    /// are sent in the next session.
+    /// Invalidates requests whose responses are lost with the session. Requests that were never sent remain pending, and are sent
+    /// in the next session.
     package func sessionLost() throws {
         try invalidate(
             try database.statement("SELECT id FROM request WHERE account = ? AND sent > 0 ORDER BY asked_at")
@@ -111,7 +111,7 @@ package struct Requests {
 
     // MARK: Outgoing
 
-    /// Requests in `entries` are about to leave: from now on their answers may be on the way.
+    /// Records that the requests in `entries` are about to be sent: from now on their responses may arrive.
     package static func transmit(_ entries: [OutboundQueue.Entry], in step: Step) throws {
         for id in entries.compactMap(\.request) {
             try step.database.run(
@@ -155,7 +155,7 @@ package struct Requests {
         }
     }
 
-    /// Whether a request of this name to `responder` has not left yet: its answer will tell also what has happened since.
+    /// Whether a request of this name to `responder` was not sent yet: its response will also cover what has happened since.
     package func isUnsent(_ name: String, to responder: JID) throws -> Bool {
         try database.statement(
             """
@@ -175,7 +175,7 @@ package struct Requests {
         try database.run("DELETE FROM request WHERE account = ? AND id = ?", [account, .text(id)])
     }
 
-    /// Forgets handlers of a name, without a call: their owner asks again.
+    /// Deletes handlers of a name, without a call: their owner sends the requests again.
     /// - Parameter unqueueing: whether the requests are also removed from the queue.
     package func forget(_ name: String, unqueueing: Bool = false) throws {
         if unqueueing {

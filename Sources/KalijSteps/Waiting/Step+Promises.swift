@@ -31,7 +31,7 @@ extension Step {
         try Promises(step: self).wait(for: other.id, StoredHandler(ForwardPromise(follower: promise.id)))
     }
 
-    /// Lets `handler` wait for a promise. Several handlers may wait for a promise; each is called once, in the order of
+    /// Registers `handler` to wait for a promise. Several handlers may wait for a promise; each is called once, in the order of
     /// the calls of this function.
     /// - Throws: `HandlerError` if the handler cannot be stored; `StoreError`.
     public func then<Value, H: Handler>(
@@ -40,7 +40,7 @@ extension Step {
         try Promises(step: self).wait(for: promise.id, StoredHandler(handler))
     }
 
-    /// Lets `handler` wait for a promise and settle a new promise with its result.
+    /// Registers `handler` to wait for a promise and to settle a new promise with its result.
     /// - Parameters:
     ///   - duration: the new promise is rejected if the handler has not settled it within this time.
     ///   - handler: the handler to call, with its bound values.

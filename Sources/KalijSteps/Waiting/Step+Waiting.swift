@@ -5,15 +5,15 @@ import KalijXML
 import FoundationEssentials
 
 extension Step {
-    /// Queues a request and lets `handler` wait for the outcome, in this or in any later process.
+    /// Enqueues a request and registers `handler` for the outcome, in this or in any later process.
     ///
-    /// Exactly one outcome reaches the handler, once: the responder's answer or refusal; a timeout; or an invalidation,
-    /// if the session of the request is lost or the account is logged out. The deadline also passes while no process
-    /// runs. But an answer that is on its way at the start of a process comes first.
+    /// Exactly one outcome reaches the handler, once: the responder's result or error; a timeout; or an invalidation, if the
+    /// session of the request is lost or the account is logged out. The deadline also passes while no process runs, but a
+    /// response that is in transit at the start of a process takes precedence.
     ///
     /// - Parameters:
-    ///   - request: an `<iq/>` of type get or set. Without `to` the account itself is asked, that is, the server on its
-    ///     behalf (RFC 6120 10.3.3). The request gets an id that nobody can guess.
+    ///   - request: an `<iq/>` of type get or set. Without `to` it is addressed to the account itself, that is, to the server on
+    ///     its behalf (RFC 6120 10.3.3). The request gets an id that nobody can guess.
     ///   - duration: the longest time for the answer.
     ///   - handler: the handler to call, with its bound values.
     /// - Returns: the id of the request.
@@ -85,7 +85,7 @@ extension Step {
         try handlers.call(callback, input, overriding: overriding, in: self)
     }
 
-    /// Tells a handler bound by another handler that no call will come.
+    /// Notifies a handler bound by another handler that it will not be called.
     /// - Throws: `HandlerError`, or what the handler throws.
     public func invalidate<Input>(
         _ callback: Callback<Step, Input>, _ reason: Invalidation, overriding: [String: any Encodable] = [:]
@@ -98,7 +98,7 @@ extension Element {
     /// An `<iq/>` with a request.
     /// - Parameters:
     ///   - type: `get` or `set`.
-    ///   - recipient: the address to ask; nil is the account itself.
+    ///   - recipient: the addressee; nil is the account itself.
     public static func request(_ type: RequestType, _ payload: Element, to recipient: JID? = nil) -> Element {
         var attributes = ["type": type.rawValue]
         attributes["to"] = recipient?.description

@@ -1,9 +1,9 @@
 import CSQLite
 
-/// Keeps the statements of an application to the tables of applications.
+/// Restricts the statements of an application to the tables of applications.
 ///
-/// While preparing a statement, SQLite asks for each action of the statement whether the action is allowed, and refuses the
-/// statement otherwise. The guard is against mistakes: code in the same process can always open the file by itself.
+/// While preparing a statement, SQLite calls the authorizer for each action of the statement, and rejects the statement if an
+/// action is denied. The guard is against mistakes: code in the same process can always open the file by itself.
 final class Confinement {
     /// The allowed actions.
     enum Limits {
@@ -17,9 +17,9 @@ final class Confinement {
     /// The last refusal, in words.
     private var refusal: String?
 
-    /// - Parameter handle: of the connection. The connection is closed before this object goes.
+    /// - Parameter handle: of the connection, which is closed before this object is freed.
     init(of handle: OpaquePointer) {
-        // lives: as long as the database, which owns this object and closes the connection before the object goes
+        // lives: as long as the database, which owns this object and closes the connection before the object is freed
         sqlite3_set_authorizer(
             handle,
             { context, action, first, second, _, _ in
@@ -31,7 +31,7 @@ final class Confinement {
             Unmanaged.passUnretained(self).toOpaque())  // lives: as above
     }
 
-    /// Runs `body`; statements prepared by `body` may do no more than `limits` say.
+    /// Runs `body`; statements prepared by `body` may do no more than `limits` permit.
     func hold<Result>(_ limits: Limits, _ body: () throws -> Result) throws -> Result {
         (self.limits, refusal) = (limits, nil)
         defer { self.limits = nil }
@@ -43,8 +43,8 @@ final class Confinement {
         }
     }
 
-    /// The beginning of the names of an application's tables: the application's name, with an underscore for each character that
-    /// is neither letter nor digit.
+    /// The prefix of the names of an application's tables: the application's name, with an underscore for each character that is
+    /// neither letter nor digit.
     static func prefix(of application: String) -> String {
         String(application.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
@@ -64,7 +64,7 @@ final class Confinement {
     private func mayTouchRows(_ action: Int32, _ table: String, _ column: String, of applications: [String]) -> Bool {
         switch action {
         case SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE: true
-        // A reference to an account, so that rows go with their account.
+        // A reference to an account, so that rows are deleted with their account.
         case SQLITE_READ where table == "account" && column == "id": true
         case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
             applications.contains { Self.isOwn(table, of: $0) }
@@ -77,11 +77,11 @@ final class Confinement {
         case SQLITE_CREATE_TABLE, SQLITE_DROP_TABLE, SQLITE_CREATE_VIEW, SQLITE_DROP_VIEW, SQLITE_CREATE_VTABLE,
             SQLITE_DROP_VTABLE, SQLITE_ANALYZE:
             Self.isOwn(first, of: application)
-        // The table comes second.
+        // The table is the second argument.
         case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX, SQLITE_CREATE_TRIGGER, SQLITE_DROP_TRIGGER:
             Self.isOwn(second, of: application)
                 && (Self.isOwn(first, of: application) || first.hasPrefix("sqlite_autoindex_"))
-        // The database comes first.
+        // The database is the first argument.
         case SQLITE_ALTER_TABLE: Self.isOwn(second, of: application)
         case SQLITE_REINDEX: true
         // SQLite's own lists, changed by no other statements than those above.

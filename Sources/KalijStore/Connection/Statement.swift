@@ -147,7 +147,7 @@ extension Statement {
 
     private func isCalled(_ name: StaticString, _ column: Int32) -> Bool {
         guard let known = sqlite3_column_name(handle, column) else { return false }
-        // A static string holds for ever and ends with a zero byte; SQLite's name holds until the statement is finalized.
+        // A static string holds forever and ends with a zero byte; SQLite's name holds until the statement is finalized.
         let wanted = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
         return sqlite3_stricmp(wanted, known) == 0
     }
@@ -208,7 +208,7 @@ public struct Row {
     private func column(_ name: StaticString?) -> Int32 {
         guard let name else { return 0 }
         guard let column = statement.column(name) else {
-            // traps: name and statement are both written in our sources; nothing from outside makes either.
+            // traps: name and statement are both written in this program's sources; nothing from outside makes either.
             preconditionFailure("\"\(statement.sql)\" has no column \(name)")
         }
         return column

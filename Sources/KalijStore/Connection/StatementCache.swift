@@ -1,13 +1,13 @@
 /// Prepared statements, by the addresses of their texts.
 ///
-/// A statement takes some kilobytes. Many are used once in a session, so that a process that keeps all would carry most of them for
-/// nothing: what was not used in the last 96 to 192 uses is let go of.
+/// A statement takes some kilobytes. Many are used once in a session, and a process that kept all would hold most of them for
+/// nothing: a statement that was not used in the last 96 to 192 uses is finalized.
 struct StatementCache {
     private var recent: [UInt: Statement] = [:]
     private var earlier: [UInt: Statement] = [:]
     private var uses = 0
 
-    /// More than any step needs to come by each of its statements, so that nothing is prepared again and again.
+    /// More uses than any step needs for all of its statements, so that nothing is prepared again and again.
     private static let generation = 96
 
     /// The statement for the text at `key`, made by `prepare` if it is not here.

@@ -1,7 +1,7 @@
 /// A change of a database's tables.
 ///
 /// A database keeps the names of its migrations, so each migration runs once. A released migration keeps its name and
-/// its script for ever.
+/// its script forever.
 public struct Migration: Sendable {
     /// Unique in a database: the owner and a number, `messages/2`. Kalij's own names have no full stop before the
     /// slash; an application's begin with a domain of its author, `org.example.bot/1`, and are no sign of a newer

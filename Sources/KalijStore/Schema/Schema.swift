@@ -1,7 +1,7 @@
 /// The tables of a kind of database, as migrations.
 ///
-/// A database from before migrations had names stays unchanged until a migration is missing: until then the older
-/// software can go on using the database.
+/// A database from before migrations had names stays unchanged until a migration is missing: until then the older software can
+/// continue to use the database.
 public struct Schema: Sendable {
     /// Marks a file as a database of this kind (SQLite's `application_id`).
     public let applicationID: Int32

@@ -1,7 +1,7 @@
 import KalijText
 
-/// Follows the redirects of a GET or HEAD, three at most (RFC 9110, 15.4). The caller starts the next transfer, whose
-/// address is judged like the first.
+/// Follows the redirects of a GET or HEAD, three at most (RFC 9110, 15.4). The caller starts the next transfer, whose address is
+/// checked like the first.
 ///
 ///     var redirects = Redirects()
 ///     if let next = try redirects.next(after: request, head) { transport.start(next, body: nil, handler) }
@@ -13,8 +13,8 @@ public struct Redirects: Sendable {
 
     public init() {}
 
-    /// - Returns: the next request; nil if the response is no redirect, or the answer to a PUT, which is never sent on.
-    ///   The fields of the request go along only to the same host.
+    /// - Returns: the next request; nil if the response is no redirect, or the response to a PUT, which is never redirected. The
+    ///   fields of the request are sent only to the same host.
     /// - Throws: ``TransferFailure`` (`redirect`) for the fourth redirect, without a Location, or not to `https`.
     public mutating func next(
         after request: TransferRequest, _ head: ResponseHead

@@ -2,7 +2,7 @@ import CCurl
 
 /// A checked URL of a file: `https`, with a host, without a user name and a fragment.
 ///
-/// Read by libcurl, which also connects: two readers of different opinions on the host would be a way around the rules.
+/// Read by libcurl, which also connects: two readers of different opinions on the host would allow the rules to be bypassed.
 public struct TransferURL: Sendable, Hashable {
     /// Of the text of a URL, in bytes.
     static let limit = 8 * 1024
@@ -35,7 +35,7 @@ public struct TransferURL: Sendable, Hashable {
         self.host = host.lowercased()
     }
 
-    /// A URL in libcurl's hands.
+    /// A handle of libcurl's for a URL.
     private final class Parts {
         private let curl: CurlLibrary
         private let handle: OpaquePointer

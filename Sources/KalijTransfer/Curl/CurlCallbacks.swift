@@ -1,6 +1,6 @@
 import CCurl
 
-/// Brings libcurl's callbacks to their objects.
+/// Dispatches libcurl's callbacks to their objects.
 enum CurlCallbacks {
     // The pointer was given to libcurl by CurlMulti or CurlEasy, and the multi keeps both objects longer than libcurl
     // the pointer.

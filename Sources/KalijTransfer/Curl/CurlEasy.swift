@@ -2,8 +2,8 @@ import CCurl
 import COpenSSL
 import Glibc
 
-/// A transfer's handle in libcurl, with what libcurl keeps addresses of. `CurlMulti` gives the handle up before this
-/// object goes.
+/// A transfer's handle in libcurl, with everything whose address libcurl keeps. `CurlMulti` gives the handle up before this
+/// object is freed.
 final class CurlEasy {
     let handle: UnsafeMutableRawPointer
     private let curl: CurlLibrary
@@ -26,12 +26,12 @@ final class CurlEasy {
         errorText.deallocate()
     }
 
-    /// Asks for bytes again after ``WithheldLastBlock/Portion/held``.
+    /// Requests bytes again after ``WithheldLastBlock/Portion/held``.
     func goOn() { _ = curl.functions.easy_pause(handle, CURLPAUSE_CONT) }
 
-    /// Whether TLS stands.
+    /// Whether TLS is established.
     var isConnected: Bool { offset(CURLINFO_APPCONNECT_TIME_T) > 0 }
-    /// Seconds, 0 without the field; a date counts from our clock.
+    /// Seconds, 0 without the field; a date counts from this machine's clock.
     var retryAfter: Int64 { offset(CURLINFO_RETRY_AFTER) }
 
     private func offset(_ info: CURLINFO) -> Int64 {
@@ -55,8 +55,7 @@ final class CurlEasy {
 
     // MARK: Setting
 
-    /// - Throws: ``TransferFailure``: `invalidRequest`, `configuration`, or `libraryMissing` if libcurl does not know
-    ///   an option.
+    /// - Throws: ``TransferFailure``: `invalidRequest`, `configuration`, or `libraryMissing` if libcurl does not support an option.
     func configure(for request: TransferRequest, url: TransferURL, length: Int64?) throws(TransferFailure) {
         try set(CURLOPT_URL, url.text)
         try set(CURLOPT_PROTOCOLS_STR, "https")
@@ -187,7 +186,7 @@ final class CurlEasy {
 
     // MARK: Failing
 
-    /// A result of libcurl in our terms, with libcurl's words.
+    /// A result of libcurl as a ``TransferFailure``, with libcurl's words.
     func failure(_ code: CURLcode) -> TransferFailure {
         let words = errorText.baseAddress.map { String(cString: $0) } ?? ""
         return TransferFailure(Self.codes[code.rawValue] ?? .system, words.isEmpty ? curl.text(of: code) : words)

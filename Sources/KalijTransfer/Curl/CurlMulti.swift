@@ -3,7 +3,7 @@ import KalijTransport
 
 /// libcurl for a single transfer: a paused transfer is paused by calling its libcurl no more.
 ///
-/// libcurl must not be called from within its own callbacks, and these call our callers, who do as they like. So
+/// libcurl must not be called from within its own callbacks, and these call the transport's callers, which may call anything. So
 /// everything that needs libcurl waits until libcurl has returned.
 final class CurlMulti {
     let curl: CurlLibrary

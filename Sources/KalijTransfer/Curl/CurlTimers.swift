@@ -31,7 +31,7 @@ final class CurlTimers {
 
     // MARK: Waiting
 
-    /// While held, nothing happens: libcurl is told of no socket and of no time.
+    /// While held, nothing happens: no socket and no time is reported to libcurl.
     var isHeld = false {
         didSet {
             guard isHeld != oldValue else { return }
@@ -90,7 +90,7 @@ final class CurlTimers {
 
     private func ready(_ socket: Int32, _ readiness: Readiness) {
         var events: Int32 = 0
-        // After a hang-up there may be a response to read. libcurl, told of an error, would not look.
+        // After a hang-up there may be a response to read, which libcurl would not read after an error.
         if !readiness.isDisjoint(with: [.readable, .hangup]) { events |= CURL_CSELECT_IN }
         if !readiness.isDisjoint(with: [.writable, .hangup]) { events |= CURL_CSELECT_OUT }
         act?(socket, events)

@@ -69,15 +69,14 @@ final class CurlTransfer: Transfer {
         if exchange.request.method == .put {
             if !paused { planGoingOn() }
         } else if paused {
-            // A connection that is being made goes on, and stands still with the first line of the response.
+            // A connection that is being made continues, and pauses with the first line of the response.
             multi?.waits.isHeld = exchange.hasHead
         } else {
             multi?.waits.isHeld = false
         }
     }
 
-    /// Lets libcurl know in the loop's next turn: libcurl calls back at once, and the caller is not to get events within
-    /// a call of its own.
+    /// Resumes libcurl in the loop's next turn: libcurl calls back at once, and the caller must not get events within a call of its own.
     private func planGoingOn() {
         guard multi != nil, !isGoingOnPlanned else { return }
         isGoingOnPlanned = true
@@ -96,7 +95,7 @@ final class CurlTransfer: Transfer {
         exchange.tellEnd()
     }
 
-    /// libcurl has come to an end by itself.
+    /// libcurl has ended the transfer by itself.
     func curlEnded(_ code: CURLcode) {
         if code == CURLE_OK {
             exchange.finish(isOrderly: true)
@@ -119,7 +118,7 @@ final class CurlTransfer: Transfer {
         return multi == nil ? nil : easy?.handle
     }
 
-    /// Off the multi: the handle goes, and the caller is told.
+    /// After removal from the multi: frees the handle, and reports the end to the caller.
     func tellEnd() {
         easy = nil
         exchange.tellEnd()
@@ -147,8 +146,8 @@ final class CurlTransfer: Transfer {
 
     /// Called by libcurl from time to time, and always before a connection is closed.
     ///
-    /// A server that refuses a PUT closes while we write. Its answer has arrived before the reset, but libcurl, once
-    /// writing has failed, does not read on.
+    /// A server that refuses a PUT closes the connection during the upload. Its response has arrived before the reset, but
+    /// libcurl, once writing has failed, does not read on.
     func turned() {
         guard exchange.request.method == .put, !exchange.isOver, easy?.isConnected == true, sockets?.isDead == true
         else {
@@ -168,7 +167,7 @@ final class CurlTransfer: Transfer {
     }
 
     /// What libcurl has read already arrives though the transfer is paused, and libcurl reads no more. libcurl's own pause is not
-    /// used for reading: 7.88 hands over the lines of a head that comes meanwhile as one, and ends the process now and then.
+    /// used for reading: 7.88 delivers the lines of a head that arrives meanwhile as one, and sometimes ends the process.
     private func keepPaused() {
         if exchange.isPaused, !exchange.isOver, exchange.request.method != .put { multi?.waits.isHeld = true }
     }

@@ -2,9 +2,9 @@ import KalijTransport
 
 /// Moves files with libcurl, which is loaded when the first transfer begins.
 ///
-/// Each transfer has a connection of its own: none is kept, so no transfer gets an address judged for another, or the
-/// rest of a connection that was given up. Redirects, cookies, proxies and passwords of the user's files are not used.
-/// A transport that goes cancels its transfers.
+/// Each transfer has a connection of its own: none is kept, so no transfer gets an address judged for another, or the rest of a
+/// connection that was given up. Redirects, cookies, proxies and passwords of the user's files are not used. A transport cancels
+/// its transfers when it is freed.
 public final class CurlTransport: FileTransport {
     private let loop: any TransferLoop
     /// Those that have begun.
@@ -15,7 +15,7 @@ public final class CurlTransport: FileTransport {
         self.init(loop: loop, addresses: [])
     }
 
-    /// - Parameter addresses: for tests: `host:port:address,address`, instead of asking the DNS.
+    /// - Parameter addresses: for tests: `host:port:address,address`, instead of a DNS query.
     init(loop: any TransferLoop, addresses: [String]) {
         self.loop = loop
         self.addresses = addresses

@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 import KalijTransport
 
-/// The sockets of a transfer: which addresses they may lead to, and how they end.
+/// The sockets of a transfer: which addresses they may connect to, and how they end.
 final class TransferSockets {
     /// For a host of the own server: the address at which the server was reached.
     private let server: [UInt8]

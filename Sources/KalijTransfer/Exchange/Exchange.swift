@@ -25,7 +25,7 @@ final class Exchange {
 
     /// Nothing more is to be sent or taken.
     var isOver: Bool { isCancelled || end != nil }
-    /// Whether the head of the response has come.
+    /// Whether the head of the response is complete.
     var hasHead: Bool { response.isHeadComplete }
     /// Bytes handed over and taken.
     var moved: Int64 { (upload?.handed ?? 0) + response.received }
@@ -63,15 +63,15 @@ final class Exchange {
     // MARK: Taking
 
     /// Takes a line of a head, with its ending.
-    /// - Parameter retryAfter: seconds, asked for if the head has the field.
-    /// - Returns: whether to go on.
+    /// - Parameter retryAfter: seconds, queried if the head has the field.
+    /// - Returns: whether to continue.
     func takeLine(_ line: UnsafeRawBufferPointer, retryAfter: () -> Int64?) -> Bool {
         guard !isOver else { return false }
         do throws(TransferFailure) {
             let head = try response.take(line, isSent: upload?.isComplete == true, retryAfter: retryAfter)
             guard let head else { return true }
             event(.head(head))
-            // Nothing of the rest counts, and a server that refuses may close while we write.
+            // Nothing of the rest counts, and a server that refuses may close during the upload.
             if !response.hasBody { finish(isOrderly: response.isSuccess || request.method == .head) }
         } catch {
             fail(error)
@@ -80,7 +80,7 @@ final class Exchange {
     }
 
     /// Takes bytes of the response's body.
-    /// - Returns: whether to go on.
+    /// - Returns: whether to continue.
     func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !isOver else { return false }
         response.received += Int64(bytes.count)
@@ -107,14 +107,14 @@ final class Exchange {
         settle(.failed(failure), isOrderly: false)
     }
 
-    /// There are no more events, not even of an end that waits to be told.
+    /// There are no more events, not even of an end that is still to be reported.
     func cancel() {
         let isFirst = !isOver
         isCancelled = true
         if isFirst { settled?(false) }
     }
 
-    /// Tells the caller the end, once, after everything else has been cleaned up.
+    /// Reports the end to the caller, once, after everything else has been cleaned up.
     func tellEnd() {
         upload = nil
         settled = nil

@@ -7,7 +7,7 @@ struct SpeedMeasure {
 
     init(_ limits: TransferLimits) { self.limits = limits }
 
-    /// Forgets the past: while the transfer cannot move, or is not to.
+    /// Drops earlier samples: while the transfer cannot progress, or must not.
     mutating func reset() { samples = [] }
 
     /// Takes a sample.

@@ -1,4 +1,4 @@
-/// The body of a PUT on its way to libcurl; nothing of its last block leaves before ``release()``.
+/// The body of a PUT, as passed to libcurl; nothing of its last block is sent before ``release()``.
 final class WithheldLastBlock {
     /// Of the last block, in bytes.
     static let lastBlock: Int64 = 16 * 1024
@@ -27,7 +27,7 @@ final class WithheldLastBlock {
     }
 
     var isComplete: Bool { handed == length }
-    /// The caller is to be told.
+    /// The caller is to be notified.
     var isAtSeal: Bool { handed == boundary && !isSealed }
     /// Waits for the release.
     var isHeld: Bool { isSealed && !isReleased }
@@ -41,7 +41,7 @@ final class WithheldLastBlock {
         return true
     }
 
-    /// Whether to tell the caller, four times a second and at the end.
+    /// Whether to notify the caller, four times a second and at the end.
     func isProgressDue(now: Double) -> Bool {
         guard now >= nextProgress || isComplete else { return false }
         nextProgress = now + 0.25

@@ -3,13 +3,13 @@ import KalijTransport
 /// Moves files over HTTP. ``CurlTransport`` is the type of Linux; a platform with a transfer service of its own brings
 /// another, and the simulator too.
 ///
-/// Belongs to a thread, as do its transfers; events come on that thread.
+/// Belongs to a thread, as do its transfers; events are delivered on that thread.
 public protocol FileTransport: AnyObject {
     /// Begins a transfer.
     /// - Parameters:
     ///   - body: the body of a PUT; nil for the other methods.
     ///   - event: called from the loop, never from within this call. The handler may call everything of the transfer.
-    /// - Returns: the transfer, which goes on whether the caller keeps it or not.
+    /// - Returns: the transfer, which continues whether the caller keeps it or not.
     func start(
         _ request: TransferRequest, body: (any UploadBody)?, _ event: @escaping (TransferEvent) -> Void
     ) -> any Transfer
@@ -32,7 +32,7 @@ public protocol Transfer: AnyObject {
     /// Stops reading and writing until ``resume()``. A paused transfer is never too slow.
     func pause()
     func resume()
-    /// Lets the last block of a PUT leave, after ``TransferEvent/seal``.
+    /// Sends the last block of a PUT, after ``TransferEvent/seal``.
     func releaseLastBlock()
     /// Sets how many bytes the system may hold for sending (SO_SNDBUF), now or as soon as there is a socket.
     func limitSendBuffer(to bytes: Int)

@@ -9,7 +9,7 @@ public struct ResponseHead: Sendable, Equatable {
     /// The length of the body in bytes, as announced; nil if the end of the connection or a chunk of length 0 ends the
     /// body. For the answer to a HEAD: of the body that a GET would get.
     public let contentLength: Int64?
-    /// Seconds to wait before the next request (RFC 9110, 10.2.3); a date counts from our own clock.
+    /// Seconds to wait before the next request (RFC 9110, 10.2.3); a date counts from this machine's clock.
     public let retryAfter: Int64?
 
     public init(status: Int, fields: [HeaderField], contentLength: Int64?, retryAfter: Int64? = nil) {

@@ -22,7 +22,7 @@ public struct TransferFailure: Error, Equatable, Sendable, CustomStringConvertib
         public static let tooSlow = Code("tooSlow")
         /// No connection in time.
         public static let timeout = Code("timeout")
-        /// The response breaks HTTP or a rule of ours: its head is too large, a PUT is answered as done before its last
+        /// The response violates HTTP or a rule of this module: its head is too large, a PUT is answered as done before its last
         /// byte, the body is compressed.
         public static let protocolError = Code("protocolError")
         /// A redirect that is not followed: too many, or not to `https`.
@@ -33,7 +33,7 @@ public struct TransferFailure: Error, Equatable, Sendable, CustomStringConvertib
         public static let invalidRequest = Code("invalidRequest")
         /// The body of a PUT cannot be read, or is shorter than its length.
         public static let source = Code("source")
-        /// A setting is of no use, such as a CA file that cannot be read.
+        /// A setting is unusable, such as a CA file that cannot be read.
         public static let configuration = Code("configuration")
         /// Out of memory or descriptors, and other failures of this machine.
         public static let system = Code("system")
@@ -57,7 +57,7 @@ public struct TransferFailure: Error, Equatable, Sendable, CustomStringConvertib
     /// By code.
     public static func == (one: Self, other: Self) -> Bool { one.code == other.code }
 
-    /// Whether the server cannot have seen the request: no connection stood.
+    /// Whether the server cannot have seen the request: no connection was established.
     public var isUnsent: Bool {
         [
             .refusedAddress, .name, .connect, .tls, .certificate, .timeout, .libraryMissing, .invalidRequest,

@@ -23,7 +23,7 @@ final class CurlLibrary: @unchecked Sendable {
         }
     }
 
-    /// The first version with all options that we set, 7.87.0.
+    /// The first version with all options in use, 7.87.0.
     private static let leastVersion: UInt32 = 0x07_57_00
 
     // lives: as long as the process, as the library does

@@ -1,4 +1,4 @@
-/// A response on its way: its head, checked, and the number of bytes of its body.
+/// A response that is being received: its head, checked, and the number of bytes of its body.
 struct Response {
     private let method: TransferRequest.Method
     private let isPart: Bool
@@ -12,7 +12,7 @@ struct Response {
         isPart = request.offset != nil
     }
 
-    /// Whether the body is wanted.
+    /// Whether the body is to be read.
     var hasBody: Bool { method == .get && (status == 200 || status == 206) }
     var isSuccess: Bool { status.map { (200..<300).contains($0) } ?? false }
 

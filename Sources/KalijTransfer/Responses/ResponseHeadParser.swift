@@ -5,7 +5,7 @@ struct ResponseHeadParser {
     /// Of a response: more than any server needs.
     static let limit = 64 * 1024
 
-    /// A final head, without what has to be asked of curl.
+    /// A final head, without the values that curl supplies.
     struct Head: Equatable {
         let status: Int
         let fields: [HeaderField]
@@ -58,7 +58,7 @@ struct ResponseHeadParser {
         return Head(status: status, fields: fields, contentLength: encodings.isEmpty ? length : nil)
     }
 
-    /// The same number may come several times (RFC 9110, 8.6).
+    /// The same number may occur several times (RFC 9110, 8.6).
     private func contentLength() throws(TransferFailure) -> Int64? {
         let lengths = Set(
             values(of: "content-length").flatMap { $0.parts(at: ",") }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// The addresses to which an address from a stranger may lead: those of the public Internet (IANA's special-purpose registries, RFC
-/// 6890). Otherwise whoever sends us a link, or a push endpoint, would reach the devices around us.
+/// The addresses to which a host named by a stranger may resolve: those of the public Internet (IANA's special-purpose
+/// registries, RFC 6890). Otherwise a link or a push endpoint from a stranger would reach devices of the local network.
 ///
-/// Judged are addresses, after a name has been resolved and before connecting, because a name may lead anywhere.
+/// The rule applies to addresses, after a name has been resolved and before connecting, because a name may resolve to any address.
 public enum AddressRule {
     /// An address range: the first `bits` bits of `bytes`.
     private struct Range {
@@ -62,10 +62,10 @@ public enum AddressRule {
     private static let local6 = Range(7, 0xfc)
 
     /// Whether a file on a host of the account's own server may be at `address`, though the address is not public: the server
-    /// itself was reached at a private address. A name proves nothing, because whoever answers for the name chooses the addresses.
+    /// itself was reached at a private address. A name proves nothing, because whoever controls the name chooses the addresses.
     ///
-    /// A server at home may have its files on another machine of the network, and a server on this machine, too; only a server on
-    /// this machine may have its files on this machine.
+    /// A server in a private network may have its files on another machine of the network, as may a server on this machine; only
+    /// a server on this machine may have its files on this machine.
     package static func isBeside(_ address: some Collection<UInt8>, server: some Collection<UInt8>) -> Bool {
         let (address, server) = (plain(address), plain(server))
         if address == server { return !address.isEmpty }

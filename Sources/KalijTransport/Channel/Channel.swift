@@ -25,8 +25,8 @@ protocol Channel: AnyObject {
     var socket: SocketIO { get }
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome
     func write(_ bytes: UnsafeRawBufferPointer) -> WriteOutcome
-    /// Tells the peer that no more bytes follow: close_notify in TLS, nothing otherwise. May be called again until the
-    /// notice is written.
+    /// Notifies the peer that no more bytes follow: close_notify in TLS, nothing otherwise. May be called again until the notice
+    /// is written.
     func endWriting() -> WriteOutcome
 }
 

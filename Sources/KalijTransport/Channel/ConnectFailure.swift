@@ -8,21 +8,21 @@ public struct ConnectFailure: Error, Sendable, CustomStringConvertible {
         case untrusted
         /// TLS could not be agreed on.
         case tls
-        /// Nobody answers, or the way is closed.
+        /// No address accepts a connection, or the network is unreachable.
         case unreachable
         /// The DNS gave no answer.
         case noAnswer
-        /// The DNS knows no such name.
+        /// The DNS reports that the name does not exist.
         case noSuchName
         /// The domain offers no such service (a SRV record with the target ".").
         case noService
-        /// A setting is of no use, such as a CA file that cannot be read.
+        /// A setting is unusable, such as a CA file that cannot be read.
         case configuration
     }
 
     /// An attempt to reach an address.
     public struct Attempt: Sendable, Equatable, CustomStringConvertible {
-        /// The looked-up name.
+        /// The resolved name.
         public let host: String
         /// The address in numbers; nil if the attempt failed before.
         public let address: String?

@@ -6,28 +6,27 @@ public enum DirectTLS: Sendable, Hashable {
     case only
     /// Both kinds of records, in the order of their priorities, and direct TLS first within a priority; without any,
     /// STARTTLS on port 5222.
-    /// With an override, STARTTLS: nothing says that the port begins with TLS.
+    /// With an override, STARTTLS: nothing indicates that the port begins with TLS.
     case preferred
 }
 
-/// The addresses that are connected to: the judged address is the one that the socket connects to, so that a name whose addresses change
-/// between two look-ups leads nowhere else.
+/// The addresses that may be connected to. The check applies to the address that the socket connects to, so that a name whose
+/// addresses change between two look-ups cannot bypass it.
 public enum AllowedAddresses: Sendable, Equatable {
     case all
     /// Of the public Internet (``AddressRule``), for a name that a stranger has chosen.
     case publicOnes
 }
 
-/// Where a connection is to go.
+/// The target of a connection.
 public struct ConnectionTarget: Sendable {
     /// The XMPP domain in ASCII, or an address.
     public var domain: String
     /// A host and port to connect to, instead of the DNS answer for the domain.
     public var override: (host: String, port: UInt16)?
     public var directTLS: DirectTLS
-    /// The address that worked last: tried at once, while the DNS is asked. The DNS's answers join the race when this
-    /// address has failed, or has not answered within the stagger. Not used where `override` or `directTLS` do not
-    /// allow the address any more.
+    /// The address that worked last: tried at once, while the DNS is queried. The DNS's answers join the race when this address
+    /// has failed, or has not answered within the stagger. Not used where `override` or `directTLS` no longer permit the address.
     public var remembered: Endpoint?
     /// The addresses that the connection is restricted to, independent of the DNS answers.
     public var addresses: AllowedAddresses
@@ -44,9 +43,32 @@ public struct ConnectionTarget: Sendable {
     }
 }
 
+<<<<<<< HEAD:Sources/KalijTransport/Channel/ConnectionTarget.swift
+=======
+extension ConnectionTarget {
+    /// The remembered address and its route; nil where the target no longer permits them, or where there is no DNS to wait for.
+    var rememberedRoute: (route: Route, address: SocketAddress)? {
+        guard let remembered, !SocketAddress.isLiteral(override?.host ?? domain),
+            let address = SocketAddress(literal: remembered.address, port: remembered.port)
+        else { return nil }
+        let route = Route(host: remembered.host, port: remembered.port, directTLS: remembered.directTLS)
+        let isAllowed =
+            if let overridden { route == overridden } else {
+                directTLS == .preferred || route.directTLS == (directTLS == .only)
+            }
+        return isAllowed ? (route, address) : nil
+    }
+
+    /// The route of the override.
+    var overridden: Route? {
+        override.map { Route(host: $0.host, port: $0.port, directTLS: directTLS == .only) }
+    }
+}
+
+>>>>>>> words4:Sources/KalijTransport/Connecting/ConnectionTarget.swift
 /// The address reached by a connection.
 public struct Endpoint: Sendable, Equatable, CustomStringConvertible {
-    /// The looked-up name: the SRV target, the override or the domain.
+    /// The resolved name: the SRV target, the override or the domain.
     public let host: String
     /// The address in numbers.
     public let address: String
@@ -77,16 +99,16 @@ public struct ConnectionLimits: Sendable {
     public var tcp = 10.0
     /// For the next bytes of a TLS handshake: a slow link may take longer for all of them.
     public var tls = 15.0
-    /// For a whole TLS handshake, so that a peer who sends a byte at a time does not hold us for ever.
+    /// For a whole TLS handshake, so that a peer that sends a byte at a time cannot prolong it without end.
     public var wholeTLS = 60.0
     /// Before the next address is tried beside an address that has not answered (RFC 8305 5).
     public var stagger = 0.25
-    /// For IPv6 addresses when the IPv4 addresses are known (RFC 8305 3).
+    /// For IPv6 addresses when the IPv4 addresses have arrived (RFC 8305 3).
     public var resolution = 0.05
-    /// For writing the queued bytes, and for the peer to take note, when a connection is closed. A process told to let
-    /// go has a second for everything, on a busy machine, too.
+    /// For writing the queued bytes, and for the peer to respond, when a connection is closed. A process that has to release the
+    /// fence has a second foreverything, even on a busy machine.
     public var closing = 0.5
-    /// How many hosts of a domain, and addresses of a host, are tried: DNS answers are no reason to go on for hours.
+    /// How many hosts of a domain, and addresses of a host, are tried: DNS answers must not prolong the attempt for hours.
     public var alternatives = 16
 
     public init() {}

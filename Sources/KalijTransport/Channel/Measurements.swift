@@ -1,6 +1,6 @@
 import Glibc
 
-/// The bytes on a socket since the connection stood: with everything of TLS, without the headers of TCP and IP.
+/// The bytes on a socket since the connection was established: with everything of TLS, without the headers of TCP and IP.
 public struct Traffic: Sendable, Equatable {
     public var received: Int
     public var sent: Int
@@ -11,8 +11,8 @@ public struct Traffic: Sendable, Equatable {
     }
 }
 
-/// The kernel's estimate of a connection's round trip (RFC 6298 2), in seconds. A proxy or a VPN that ends TCP hides
-/// the way behind it.
+/// The kernel's estimate of a connection's round trip (RFC 6298 2), in seconds. A proxy or a VPN that terminates TCP hides the
+/// path behind it.
 public struct RoundTrip: Sendable, Equatable {
     /// SRTT.
     public var smoothed: Double
@@ -24,7 +24,7 @@ public struct RoundTrip: Sendable, Equatable {
         self.variance = variance
     }
 
-    /// Asks the kernel; nil for a socket that is closed, or not TCP's, or without a measurement.
+    /// Queries the kernel; nil for a socket that is closed, or not TCP's, or without a measurement.
     init?(of descriptor: Int32) {
         var info = tcp_info()
         var size = socklen_t(MemoryLayout<tcp_info>.size)

@@ -21,7 +21,7 @@ struct SocketAddress: Equatable {
 
     /// Takes over an address from the resolver.
     init?(taking address: UnsafePointer<sockaddr>) {
-        // The family says which structure lies there.
+        // The family determines the structure.
         switch Int32(address.pointee.sa_family) {  // fits: 16 bits
         case AF_INET:
             let found = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee }
@@ -59,7 +59,7 @@ struct SocketAddress: Equatable {
     var family: Int32 { Int32(storage.ss_family) }  // fits: 16 bits
 
     var port: UInt16 {
-        // The port stands in the same place for both families.
+        // The port is at the same offset for both families.
         withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) }
     }
 

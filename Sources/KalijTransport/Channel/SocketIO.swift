@@ -10,14 +10,14 @@ final class SocketIO {
     private(set) var lastError: Int32 = 0
     /// The peer has ended its side, and everything was read.
     private(set) var isAtEnd = false
-    /// The bytes that came and went.
+    /// The received and sent bytes.
     private(set) var traffic = Traffic()
     /// Whether the peer's first bytes to OpenSSL were those of HTTP: a network's sign-in page answers in place of the
     /// server.
     private(set) var answersInHTTP: Bool?
     /// Seconds that the TCP connection took.
     let connectTime: Double
-    /// There was less to read than asked for: the next read would only hear `EAGAIN`.
+    /// There was less to read than requested: the next read would only return `EAGAIN`.
     private var isStarved = false
     /// How many readings are still acknowledged at once.
     private var promptReadings = promptAnswers
@@ -46,12 +46,12 @@ final class SocketIO {
         close()
     }
 
-    /// Ends our side of the TCP connection.
+    /// Ends the client's side of the TCP connection.
     func endWriting() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Has the kernel hold back a segment that is not full, at most 200 ms: what is written next leaves with it.
+    /// Makes the kernel hold back a segment that is not full, at most 200 ms: what is written next leaves with it.
     func hold(_ holds: Bool) {
         var on: Int32 = holds ? 1 : 0
         setsockopt(descriptor, SOL_TCP, TCP_CORK, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -85,14 +85,14 @@ final class SocketIO {
         return result
     }
 
-    /// Has the kernel acknowledge the read bytes at once while the peer may be answering: a negotiation, a page of the
-    /// archive. A server with Nagle's algorithm (Prosody 0.12) holds each small write back until the write before is
-    /// acknowledged, and the kernel delays the acknowledgement, hoping for data to send along: 40 ms each time, two
-    /// thirds of the time of a page (measured; RFC 896, RFC 1122 section 4.2.3.2).
+    /// Makes the kernel acknowledge the read bytes at once while the peer may be answering: a negotiation, a page of the archive.
+    /// A server with Nagle's algorithm (Prosody 0.12) holds each small write back until the write before is acknowledged, and the
+    /// kernel delays the acknowledgement, in order to send it with data: 40 ms each time, two thirds of the time of a page
+    /// (measured; RFC 896, RFC 1122 section 4.2.3.2).
     private func acknowledge() {
         guard promptReadings > 0 else { return }
         promptReadings -= 1
-        // The kernel soon forgets the option again. A socket other than TCP's refuses, and needs nothing.
+        // The kernel soon resets the option. A socket other than TCP's refuses, and needs nothing.
         var on: Int32 = 1
         setsockopt(descriptor, SOL_TCP, TCP_QUICKACK, &on, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -115,8 +115,8 @@ final class SocketIO {
 }
 
 extension SocketIO {
-    /// OpenSSL's way to the socket: OpenSSL's own socket BIO calls `write`, which raises SIGPIPE. Unsafe only because
-    /// pointers are not Sendable: the value is complete before its first use, and never changed.
+    /// OpenSSL's access to the socket: OpenSSL's own socket BIO calls `write`, which raises SIGPIPE. Unsafe only because pointers
+    /// are not Sendable: the value is complete before its first use, and never changed.
     private nonisolated(unsafe) static let method: OpaquePointer? = {
         guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket without SIGPIPE") else {
             return nil
@@ -162,7 +162,7 @@ extension SocketIO {
         if answersInHTTP == nil { answersInHTTP = bytes.starts(with: Array("HTTP/".utf8)) }
     }
 
-    // The pointer comes from makeBIO, and the TLS session owns the BIO and the socket.
+    // The pointer is set in makeBIO, and the TLS session owns the BIO and the socket.
     private static func of(_ bio: OpaquePointer) -> SocketIO? {
         BIO_get_data(bio).map { Unmanaged<SocketIO>.fromOpaque($0).takeUnretainedValue() }
     }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Why a standing connection has ended.
+/// Why an established connection has ended.
 public struct TransportError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kind of the end.
     public struct Code: Hashable, Sendable {
         private let name: String
         private init(_ name: String) { self.name = name }
 
-        /// The peer, or something on the way, has broken the connection.
+        /// The peer, or an intermediary, has reset the connection.
         public static let reset = Code("reset")
         /// Sent bytes have not been acknowledged in time.
         public static let timedOut = Code("timedOut")

@@ -12,7 +12,7 @@ final class Dialer {
         let attempts: [ConnectFailure.Attempt]
     }
 
-    /// A route in its turn, and what the DNS says about its host.
+    /// The current route, and the DNS answers for its host.
     private struct Turn {
         let route: Route
         var questions: [Resolver.Question] = []
@@ -32,7 +32,7 @@ final class Dialer {
     private var remembered: (route: Route, address: SocketAddress)?
 
     private var services: ServiceLookup?
-    /// The routes left; nil while the DNS is asked for them.
+    /// The remaining routes; nil while the DNS is queried for them.
     private var routes: [Route]?
 
     private var turn: Turn?
@@ -40,7 +40,7 @@ final class Dialer {
     private var handshake: Handshake?
     private var attempts: [ConnectFailure.Attempt] = []
 
-    /// `finish` is called once from the loop, unless ``cancel()`` comes first.
+    /// `finish` is called once from the loop, unless ``cancel()`` is called first.
     init(
         loop: EventLoop, target: ConnectionTarget, tls: TLSSettings, context: TLSContext, limits: ConnectionLimits,
         resolver: Resolver, _ finish: @escaping (Result<Reached, ConnectFailure>) -> Void
@@ -61,7 +61,7 @@ final class Dialer {
         loop.enqueue { [weak self] in self?.findRoutes() }
     }
 
-    /// Gives up, without a word.
+    /// Cancels the attempt; `finish` is not called.
     func cancel() {
         finish = nil
         services?.cancel()
@@ -92,7 +92,7 @@ final class Dialer {
         }
     }
 
-    /// The remembered address may stand already: then the routes are for the case that its handshake fails.
+    /// The remembered address may already be connected: then the routes are for the case that its handshake fails.
     private func take(_ routes: [Route]) {
         self.routes = routes
         if handshake == nil { tryNextRoute() }
@@ -116,7 +116,7 @@ final class Dialer {
     // MARK: A route
 
     private func tryNextRoute() {
-        guard var left = routes else { return }  // the DNS's answer will go on
+        guard var left = routes else { return }  // the DNS's answer will continue
         guard !left.isEmpty else { return end(.failure(ConnectFailure(attempts))) }
         let route = left.removeFirst()
         routes = left
@@ -173,7 +173,7 @@ final class Dialer {
             }
         }
         if let winner, winner.isRemembered, let remembered {
-            // The route has not had its turn.
+            // The route has not been tried yet.
             if let route = turn?.route { routes?.insert(route, at: 0) }
             return proceed(remembered.route, winner)
         }
@@ -183,7 +183,7 @@ final class Dialer {
             return proceed(turn.route, winner)
         }
         if !turn.hasAddresses {
-            // "No answer" for one family says more than "no addresses" for the other.
+            // "No answer" for one family is more specific than "no addresses" for the other.
             let failure = turn.failures.first { $0.kind == .noAnswer } ?? turn.failures.first ?? .noRecords
             fail(turn.route.host, at: nil, failure.kind, failure.reason)
         }

@@ -1,12 +1,12 @@
 import CCares
 import Glibc
 
-/// Tries the addresses of a host until the first TCP connection stands (RFC 8305, "Happy Eyeballs").
+/// Tries the addresses of a host until the first TCP connection is established (RFC 8305, "Happy Eyeballs").
 ///
 /// IPv6 and IPv4 take turns, IPv6 first. The next address is tried when the address before has failed, or has not
 /// answered within the stagger; earlier addresses stay in the race.
 final class HappyEyeballs {
-    /// A standing connection. The receiver has to close the descriptor.
+    /// An established connection. The receiver has to close the descriptor.
     struct Winner {
         let descriptor: Int32
         let address: SocketAddress
@@ -60,8 +60,8 @@ final class HappyEyeballs {
     private var resolution: Timer?
     private var isResolutionOver = false
 
-    /// Waits for the addresses of the `awaited` families to be told with ``add(_:of:)``. `finish` is called once: with
-    /// the winner, or nil when there is nothing left to try.
+    /// Waits for the addresses of the `awaited` families, passed to ``add(_:of:)``. `finish` is called once: with the winner, or
+    /// nil when there is nothing left to try.
     init(
         loop: EventLoop, limits: ConnectionLimits, allowed: AllowedAddresses = .all, awaited: Set<Int32>,
         _ finish: @escaping (Winner?) -> Void
@@ -75,20 +75,20 @@ final class HappyEyeballs {
 
     deinit { stop() }
 
-    /// Tries an address before those of the names are known. The first of the names is the first for the rest.
+    /// Tries an address before those of the names arrive. The first address of the names then begins their order anew.
     func begin(with remembered: SocketAddress) {
         start(remembered, isRemembered: true)
         started = 0
     }
 
-    /// Adds the addresses of a family; an empty list says that the family has none.
+    /// Adds the addresses of a family; an empty list indicates that the family has none.
     func add(_ addresses: [SocketAddress], of family: Int32) {
         awaited.remove(family)
         if family == AF_INET6 { six += addresses } else { four += addresses }
         advance()
     }
 
-    /// Gives up, without a word.
+    /// Cancels the race; `finish` is not called.
     func cancel() {
         finish = nil
         stop()

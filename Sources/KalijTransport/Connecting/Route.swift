@@ -4,15 +4,15 @@ struct Route: Equatable {
     var port: UInt16
     var directTLS: Bool
 
-    /// The answer of the DNS to a question for services.
+    /// The DNS answer to a query for services.
     typealias Services = Result<[ServiceRecord], DNSError>
 
-    /// Where to go for a domain, in order (RFC 6120 3.2.1 and 3.2.2, XEP-0368 3 and 5).
+    /// The routes for a domain, in order (RFC 6120 3.2.1 and 3.2.2, XEP-0368 3 and 5).
     ///
     /// - Parameters:
     ///   - domain: the XMPP domain.
-    ///   - starttls: the records of `_xmpp-client`; nil if not asked for.
-    ///   - direct: the records of `_xmpps-client`; nil if not asked for.
+    ///   - starttls: the records of `_xmpp-client`; nil if not queried.
+    ///   - direct: the records of `_xmpps-client`; nil if not queried.
     ///   - generator: draws among records of the same priority.
     /// - Returns: the routes; empty if the domain does not offer the service.
     static func plan(

@@ -1,4 +1,4 @@
-/// Asks the DNS for the routes of a domain: both kinds of records at the same time.
+/// Queries the DNS for the routes of a domain: both kinds of records at the same time.
 final class ServiceLookup {
     private let target: ConnectionTarget
     private var finish: (([Route]) -> Void)?
@@ -6,8 +6,8 @@ final class ServiceLookup {
     private var starttls: Route.Services?
     private var direct: Route.Services?
 
-    /// `finish` is called once from the loop, unless ``cancel()`` comes first: with the routes in order, none if the
-    /// domain does not offer the service. `limit` is in seconds.
+    /// `finish` is called once from the loop, unless ``cancel()`` is called first: with the routes in order, none if the domain
+    /// does not offer the service. `limit` is in seconds.
     init(target: ConnectionTarget, resolver: Resolver, limit: Double, _ finish: @escaping ([Route]) -> Void) {
         self.target = target
         self.finish = finish
@@ -23,7 +23,7 @@ final class ServiceLookup {
         if target.directTLS != .never { ask("_xmpps-client._tcp.") { $0.direct = $1 } }
     }
 
-    /// Gives up, without a word.
+    /// Cancels the queries; `finish` is not called.
     func cancel() {
         finish = nil
         for question in questions { question.cancel() }

@@ -25,7 +25,7 @@ public final class Connection {
         case over
     }
 
-    /// What was reached: outlives the end, for the last numbers.
+    /// The reached endpoint and its socket: kept after the end, for the final figures.
     private struct Reached {
         let endpoint: Endpoint
         let socket: SocketIO
@@ -56,8 +56,8 @@ public final class Connection {
     private var writeError: TransportError?
 
     /// - Parameters:
-    ///   - loop: the thread for everything.
-    ///   - target: where to go.
+    ///   - loop: the thread foreverything.
+    ///   - target: the target to connect to.
     ///   - tls: how to secure the stream.
     ///   - limits: how long to wait.
     ///   - resolver: looks names up; by default with the system's servers, or those of `KALIJ_DNS_SERVERS`.
@@ -112,8 +112,8 @@ public final class Connection {
         }
     }
 
-    /// Queues bytes, to be written in the loop's next turn, or when the kernel takes more. Before the connection
-    /// stands, and during a handshake, the bytes wait.
+    /// Queues bytes, to be written in the loop's next turn, or when the kernel takes more. Before the connection is established,
+    /// and during a handshake, the bytes wait.
     public func send(_ bytes: [UInt8]) {
         if case .over = state { return }
         guard !bytes.isEmpty, writeError == nil else { return }
@@ -124,10 +124,10 @@ public final class Connection {
     /// How many bytes the kernel has not taken yet.
     public var unsent: Int { queue.count }
 
-    /// The bytes on the socket since the connection stood; none before.
+    /// The bytes on the socket since the connection was established; none before.
     public var traffic: Traffic { reached?.socket.traffic ?? Traffic() }
 
-    /// The round trip as the kernel knows it at the moment; nil without a standing connection.
+    /// The kernel's current estimate of the round trip; nil without an established connection.
     public var roundTrip: RoundTrip? { reached.flatMap { RoundTrip(of: $0.socket.descriptor) } }
 
     /// Whether bytes are read. While false, TCP holds the peer back, and the connection does not notice an end that
@@ -175,7 +175,7 @@ public final class Connection {
         queue.removeAll()
     }
 
-    /// Lets go of the channel without closing.
+    /// Releases the channel without closing it.
     private func release() {
         state = .over
         watch?.cancel()
@@ -271,12 +271,12 @@ extension Connection {
         }
     }
 
-    /// Delivers the received bytes, at most 256 KiB a turn, so that no peer has the loop for itself.
+    /// Delivers the received bytes, at most 256 KiB a turn, so that no peer occupies the loop.
     private func read() {
         guard case .open(let channel) = state else { return }
         channel.socket.beginReading()
         for _ in 0..<16 {
-            // Each event may have closed, secured or paused us.
+            // Each event may have closed, secured or paused the connection.
             guard isReading, case .open(let current) = state, current === channel else { return }
             switch channel.read(into: loop.scratch) {
             case .bytes(let count):

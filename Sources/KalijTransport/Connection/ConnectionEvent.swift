@@ -1,4 +1,4 @@
-/// The events of a ``Connection``. No event comes from within a call to the connection, and none after ``failed(_:)``,
+/// The events of a ``Connection``. No event is emitted from within a call to the connection, and none after ``failed(_:)``,
 /// ``closed(_:)``, ``Connection/close(_:)`` or ``Connection/abort()``.
 public enum ConnectionEvent {
     /// The stream may begin; with the result of direct TLS, if used.

@@ -50,7 +50,7 @@ final class GracefulClose {
 
     private func awaitEnd() {
         channel.socket.beginReading()
-        // Bytes still arriving are of no use to anyone, and are not even decrypted.
+        // Bytes that still arrive are discarded, and not even decrypted.
         for _ in 0..<16 {
             guard let start = loop.scratch.baseAddress else { return end() }
             let count = channel.socket.read(start, loop.scratch.count)

@@ -1,4 +1,4 @@
-/// Bytes on their way to the kernel, oldest first.
+/// Bytes to be written to the kernel, oldest first.
 struct SendQueue {
     private var bytes: [UInt8] = []
     private var start = 0

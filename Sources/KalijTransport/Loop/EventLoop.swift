@@ -7,7 +7,7 @@ import Glibc
 /// loop without work sleeps in `epoll_wait` without a timeout and costs no wake-up.
 public final class EventLoop {
     var timers = TimerQueue()
-    /// How often the loop has come back from waiting: tests show with this count that an idle process sleeps.
+    /// How often a wait has returned: tests show with this count that an idle process sleeps.
     public private(set) var wakeUps = 0
 
     private let descriptor: Int32

@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// Signals to the process come to a loop, whichever thread the system gives them to, until ``end()``.
+/// Delivers signals to the process to a loop, whichever thread the system chooses for them, until ``end()``.
 ///
-/// The loop's thread has the signals blocked and reads them; all other threads hand them on to the loop's thread. With several watches
-/// over a signal in a process, the newest gets what other threads hand on.
+/// The loop's thread has the signals blocked and reads them; all other threads forward them to the loop's thread. With several
+/// watches over a signal in a process, the newest gets what other threads forward.
 public final class SignalWatch {
     /// A signal's watches, oldest first, and its action from before the first.
     private struct Watched {

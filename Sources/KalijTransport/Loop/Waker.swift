@@ -6,7 +6,7 @@ import Synchronization
 public struct Waker: Sendable {
     let inbox: WakerInbox
 
-    /// Runs `body` on the loop's thread, in its next turn. After the loop has gone, `body` is dropped.
+    /// Runs `body` on the loop's thread, in its next turn. After the loop has been freed, `body` is dropped.
     public func enqueue(_ body: @escaping @Sendable () -> Void) {
         inbox.add(body)
     }
@@ -63,7 +63,7 @@ final class WakerInbox: Sendable {
         }
     }
 
-    /// The loop has gone: later work is dropped.
+    /// The loop is being freed: later work is dropped.
     func shut() {
         contents.withLock { contents in
             contents.isOpen = false

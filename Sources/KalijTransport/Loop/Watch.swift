@@ -1,4 +1,4 @@
-/// The events wanted of a descriptor.
+/// The events of interest for a descriptor.
 public struct Interest: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -7,7 +7,7 @@ public struct Interest: OptionSet, Sendable, Hashable {
     public static let read = Interest(rawValue: 1)
     /// Something can be written, or a connection attempt has ended.
     public static let write = Interest(rawValue: 2)
-    /// Only that the other side has gone, which the others report, too.
+    /// Only the hang-up of the other side, which the others report, too.
     public static let hangup = Interest(rawValue: 4)
 }
 

@@ -1,9 +1,9 @@
 import CCares
 import Glibc
 
-/// Asks the DNS on an ``EventLoop``, without blocking the loop.
+/// Queries the DNS on an ``EventLoop``, without blocking the loop.
 ///
-/// There are sockets and timers only while a question is open.
+/// There are sockets and timers only while a query is pending.
 public final class Resolver {
     private let loop: EventLoop
     private let servers: String?
@@ -14,8 +14,8 @@ public final class Resolver {
     private var willClose = false
 
     /// - Parameters:
-    ///   - loop: the thread for everything.
-    ///   - servers: addresses with ports to ask instead of the system's servers, separated by commas, for example
+    ///   - loop: the thread foreverything.
+    ///   - servers: addresses with ports to query instead of the system's servers, separated by commas, for example
     ///     `127.0.0.1:5300`; if nil, the environment variable `KALIJ_DNS_SERVERS` is used if set.
     public init(loop: EventLoop, servers: String? = nil) {
         self.loop = loop
@@ -24,7 +24,7 @@ public final class Resolver {
 
     deinit { destroyChannel() }
 
-    /// An open question. `cancel()` forgets the question: no answer follows.
+    /// A pending query. `cancel()` drops the query: no answer follows.
     final class Question {
         fileprivate weak var resolver: Resolver?
         fileprivate var deadline: Timer?
@@ -48,8 +48,8 @@ public final class Resolver {
         case addresses([SocketAddress])
     }
 
-    /// Asks for the SRV records of a name like `_xmpp-client._tcp.example.org`; `limit` is in seconds. `finish` is
-    /// called from the loop, never from within this call.
+    /// Queries the SRV records of a name like `_xmpp-client._tcp.example.org`; `limit` is in seconds. `finish` is called from the
+    /// loop, never from within this call.
     func services(
         _ name: String, limit: Double, _ finish: @escaping (Result<[ServiceRecord], DNSError>) -> Void
     ) -> Question {
@@ -60,7 +60,7 @@ public final class Resolver {
         }
     }
 
-    /// Asks for the addresses of one family (`AF_INET`, `AF_INET6`) of a host; hosts files are read first.
+    /// Queries the addresses of one family (`AF_INET`, `AF_INET6`) of a host; hosts files are read first.
     func addresses(
         _ host: String, _ family: Int32, port: UInt16, limit: Double,
         _ finish: @escaping (Result<[SocketAddress], DNSError>) -> Void
@@ -91,7 +91,7 @@ public final class Resolver {
         question.deadline = loop.schedule(after: limit) { [weak question] in
             question?.answer(.failure(.noAnswer("no answer from the DNS")))
         }
-        // c-ares calls back exactly once for each question, at the latest when the channel is destroyed.
+        // c-ares calls back exactly once for each query, at the latest when the channel is destroyed.
         send(channel, Unmanaged.passRetained(question).toOpaque())
         setTimer()
         return question
@@ -112,7 +112,7 @@ public final class Resolver {
     /// From a callback of c-ares: the answer is given in the next turn, when c-ares is no longer on the stack.
     fileprivate static func deliver(_ argument: UnsafeMutableRawPointer?, _ result: Result<Answer, DNSError>) {
         guard let argument else { return }
-        // Retained for this call when the question was sent.
+        // Retained for this call when the query was sent.
         let question = Unmanaged<Question>.fromOpaque(argument).takeRetainedValue()
         question.resolver?.loop.enqueue { question.answer(result) }
     }
@@ -125,7 +125,7 @@ extension Resolver {
         if let channel { return channel }
         guard Self.library == ARES_SUCCESS else { return nil }
         var options = ares_options()
-        // Domains are complete names. With the search list the hosts of other domains could be asked for.
+        // Domains are complete names. With the search list the hosts of other domains could be queried.
         options.flags = ARES_FLAG_NOSEARCH
         options.timeout = 2500
         options.tries = 3
@@ -135,7 +135,7 @@ extension Resolver {
             Unmanaged<Resolver>.fromOpaque(resolver).takeUnretainedValue()
                 .watch(descriptor, readable: readable != 0, writable: writable != 0)
         }
-        // lives: the channel is destroyed in our deinit
+        // lives: the channel is destroyed in the resolver's deinit
         options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
         let mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB
         var made: ares_channel?
@@ -168,7 +168,7 @@ extension Resolver {
                 watches[descriptor] = nil
             }
         } else if !interest.isEmpty {
-            // If watching fails, the question ends at its deadline.
+            // If watching fails, the query ends at its deadline.
             watches[descriptor] = try? loop.watch(descriptor, interest) { [weak self] readiness in
                 let readable = !readiness.isDisjoint(with: [.readable, .hangup])
                 self?.process(readable ? descriptor : noSocket, readiness.contains(.writable) ? descriptor : noSocket)

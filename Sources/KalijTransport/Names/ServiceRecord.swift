@@ -1,6 +1,6 @@
 /// A host of a SRV record (RFC 2782).
 struct ServiceRecord: Equatable, Sendable {
-    /// Without the final dot; empty where the record says "not offered".
+    /// Without the final dot; empty where the record indicates that the service is not offered.
     var host: String
     var port: UInt16
     var priority: UInt16
@@ -27,7 +27,7 @@ extension ServiceRecord {
 
     private static func drawn(_ records: [ServiceRecord], _ random: (_ upper: Int) -> Int) -> [ServiceRecord] {
         var result: [ServiceRecord] = []
-        // Records of weight 0 come first, and so have a small chance of being drawn.
+        // Records of weight 0 are first, and so have a small chance of being drawn.
         var left = records.filter { $0.weight == 0 } + records.filter { $0.weight != 0 }
         while !left.isEmpty {
             let mark = random(left.reduce(0) { $0 + Int($1.weight) })

@@ -1,5 +1,5 @@
-/// How long to wait before the next attempt to connect. The bound doubles each time, and the wait is drawn at random
-/// from zero up to the bound, so that the clients of a restarted server do not all come back at once ("full jitter").
+/// How long to wait before the next attempt to connect. The bound doubles each time, and the wait is drawn at random from zero up
+/// to the bound, so that the clients of a restarted server do not all reconnect at once ("full jitter").
 public struct Backoff: Sendable {
     /// The longest first wait, in seconds.
     public let base: Double

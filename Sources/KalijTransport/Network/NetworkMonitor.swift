@@ -19,7 +19,7 @@ public final class NetworkMonitor {
 
     /// Begins to watch. `onChange` is called from the loop, until the monitor is dropped.
     ///
-    /// - Throws: ``SystemError`` if the system has no such socket for us.
+    /// - Throws: ``SystemError`` if the process cannot get such a socket.
     public init(loop: EventLoop, onChange: @escaping () -> Void) throws(SystemError) {
         self.loop = loop
         self.onChange = onChange
@@ -57,7 +57,7 @@ public final class NetworkMonitor {
                 let messages = UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
                 if Self.changesDefaultRoute(messages) { routesChanged = true }
             } else if count < 0, errno == ENOBUFS {
-                // More came than the socket holds; something has certainly changed.
+                // More messages arrived than the socket holds; something has certainly changed.
                 routesChanged = true
             } else {
                 break
@@ -76,7 +76,7 @@ public final class NetworkMonitor {
         onChange()
     }
 
-    /// Walks through netlink messages and looks for an added or removed route to everywhere.
+    /// Searches netlink messages for an added or removed default route.
     private static func changesDefaultRoute(_ messages: UnsafeRawBufferPointer) -> Bool {
         var rest = messages
         let headerSize = MemoryLayout<nlmsghdr>.size

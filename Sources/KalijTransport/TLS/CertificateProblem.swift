@@ -88,7 +88,7 @@ struct CertificateProblem {
 
     private static func bytes(of string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
         guard let start = ASN1_STRING_get0_data(string) else { return [] }
-        // OpenSSL's string is as long as its length says.
+        // OpenSSL guarantees as many bytes as the length of the string.
         return Array(UnsafeBufferPointer(start: start, count: max(0, Int(ASN1_STRING_length(string)))))
     }
 

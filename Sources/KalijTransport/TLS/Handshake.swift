@@ -1,4 +1,4 @@
-/// Drives a TLS handshake on the loop. The peer may be slow, as long as bytes come.
+/// Drives a TLS handshake on the loop. The peer may be slow, as long as bytes arrive.
 final class Handshake {
     private let loop: EventLoop
     private let channel: TLSChannel
@@ -12,7 +12,7 @@ final class Handshake {
     private var deadline: Timer?
     private var finish: ((Result<TLSInfo, TLSProblem>) -> Void)?
 
-    /// Begins. `finish` is called once from the loop, unless ``cancel()`` comes first.
+    /// Begins. `finish` is called once from the loop, unless ``cancel()`` is called first.
     init(
         loop: EventLoop, channel: TLSChannel, limits: ConnectionLimits,
         _ finish: @escaping (Result<TLSInfo, TLSProblem>) -> Void
@@ -39,7 +39,7 @@ final class Handshake {
 
     deinit { cancel() }
 
-    /// Gives up, without a word. The channel is of no use afterwards.
+    /// Cancels the handshake; `finish` is not called. The channel is unusable afterwards.
     func cancel() {
         finish = nil
         watch?.cancel()
@@ -57,7 +57,7 @@ final class Handshake {
     }
 
     private func step() {
-        // Our last message leaves with the first bytes of the stream, if these are sent in the event.
+        // The client's last message leaves with the first bytes of the stream, if these are sent in the event.
         channel.socket.hold(true)
         let progress = channel.handshake()
         if case .done = progress {} else { channel.socket.hold(false) }

@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// A socket inside TLS, our side being the client.
+/// A socket inside TLS, in the role of the client.
 final class TLSChannel: Channel {
     /// The result of a step of the handshake.
     enum Progress {
@@ -36,7 +36,7 @@ final class TLSChannel: Channel {
         try expect(serverName)
         if isDirect { try offer(settings.alpn) }
         if let ticket = settings.ticket { tickets.offer(ticket, in: ssl) }
-        // lives: the session is freed in our deinit
+        // lives: the session is freed in the channel's deinit
         SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         SSL_set_verify(ssl, SSL_VERIFY_PEER) { verified, context in
             if verified == 0, let context { TLSChannel.of(context)?.noteProblem(context) }
@@ -114,7 +114,7 @@ final class TLSChannel: Channel {
         }
     }
 
-    // The pointer was set in init; OpenSSL calls back only from within our own calls, while we live.
+    // The pointer was set in init; OpenSSL calls back only from within the channel's own calls, while the channel lives.
     private static func of(_ context: OpaquePointer) -> TLSChannel? {
         X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx())
             .flatMap { TLSChannel.of(ssl: OpaquePointer($0)) }
@@ -227,7 +227,7 @@ extension TLSChannel {
         return SSL_get_error(ssl, result) == SSL_ERROR_WANT_WRITE ? .blocked(on: .write) : .failed(failure())
     }
 
-    // OpenSSL looks into the thread's error queue for the result of a call: earlier errors there would mislead OpenSSL.
+    // OpenSSL determines the result of a call from the thread's error queue: earlier errors there would mislead OpenSSL.
     private func prepare() {
         ERR_clear_error()
         socket.prepare()

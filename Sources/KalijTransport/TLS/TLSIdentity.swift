@@ -11,7 +11,7 @@ public final class TLSIdentity: @unchecked Sendable {
         case malformed
         /// The password does not open the file.
         case wrongPassword
-        /// The password is right, but OpenSSL does not know the encryption.
+        /// The password is right, but OpenSSL does not support the encryption.
         case unsupported
         /// The same, and OpenSSL's legacy provider with the old algorithms (RC2, RC4) is missing.
         case noLegacyProvider
@@ -46,7 +46,7 @@ public final class TLSIdentity: @unchecked Sendable {
         // lives: the reader frees the library context of the whole reading
         defer { withExtendedLifetime(reader) {} }
         let parts = try reader.read(bytes, password)
-        // Copied by way of their encodings: objects of the legacy library context would need the context for ever.
+        // Copied by way of their encodings: objects of the legacy library context would need the context forever.
         guard let certificate = Self.copy(certificate: parts.certificate) else { throw .incomplete }
         guard let key = Self.copy(key: parts.key) else {
             X509_free(certificate)
@@ -135,7 +135,7 @@ private final class LegacyReader {
         guard let stack else { return [] }
         var all: [[UInt8]] = []
         while let one = OPENSSL_sk_pop(stack) {
-            // The stack's X509s are ours from here on.
+            // The stack's X509s are owned by this function from here on.
             let certificate = OpaquePointer(one)
             all.insert(DER.encode { i2d_X509(certificate, $0) }, at: 0)
             X509_free(certificate)

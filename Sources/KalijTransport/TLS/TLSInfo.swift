@@ -41,9 +41,9 @@ public struct TLSInfo: Sendable, Equatable {
 /// second, the round trip being ``Connection/roundTrip``, or the time of the TCP connection: the answer to the first
 /// message of the handshake takes a round trip, and its bytes take the rest.
 public struct HandshakeTimes: Sendable, Equatable {
-    /// Seconds from the first SYN to this address until the TCP connection stood.
+    /// Seconds from the first SYN to this address until the TCP connection was established.
     public let connect: Double
-    /// Seconds of the TLS handshake, until our last message of the handshake was written.
+    /// Seconds of the TLS handshake, until the client's last message of the handshake was written.
     public let handshake: Double
     /// Bytes received in the TLS handshake.
     public let received: Int

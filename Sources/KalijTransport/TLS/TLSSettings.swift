@@ -7,14 +7,14 @@ public struct TLSSettings: Sendable {
     public var serverName: String
     /// The protocols offered in direct TLS (XEP-0368 3). Not sent after STARTTLS.
     public var alpn: [String]
-    /// The identity for a server that asks for a certificate; nil for none.
+    /// The identity for a server that requests a certificate; nil for none.
     public var identity: TLSIdentity?
-    /// The bytes of a ``ConnectionEvent/ticket(_:)``, for a handshake without the server's certificate. Use a ticket
-    /// once (RFC 8446 C.4), and keep it as secret as a password. Ignored if damaged, too old, for another server name,
-    /// or if the certificates of the handshake that it comes from would not be accepted today. A server may refuse a
-    /// ticket; the handshake is then the usual one.
+    /// The bytes of a ``ConnectionEvent/ticket(_:)``, for a handshake without the server's certificate. Use a ticket once (RFC
+    /// 8446 C.4), and keep it as secret as a password. Ignored if damaged, too old, for another server name, or if the
+    /// certificates of its original handshake would not be accepted today. A server may refuse a ticket; the handshake is then
+    /// the usual one.
     public var ticket: [UInt8]?
-    /// Whether tickets of the server are told.
+    /// Whether the server's tickets are reported.
     public var wantsTickets: Bool
 
     public init(
@@ -29,7 +29,7 @@ public struct TLSSettings: Sendable {
         self.wantsTickets = wantsTickets
     }
 
-    /// Why no connection can be secured with these settings, whoever the server is; nil if there is no such reason.
+    /// Why no connection can be secured with these settings, independent of the server; nil if there is no such reason.
     public var fault: String? {
         do throws(TLSProblem) {
             _ = try TLSContext(self)

@@ -14,8 +14,8 @@ struct TLSTicket: Equatable {
     static let limit = 16 * 1024
     private static let version: UInt8 = 1
 
-    /// A version, the SHA-256 of the rest, and the fields with their lengths: a damaged ticket must not come to a
-    /// server, which would end the connection.
+    /// A version, the SHA-256 of the rest, and the fields with their lengths: a damaged ticket must not be sent to a server,
+    /// which would end the connection.
     ///
     /// - Returns: nil if the ticket is over the limit.
     func encoded() -> [UInt8]? {

@@ -9,9 +9,9 @@ struct TLSTicketPolicy {
     /// Whether a ticket was offered.
     private(set) var isOffered = false
     private var told = 0
-    /// Given by the server, and not yet told.
+    /// Given by the server, and not yet reported.
     private var given: [[UInt8]] = []
-    /// The number of tickets told in a connection: servers give two, and each is used once.
+    /// The number of tickets reported in a connection: servers give two, and each is used once.
     private static let limit = 2
     /// RFC 8446 4.6.1.
     private static let longestLife = 7 * 86_400
@@ -73,7 +73,7 @@ struct TLSTicketPolicy {
         if !ticket.session.isEmpty, let bytes = ticket.encoded() { given.append(bytes) }
     }
 
-    /// The next ticket to tell.
+    /// The next ticket to report.
     mutating func next() -> [UInt8]? {
         guard !given.isEmpty else { return nil }
         told += 1

@@ -9,8 +9,8 @@ extension DataForm {
 
     /// The kind of the form: the value of the field `FORM_TYPE`.
     ///
-    /// XEP-0068 section 4.3 wants this field to be hidden; a field of another type has no meaning. In a submission the
-    /// type may be missing. (A query's `\{...\}` asks for the field, whatever its type.)
+    /// XEP-0068 section 4.3 requires this field to be hidden; a field of another type has no meaning. In a submission the type
+    /// may be missing. (A query's `\{...\}` matches the field, whatever its type.)
     public var formType: String? {
         guard let field = self[DataForm.formTypeField] else { return nil }
         let isHidden = field.type == .hidden || (field.type == nil && type == .submit)

@@ -42,8 +42,8 @@ extension DataForm {
 
     /// The answer to this form: a form of type `submit` with the names and values of the fields that have values.
     ///
-    /// Fields without a value are left out, except `list-multi` and `jid-multi`: an empty value there says that nothing
-    /// was chosen. Hidden fields are sent back unchanged, `FORM_TYPE` among them.
+    /// Fields without a value are left out, except `list-multi` and `jid-multi`: an empty value there indicates that nothing was
+    /// chosen. Hidden fields are returned unchanged, `FORM_TYPE` among them.
     ///
     /// - Throws: ``FormError`` if a required field has no value, a value is none of the options, or the form is not to
     ///   be filled in.

@@ -26,7 +26,7 @@ public enum FormError: Error, Equatable, Sendable, CustomStringConvertible {
     case superfluousOptions(field: String)
     /// The row at this place, from 0, lacks a field of the header.
     case incompleteItem(Int, field: String)
-    /// Fields where the standard wants none: beside rows, or in a cancellation.
+    /// Fields where the standard permits none: beside rows, or in a cancellation.
     case superfluousFields(DataForm.FormType)
     /// Rows in a form other than a result.
     case superfluousItems(DataForm.FormType)

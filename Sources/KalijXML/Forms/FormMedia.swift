@@ -3,7 +3,7 @@ import KalijText
 extension DataForm {
     /// An image, a sound or a video of a field (XEP-0221), such as the picture of a riddle for humans.
     ///
-    /// Media come from strangers: show them with care (XEP-0221 section 3).
+    /// Media are from strangers: show them with care (XEP-0221 section 3).
     public struct Media: Sendable, Hashable {
         /// The places to load the medium from, in several formats.
         public var uris: [URI]

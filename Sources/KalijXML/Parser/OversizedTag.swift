@@ -46,7 +46,7 @@ struct OversizedTag {
         return false
     }
 
-    /// Appends the kept part of `bytes` to `kept`. Returns where the tag ended, nil if the tag goes on.
+    /// Appends the kept part of `bytes` to `kept`. Returns where the tag ended, nil if the tag continues.
     ///
     /// - Throws: If a value is not well-formed, or the tag holds too many attributes or too long names.
     mutating func take(_ bytes: UnsafeRawBufferPointer, into kept: inout [UInt8]) throws(XMLError) -> Int? {

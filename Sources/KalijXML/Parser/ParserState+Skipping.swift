@@ -16,7 +16,7 @@ extension ParserState {
             byteCount: 0, line: startLine)
     }
 
-    /// The top-level tag itself is over a limit: its description comes from libxml2 instead of the tree.
+    /// The top-level tag itself is over a limit: its description is taken from libxml2 instead of the tree.
     mutating func describeSkipped(
         _ name: UnsafePointer<UInt8>, _ namespace: UnsafePointer<UInt8>?, _ count: Int,
         _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?

@@ -8,7 +8,7 @@ extension ParserState {
         _ attributes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
     ) {
         if origin.isReplaying { return }
-        // The header's ">" is still to come, but no "<" before.
+        // The header's ">" has not been parsed yet, but no "<" precedes it.
         previousEnd = position(context)
         storeHeader(context)
         // The header is the server's own: an app's limits for stanzas do not apply.
@@ -33,13 +33,13 @@ extension ParserState {
         origin.header = Array(tag) + [UInt8(ascii: ">")]
     }
 
-    /// Text of a CDATA section. libxml2 leaves line ends in a section unchanged if fed in chunks; XML 1.0 section 2.11
-    /// asks for a line feed in place of each line end.
+    /// Text of a CDATA section. libxml2 leaves line ends in a section unchanged if fed in chunks; XML 1.0 section 2.11 requires a
+    /// line feed in place of each line end.
     mutating func cdata(_ context: Context, _ bytes: UnsafePointer<UInt8>, _ length: Int) {
         if depth <= outer { return fail(context, "bad-format", "text between the top-level elements of a stream") }
         let text = UnsafeBufferPointer(start: bytes, count: length)
         let start = position(context)
-        // A long section comes in pieces; each piece begins at the end of the piece before.
+        // A long section is delivered in pieces; each piece begins at the end of the piece before.
         var from = start == splitLineEnd && text.first == 0x0A ? 1 : 0
         splitLineEnd = text.last == 0x0D ? start &+ length : -1
         while let end = text[from...].firstIndex(of: 0x0D) {

@@ -60,7 +60,7 @@ struct ParserState {
         var isReplaying = false
         /// The name and the namespace of the element after which another stream begins, if there is such an element.
         var lastElement: (name: String, namespace: String)?
-        /// That element has come: the bytes after it that libxml2 had already.
+        /// The bytes after that element that libxml2 had already; nil until the element was parsed.
         var rest: [UInt8]?
     }
 
@@ -116,7 +116,7 @@ extension ParserState {
         origin.lines + Int(context.pointee.input?.pointee.line ?? 1)
     }
 
-    /// Ends the parse with an error of our own.
+    /// Ends the parse with an error of this parser's own.
     mutating func fail(_ context: Context, _ condition: String, _ text: String) {
         guard failure == nil else { return }
         let column = Int(context.pointee.input?.pointee.col ?? 1)
@@ -187,7 +187,7 @@ extension ParserState {
         guard let tag = startTag(context), let end = context.pointee.input?.pointee.end else { return }
         start = position(context) &- tag.count
         guard start < chunkStart, let first = tag.baseAddress else { return }
-        // The tag's last bytes may have come earlier, too.
+        // The tag's last bytes may be from an earlier chunk, too.
         let before = min(chunkStart - start, limits.prefixBytes, end - first)
         earlier.append(UnsafeRawBufferPointer(start: first, count: before))
     }

@@ -47,7 +47,7 @@ enum SAXCallbacks {
 
     private static let cdata: cdataBlockSAXFunc = { raw, bytes, length in
         guard let (context, state) = SAXCallbacks.state(raw), let bytes else { return }
-        // Here alone libxml2 lets overlong forms pass (F0 85 98 80). lives: libxml2 keeps the bytes during the callback.
+        // Only here does libxml2 accept overlong forms (F0 85 98 80). lives: libxml2 keeps the bytes during the callback.
         guard (try? UTF8Span(validating: UnsafeBufferPointer(start: bytes, count: Int(length)).span)) != nil else {
             return state.pointee.fail(context, "unsupported-encoding", "Input is not proper UTF-8")
         }

@@ -1,7 +1,7 @@
 import CLibXML2
 
 extension ParserState {
-    /// Says that, and where, the input ended too early; libxml2 says "extra content" in all these cases.
+    /// Describes that, and where, the input ended too early; libxml2 reports "extra content" in all these cases.
     mutating func explainEnd(_ context: Context) {
         guard var error = failure, UInt32(bitPattern: context.pointee.errNo) == XML_ERR_DOCUMENT_END.rawValue,
             depth > 0 || (previousEnd == 0 && origin.header.isEmpty)

@@ -101,8 +101,8 @@ extension StreamParser {
         }
     }
 
-    /// Lets libxml2 take all bytes of a CDATA section. libxml2 takes 300 bytes at a time, and would search the whole
-    /// rest with every chunk.
+    /// Makes libxml2 parse all bytes of a CDATA section. libxml2 parses 300 bytes at a time, and would search the whole rest with
+    /// every chunk.
     private func drainSection(_ context: Context) {
         var before = -1
         while state.pointee.failure == nil, context.pointee.instate == XML_PARSER_CDATA_SECTION,

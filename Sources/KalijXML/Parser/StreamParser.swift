@@ -2,9 +2,9 @@ import CLibXML2
 
 /// Reads an XML stream from chunks of any size and hands out its header, its top-level elements and its end.
 ///
-/// The result does not depend on the cuts between chunks. As RFC 6120 section 11 asks, comments, processing
-/// instructions, document type declarations, entities other than the five predefined ones and other encodings than
-/// UTF-8 are refused. White space between top-level elements is ignored.
+/// The result does not depend on the cuts between chunks. As RFC 6120 section 11 requires, comments, processing instructions,
+/// document type declarations, entities other than the five predefined ones and other encodings than UTF-8 are refused. White
+/// space between top-level elements is ignored.
 ///
 /// ```swift
 /// let parser = StreamParser()
@@ -42,7 +42,7 @@ public final class StreamParser {
         state.deallocate()
     }
 
-    /// Reads a chunk and calls `body` for every completed part, in order.
+    /// Reads a chunk and calls `body` forevery completed part, in order.
     ///
     /// - Parameters:
     ///   - bytes: The next bytes of the stream, as many as there are.
@@ -141,7 +141,7 @@ extension StreamParser {
             return
         }
         // NOENT: without this option libxml2 2.9 gives "&amp;" in an attribute as "&#38;". Entities of a document's own
-        // are refused. HUGE: libxml2's own limits end the parse, ours skip.
+        // are refused. HUGE: libxml2's own limits end the parse, those of this parser skip an element.
         let options = XML_PARSE_HUGE.rawValue | XML_PARSE_NONET.rawValue | XML_PARSE_NOENT.rawValue
         xmlCtxtUseOptions(context, Int32(options))  // fits: constants of a few bits
         context.pointee._private = UnsafeMutableRawPointer(state)
@@ -207,7 +207,7 @@ extension StreamParser {
         state.pointee.origin.lines = renewal.line - Int(context.pointee.input?.pointee.line ?? 1)
     }
 
-    /// Keeps the first bytes of a top-level element for the case that the element goes on in the next chunk.
+    /// Keeps the first bytes of a top-level element for the case that the element continues in the next chunk.
     private func keepBeginning(of bytes: UnsafeRawBufferPointer) {
         guard state.pointee.depth > outer else { return }
         let room = limits.prefixBytes - state.pointee.earlier.count

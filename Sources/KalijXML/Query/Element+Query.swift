@@ -1,7 +1,7 @@
 extension Element {
     /// All results of a query, in document order.
     ///
-    /// - Parameter query: The query; the requested type says which kinds fit.
+    /// - Parameter query: The query; the requested type determines which kinds fit.
     /// - Returns: The results. Elements are references into this tree.
     @inlinable
     public func find<R: QueryValue>(_ query: Query<R>) -> [R] {

@@ -3,8 +3,8 @@ struct FormReader {
     let tree: TreeView
     let form: UInt32
 
-    /// Calls `visit` with the result of the subquery, if there is any: the bytes of a value, nothing for a form or a
-    /// field. Returns whether to go on.
+    /// Calls `visit` with the result of the subquery, if there is any: the bytes of a value, nothing for a form or a field.
+    /// Returns whether to continue.
     func visit(_ query: FormQuery, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         guard isAsked(by: query) else { return true }
         if query.part == .form { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }

@@ -2,12 +2,12 @@ import Synchronization
 
 /// The plans of the program's literals, found without a lock.
 ///
-/// Literals are part of the program's text, so their number has a bound; a plan in here stays for ever, and queries
-/// refer to the plan without counting references. The table has a bound of its own all the same: see ``QueryCache``.
+/// Literals are part of the program's text, so their number has a bound; a plan in here stays forever, and queries refer to the
+/// plan without counting references. The table has a bound of its own all the same: see ``QueryCache``.
 struct LiteralTable: Sendable {
     static let shared = LiteralTable()
 
-    /// How many literals are kept for ever.
+    /// How many literals are kept forever.
     static let capacity = 2_048
 
     /// A literal: its place in the program, and the type of its results.
@@ -30,7 +30,7 @@ struct LiteralTable: Sendable {
     private static let placeCount = 4_096
 
     // Both are fixed in size and place. A slot is written before its number is set, and never changes again. The slots are side
-    // by side in the order of their coming: so a process takes only the memory of its own literals.
+    // by side in the order of their insertion: so a process takes only the memory of its own literals.
     private nonisolated(unsafe) let slots: UnsafeMutablePointer<Slot>
     /// The numbers of the slots, counted from 1; 0 as long as the place is empty.
     private nonisolated(unsafe) let places: UnsafeMutablePointer<Atomic<UInt16>>
@@ -68,7 +68,7 @@ struct LiteralTable: Sendable {
         return nil
     }
 
-    /// Keeps a program for ever. The caller makes sure that only one thread at a time calls this function, and not more
+    /// Keeps a program forever. The caller makes sure that only one thread at a time calls this function, and not more
     /// often than the table has room.
     /// - Parameter number: how many programs were added before.
     func add(_ key: Key, _ program: Program, number: Int) {

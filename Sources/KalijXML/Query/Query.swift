@@ -12,9 +12,9 @@
 /// let mine: Element? = iq.findFirst("{jabber:iq:roster}query/item<jid=\(jid)>")
 /// ```
 ///
-/// <doc:QueryLanguage> tells how queries are written. An interpolated value, like the argument of a `%@`, is a value:
-/// any character is allowed, and the query never changes. A literal is compiled once. A literal with an error, or of
-/// another type, is a programming error and stops the program with a message; a query from text throws the error.
+/// <doc:QueryLanguage> describes how queries are written. An interpolated value, like the argument of a `%@`, is a value: any
+/// character is allowed, and the query never changes. A literal is compiled once. A literal with an error, or of another type, is
+/// a programming error and stops the program with a message; a query from text throws the error.
 @frozen
 public struct Query<Result: QueryValue>: Sendable {
     @usableFromInline let core: QueryCore

@@ -47,7 +47,7 @@ final class QueryCache: Sendable {
         var text: [UInt8] = []
         for place in stride(from: 0, to: pieces.count, by: 2) {
             if let start = UnsafePointer<UInt8>(bitPattern: pieces[place]) {
-                // A piece of a literal: part of the program, good for ever.
+                // A piece of a literal: part of the program, good forever.
                 text.append(contentsOf: UnsafeBufferPointer(start: start, count: Int(pieces[place + 1])))
             } else {
                 text.append(QueryParser.hole)

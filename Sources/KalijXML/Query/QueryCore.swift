@@ -1,11 +1,11 @@
 /// A query without its type: the plan, and the memory to keep.
 ///
-/// A query without bound values in the program's text keeps nothing, because its program stays for ever: such a query
+/// A query without bound values in the program's text keeps nothing, because its program stays forever: such a query
 /// is passed around and run without counting a reference.
 @frozen
 @usableFromInline
 struct QueryCore: @unchecked Sendable {
-    // Sendable because a plan never changes. Its program stays for ever, or `binding` keeps the program.
+    // Sendable because a plan never changes. Its program stays forever, or `binding` keeps the program.
     @usableFromInline let plan: UnsafePointer<QueryPlan>
     @usableFromInline let binding: QueryBinding?
 

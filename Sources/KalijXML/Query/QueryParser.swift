@@ -61,7 +61,7 @@ struct QueryParser {
         while true {
             if peek == UInt8(ascii: "."), peek(1) == UInt8(ascii: ".") {
                 place += 2
-                // Nothing is reached yet: "/.." and ".." both go up from the element asked.
+                // No step precedes: "/.." and ".." both ascend from the queried element.
                 if result.steps.isEmpty { result.isRooted = false }
                 result.steps.append(ParsedStep(kind: .parent))
                 if isAtEnd { return }
@@ -77,8 +77,13 @@ struct QueryParser {
         }
     }
 
+<<<<<<< HEAD
     /// Reads a segment and its filters or extraction; says whether the query has ended.
     private mutating func parseSegment(kind: PathStep.Kind) throws(QuerySyntaxError) -> Bool {
+=======
+    /// Reads a segment and its filters or extraction; returns whether the query has ended.
+    private mutating func parseSegment(kind: Step.Kind) throws(QuerySyntaxError) -> Bool {
+>>>>>>> words4
         let start = place
         let isFirst = result.steps.isEmpty
         var step = ParsedStep(kind: kind)
@@ -87,7 +92,7 @@ struct QueryParser {
         let namesNothing = !hasNamespace && place == start
         while peek == UInt8(ascii: "<") { step.filters.append(try parseFilter()) }
         let isEmpty = place == start
-        // "/@x" and "/<a=b>" accept any name of the element asked, and "a/@x" any name of the children.
+        // "/@x" and "/<a=b>" accept any name of the queried element, and "a/@x" any name of the children.
         let asksItself = kind == .itself || (isFirst && result.isRooted)
         if peek == UInt8(ascii: "\\") {
             if !hasNamespace { step.namespace = .exactly(test(Array(formNamespace.utf8))) }
@@ -188,7 +193,7 @@ struct QueryParser {
         return parts
     }
 
-    /// Reads a `%` specifier; says whether the specifier stands for a percent sign.
+    /// Reads a `%` specifier; returns whether the specifier is an escaped percent sign.
     private mutating func parseSpecifier() throws(QuerySyntaxError) -> Bool {
         for specifier in ["%%", "%@", "%s", "%d", "%i", "%u", "%f", "%ld", "%lu", "%lld", "%llu"]
         where take(specifier) { return specifier == "%%" }

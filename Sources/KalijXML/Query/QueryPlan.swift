@@ -1,13 +1,13 @@
-/// A program as read by a run: flat memory, so that nothing is copied or counted on the way.
+/// A program as read by a run: flat memory, so that nothing is copied or counted during the run.
 @usableFromInline
 struct QueryPlan: BitwiseCopyable {
     var steps: UnsafeMutablePointer<PathStep>
     var stepCount: Int
     /// Whether the first step tests the element itself instead of its children.
     var isRooted: Bool
-    /// Whether the path is only the element asked.
+    /// Whether the path is only the queried element.
     var isItself: Bool
-    /// Whether there is a `..`: matches can then be reached on several ways.
+    /// Whether there is a `..`: several paths can then reach the same match.
     var ascends: Bool
     /// Whether the filters compare with interpolated values or arguments.
     var takesValues: Bool

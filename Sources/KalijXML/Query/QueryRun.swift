@@ -8,7 +8,7 @@ struct FirstMatch {
         case none, found
         /// Found, but the conversion may still give no result.
         case convertible
-        /// Needs ``Element/visit(_:_:)``: the text is in pieces, or the query asks a data form.
+        /// Needs ``Element/visit(_:_:)``: the text is in pieces, or the query reads a data form.
         case undecided
     }
 

@@ -134,7 +134,7 @@ extension UUID: QueryValue {
     }
 }
 
-/// The result of a query of a kind known only at run time, such as a query typed by a user.
+/// The result of a query whose kind is determined only at run time, such as a query typed by a user.
 public enum QueryResult: Equatable, QueryValue {
     /// A reference to an element.
     case element(Element)

@@ -46,7 +46,7 @@ final class RegularExpression: @unchecked Sendable {
         pcre2_set_heap_limit_8(limits, RegularExpression.heapKibibytes)
         let empty: [UInt8] = [0]
         let result = empty.withUnsafeBytes { nothing in
-            // PCRE2 wants an address even for an empty subject.
+            // PCRE2 requires an address even for an empty subject.
             let start = (subject.baseAddress ?? nothing.baseAddress)?.assumingMemoryBound(to: UInt8.self)
             return pcre2_match_8(code, start, subject.count, 0, PCRE2_NO_UTF_CHECK, data, limits)
         }

@@ -21,8 +21,8 @@ extension Element {
         }
     }
 
-    /// All attributes by name, with the namespace as `xmlns`. Swift takes canonically equivalent names for one: of such attributes
-    /// the last is here, while ``subscript(_:)`` and `==` go by bytes.
+    /// All attributes by name, with the namespace as `xmlns`. Swift takes canonically equivalent names for one: of such
+    /// attributes the last is here, while ``subscript(_:)`` and `==` compare bytes.
     public var attributes: [String: String] {  // characters: equivalent names are one; the last counts.
         var result: [String: String] = [:]  // characters: as above.
         for place in attributePlaces {

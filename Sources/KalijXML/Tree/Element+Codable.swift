@@ -30,7 +30,7 @@ extension Element {
     static func reading(_ text: String) throws -> Element {
         let element = try parse(written: text)
         for index in 0..<element.tree.nodeCount where element.tree.nodes[index].namespace == .none {
-            // A parent comes before its children.
+            // A parent precedes its children.
             if index == 0 || element.tree.namespace(element.tree.nodes[index].parent) == .inherited {
                 element.tree.nodes[index].namespace = .inherited
             }

@@ -92,7 +92,7 @@ public struct Element: CustomStringConvertible {
         tree.isRoot(index) ? nil : Element(tree: tree, index: node.parent)
     }
 
-    /// The first child element of this name; a nil namespace asks for the namespace of this element.
+    /// The first child element of this name; a nil namespace means the namespace of this element.
     public func child(_ name: String, _ xmlns: String? = nil) -> Element? {
         var child = tree.element(from: node.first)
         while child != 0 {
@@ -114,7 +114,7 @@ public struct Element: CustomStringConvertible {
         return nil
     }
 
-    /// The child elements of this name, in order; a nil namespace asks for the namespace of this element.
+    /// The child elements of this name, in order; a nil namespace means the namespace of this element.
     public func children(_ name: String, _ xmlns: String? = nil) -> [Element] {
         children.filter { $0.isNamed(name) && $0.isIn(xmlns, of: self) }
     }

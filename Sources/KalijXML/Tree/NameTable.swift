@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The process-wide table of names: append-only, so an id stays good for as long as the process runs.
+/// The process-wide table of names: append-only, so an id stays valid for as long as the process runs.
 ///
 /// Names of queries and the vocabulary of XMPP get an id. Names from a stream never do, because a stranger would fill
 /// the table. A tree stores a name without an id as bytes of its own.
@@ -21,8 +21,7 @@ final class NameTable: Sendable {
         var slots = [UInt32](repeating: 0, count: 1_024)
     }
 
-    // Fixed in size and place, each entry written once under the lock before its id is known to anybody: a reader with
-    // an id needs no lock.
+    // Fixed in size and place, each entry written once under the lock before its id is published: a reader with an id needs no lock.
     nonisolated(unsafe) let entries: UnsafeMutablePointer<Entry>
     private let index: Mutex<Index>
     /// Changes with every added name: a cache then looks again for ids.

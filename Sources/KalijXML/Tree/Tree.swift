@@ -114,7 +114,7 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
 
 // MARK: - Growing
 
-/// Moves a region to a place with room; `isMoved` says whether the region has left the tree's own block before.
+/// Moves a region to a place with room; `isMoved` indicates whether the region has left the tree's own block before.
 private func grow<Value: BitwiseCopyable>(
     _ pointer: inout UnsafeMutablePointer<Value>, _ capacity: inout Int, used: Int, needed: Int, isMoved: Bool
 ) {

@@ -84,7 +84,7 @@ extension TreeView {
         return index
     }
 
-    /// The attribute's place, or nil. `namespace` nil asks for an attribute without a namespace.
+    /// The attribute's place, or nil. With a nil `namespace`, the attribute has none.
     func findAttribute(
         _ index: UInt32, _ name: UnsafeRawBufferPointer, _ namespace: UnsafeRawBufferPointer?
     ) -> Int? {

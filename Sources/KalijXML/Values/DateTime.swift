@@ -23,7 +23,7 @@ public enum DateTime {
         let seconds = min(max(range.lowerBound, date.timeIntervalSince1970), range.upperBound)
         let microseconds = (seconds * 1_000_000).rounded()
         let whole = (microseconds / 1_000_000).rounded(.down)
-        // The C library goes back with today's calendar, as XML Schema asks; Foundation turns Julian before 1582.
+        // The C library extends today's calendar to the past, as XML Schema requires; Foundation turns Julian before 1582.
         var (time, fields) = (time_t(whole), tm())
         guard gmtime_r(&time, &fields) != nil else { return "" }
         // In far years a Double is coarser than a microsecond, and the rest could be a little outside.
@@ -81,7 +81,7 @@ extension Conversions {
         return Date(timeIntervalSince1970: Double(whole) + fraction)
     }
 
-    /// The beginning of a day in seconds since 1970, nil if there is no such day. The C library knows the calendar.
+    /// The beginning of a day in seconds since 1970, nil if there is no such day; by the C library's calendar.
     private static func secondsOfDay(_ year: Int, _ month: Int, _ day: Int) -> Int? {
         var fields = tm()
         fields.tm_year = Int32(year - 1_900)  // fits: four digits

@@ -1,7 +1,7 @@
 import KalijWebPush
 
-/// The push services in use, with bounds that a stranger with many names cannot exhaust: an owner of domains has no more places than are
-/// free, and a service without a push on its way makes room for another.
+/// The push services in use, with bounds that a stranger with many names cannot exhaust: an owner of domains has no more places
+/// than are free, and a service without a push in flight makes room for another.
 struct PushServiceTable {
     private struct Name: Hashable {
         let host: String
@@ -11,7 +11,7 @@ struct PushServiceTable {
     private let limit: Int
     private var services: [Name: PushService] = [:]
     private var places: FairQuota
-    /// Of services without a connection and with pushes on their way: each has sockets and questions to the DNS.
+    /// The limit for services without a connection and with pushes in flight: each has sockets and DNS queries.
     private let connecting: Int
 
     /// - Parameters:
@@ -32,7 +32,7 @@ struct PushServiceTable {
     /// Makes room for a service of an owner, and closes another for it if there has to be.
     /// - Returns: false if all places that the owner may have are busy.
     mutating func makeRoom(for owner: HashedKey) -> Bool {
-        // The owner's own come first: many names of one owner push nobody else out.
+        // Services of the same owner are closed first: many names of one owner displace nobody else.
         if !places.hasRoom(for: owner), !close(where: { $0.owner == owner }) {
             guard places.count >= limit, places.isUnused(by: owner) else { return false }
         }

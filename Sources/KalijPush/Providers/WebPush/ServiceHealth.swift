@@ -1,18 +1,18 @@
-/// The health of one push service, and the pushes let through to it: whatever a service does, other services do not feel it.
+/// The health of one push service, and which pushes may be sent to it; a service does not affect the others.
 ///
-/// A service that has not answered yet, or not lately, gets few pushes at a time; one that fails several times in a row rests, and gets a
-/// single push after the rest. Times are in seconds of the loop's clock.
+/// A service that has not answered yet, or not lately, gets few pushes at a time; one that fails several times in a row rests,
+/// and gets a single push after the rest. Times are in seconds of the loop's clock.
 struct ServiceHealth: Sendable {
     /// The decision about a push.
     enum Gate: Sendable, Equatable {
         case open
-        /// The service wants no pushes for so long.
+        /// The service accepts no pushes for so long.
         case held(Milliseconds)
         /// Not now, with the reason.
         case shut(String)
     }
 
-    /// Pushes on their way to a service that answers, and to a service that is not known to.
+    /// The most pushes in flight to a service that answers, and to one that has not been proven to.
     private static let most = (proven: 1_000, unproven: 32)
     /// Failures in a row before a service rests, and the length of the rests.
     private static let failuresToRest = 3
@@ -68,7 +68,7 @@ struct ServiceHealth: Sendable {
         isProven = false
         reason = words
         failures += 1
-        // What was sent before the rest began says nothing new.
+        // A failure of a push from before the rest does not prolong the rest.
         guard failures >= Self.failuresToRest, now >= restUntil else { return }
         restUntil = now + rest
         rest = min(2 * rest, Self.rests.longest)

@@ -4,10 +4,10 @@ import KalijWebPush
 
 /// Push services that devices name: Web Push (RFC 8030), encrypted for the device.
 ///
-/// An endpoint comes from a stranger. Only public addresses are connected to, nothing of an answer but its status is of interest, and each
-/// service has its own connections and its own health: what one does is felt by its own devices alone.
+/// An endpoint is named by a stranger. Only public addresses are connected to, nothing of a response but its status is used, and
+/// each service has its own connections and its own health: its behaviour affects its own devices alone.
 public final class WebPushProvider: PushProvider {
-    /// What a device is told: to look. Every body has the same size.
+    /// The message for the device. Every body has the same size.
     private static let message = Array("look".utf8)
     private static let bodySize = 128
     /// Services without a connection that are connected to at the same time.
@@ -28,8 +28,8 @@ public final class WebPushProvider: PushProvider {
     public var serviceEnd: Int64? { nil }
 
     /// Reads the key.
-    /// - Parameter notice: takes a line about a service that does not accept us.
-    /// - Throws: `SettingsError` if the key is of no use.
+    /// - Parameter notice: takes a line about a service that does not accept the server's pushes.
+    /// - Throws: `SettingsError` if the key is unusable.
     public init(
         loop: EventLoop, settings: WebPushSettings, key path: String, notice: @escaping (String) -> Void
     ) throws(SettingsError) {
@@ -146,7 +146,7 @@ public final class WebPushProvider: PushProvider {
         limits.version1 = true
         limits.addresses = own == nil ? .publicOnes : .all
         limits.streams = 100
-        // Nobody reads what a service says.
+        // The content of a response is ignored.
         (limits.bodyBytes, limits.fieldBytes, limits.windowBytes) = (4_096, 8_192, 65_535)
         let seconds = Double(settings.request) / 1000
         (limits.connecting.names, limits.connecting.tcp) = (seconds, seconds)
@@ -158,6 +158,18 @@ public final class WebPushProvider: PushProvider {
     }
 }
 
+<<<<<<< HEAD
+=======
+/// The push services of a provider, in numbers.
+public struct ServiceFigures: Sendable, Equatable {
+    public var known: Int
+    /// Out of reach, or without answers.
+    public var resting: Int
+    /// Services that have requested a pause.
+    public var held: Int
+}
+
+>>>>>>> words4
 /// Lines about strangers: one an hour about an owner, and 20 an hour in all.
 struct RareNotices {
     private static let most = 20

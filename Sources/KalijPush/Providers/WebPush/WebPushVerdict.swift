@@ -1,7 +1,7 @@
 import Glibc
 import KalijHTTP
 
-/// The meaning of a push service's answers (RFC 8030, 5 and 7.3; RFC 8292, 4.2). A body is never looked at, and a redirect never followed.
+/// The meaning of a push service's answers (RFC 8030, 5 and 7.3; RFC 8292, 4.2). A body is never read, and a redirect never followed.
 public enum WebPushVerdict {
     /// Seconds that a service may keep pushes waiting.
     private static let longestRest: Int64 = 600
