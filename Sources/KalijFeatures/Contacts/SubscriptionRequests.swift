@@ -15,7 +15,7 @@ struct SubscriptionRequests {
     static let preapproval = (name: "sub", namespace: "urn:xmpp:features:pre-approval")
     /// For an address that is approved, and repeats its request.
     static let pace = RequestPace(5, atOnceThen: .seconds(60), upTo: .seconds(3600))
-    /// The maximum length of a kept status text of a request, in bytes. With ``Limits/keptRows`` requests and addresses of at most 3
+    /// The maximum length of a kept status text of a request, in bytes. With ``EngineLimits/keptRows`` requests and addresses of at most 3
     /// kB the requests of an account take 4 MB at most.
     private static let longestStatus = 1000
 

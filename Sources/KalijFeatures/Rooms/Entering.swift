@@ -4,15 +4,9 @@ import KalijStream
 import KalijText
 import KalijXML
 
-<<<<<<< HEAD
-/// What rooms say with presence.
-extension RoomCoordinator {
-    /// A presence has come; of a room, or of anybody else.
-=======
 /// Presence from rooms.
-extension Rooms {
+extension RoomCoordinator {
     /// Handles a presence stanza, from a room or from any other sender.
->>>>>>> words2
     func came(_ presence: Element) throws {
         guard let from = presence["from"].map(JID.received), var room = try rows.room(from) else { return }
         switch presence["type"] {

@@ -12,7 +12,7 @@ struct Invitations {
 
     static let direct = "jabber:x:conference"
     /// The maximum length in bytes of an inviter's reason, which is truncated, and of a password, which is omitted if longer. With
-    /// ``Limits/keptRows`` invitations and addresses of at most 3 kB, the invitations of an account take at most 8 MB.
+    /// ``EngineLimits/keptRows`` invitations and addresses of at most 3 kB, the invitations of an account take at most 8 MB.
     private static let longestReason = 1000
 
     // MARK: Received
@@ -21,14 +21,8 @@ struct Invitations {
     static func isMeant(by message: IncomingMessage) -> Bool {
         guard message.type != "groupchat" else { return false }
         if invitation(in: message) != nil { return true }
-<<<<<<< HEAD
-        // Another client of the account has asked a room to invite.
-        return message.direction == .outgoing
-            && message.element.child("x", RoomCoordinator.user)?.child("invite") != nil
-=======
         // Another client of the account has requested the room to invite.
-        return message.direction == .outgoing && message.element.child("x", Rooms.user)?.child("invite") != nil
->>>>>>> words2
+        return message.direction == .outgoing && message.element.child("x", RoomCoordinator.user)?.child("invite") != nil
     }
 
     /// Handles a message, stored for the first time, that may be an invitation.

@@ -6,13 +6,8 @@ import KalijStream
 import KalijText
 import KalijXML
 
-<<<<<<< HEAD:Sources/KalijFeatures/Rooms/RoomCoordinator.swift
-/// The rooms of a step (XEP-0045): tells the stay of a room what happens, and does what the stay answers.
-struct RoomCoordinator {
-=======
 /// The rooms of a step (XEP-0045): passes events to the membership of a room, and performs the actions that it returns.
-struct Rooms {
->>>>>>> words2:Sources/KalijFeatures/Rooms/Rooms.swift
+struct RoomCoordinator {
     let step: Step
     var rows: RoomRows { RoomRows(database: step.database, account: step.account.id) }
 

@@ -87,13 +87,8 @@ public struct LeaveRoom: Intent {
     }
 }
 
-<<<<<<< HEAD
 extension RoomCoordinator {
-    /// The user asks: what has been repeated before does not count, and a question that waits for its time is asked now.
-=======
-extension Rooms {
     /// Resets the pace after a request by the user: earlier attempts do not count, and a query that was deferred is sent now.
->>>>>>> words2
     fileprivate func forgetPace(of room: RoomRow) throws {
         try Pacing(step: step).forget(RoomInfoResponse.name, "\(room.id)")
     }

@@ -271,15 +271,8 @@ struct RoomMessageClassifier {
             return true
         }
         guard isSentBack else {
-<<<<<<< HEAD
-            // The room has been forgotten, or destroyed, and nobody has said so.
-            if [.itemNotFound, .gone].contains(error.condition) {
-                try RoomCoordinator(step: step).handle(.notAcceptable, &room)
-            }
-=======
             // The room no longer exists, and no presence has reported that.
-            if [.itemNotFound, .gone].contains(error.condition) { try Rooms(step: step).handle(.notAcceptable, &room) }
->>>>>>> words2
+            if [.itemNotFound, .gone].contains(error.condition) { try RoomCoordinator(step: step).handle(.notAcceptable, &room) }
             return false
         }
         try RoomOutbox(step: step, room: room).sentBack()

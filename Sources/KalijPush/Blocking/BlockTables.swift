@@ -23,13 +23,8 @@ public struct BlockTables: Sendable {
         fresh.isWanted = nodes != nil
     }
 
-<<<<<<< HEAD
-    /// What is said of a token, or of a domain, under its keys: the present secret's, and those of other secrets.
-    func standing(_ keys: [HashedKey], _ table: KeyPath<BlockTables, TokenBlocklist>, now: Milliseconds) -> Standing {
-=======
     /// The state of a token, or of a domain, under its keys: the present secret's, and those of other secrets.
-    func standing(_ keys: [HashedKey], _ table: KeyPath<BlockTables, Blocklist>, now: Milliseconds) -> Standing {
->>>>>>> words4
+    func standing(_ keys: [HashedKey], _ table: KeyPath<BlockTables, TokenBlocklist>, now: Milliseconds) -> Standing {
         var found = Standing.free
         for key in keys {
             switch self[keyPath: table].standing(key, now: wall(now)) {

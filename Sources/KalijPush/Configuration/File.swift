@@ -19,7 +19,7 @@ public enum File {
     }
 
     /// All bytes, at most a megabyte.
-    /// - Parameter key: the key of the file; empty for the configuration itself, whose path the caller knows.
+    /// - Parameter key: the key of the file; empty for the configuration itself, whose path the caller adds.
     /// - Throws: `SettingsError` with the key and the reason.
     public static func read(_ path: String, key: String) throws(SettingsError) -> [UInt8] {
         let name = key.isEmpty ? "" : " " + path

@@ -1,4 +1,4 @@
-/// What happens at the connections to ``NodesSettings/redis``, by number; and what is known of the nodes.
+/// An event of the connections to ``NodesSettings/redis``, which are numbered, or of the nodes' configuration and state.
 public enum ClusterEvent: Sendable {
     case connected(Int)
     case disconnected(Int)
@@ -7,6 +7,6 @@ public enum ClusterEvent: Sendable {
     case turn
     /// The nodes of the configuration are these.
     case configured(NodesSettings)
-    /// What an earlier process knew: how far it had read, and whose records count no more.
+    /// The state of an earlier process: how far it had read, and whose records no longer count.
     case restored([ReadPosition], excluded: [String])
 }

@@ -3,6 +3,6 @@ public struct ServiceFigures: Sendable, Equatable {
     public var known: Int
     /// Out of reach, or without answers.
     public var resting: Int
-    /// Asking for a pause.
+    /// Services that have requested a pause.
     public var held: Int
 }

@@ -1,19 +1,3 @@
-<<<<<<< HEAD:Sources/KalijPush/Service/PushCore+Sharing.swift
-=======
-/// An event of the connections to ``NodesSettings/redis``, which are numbered, or of the nodes' configuration and state.
-public enum NodeEvent: Sendable {
-    case connected(Int)
-    case disconnected(Int)
-    case reply(RESP, Int)
-    /// There is time for an entry.
-    case turn
-    /// The nodes of the configuration are these.
-    case configured(NodesSettings)
-    /// The state of an earlier process: how far it had read, and whose records no longer count.
-    case restored([ReadPosition], excluded: [String])
-}
-
->>>>>>> words4:Sources/KalijPush/Sharing/PushCore+Sharing.swift
 extension PushCore {
     /// Something has happened at a connection to a server, or there is time to take an entry.
     public mutating func nodes(_ event: ClusterEvent, now time: Milliseconds) -> [CoreAction] {

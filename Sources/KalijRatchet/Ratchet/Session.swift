@@ -191,13 +191,8 @@ public struct Session: Sendable {
 
     /// A new ratchet key was received.
     private mutating func turnReceiving(_ header: RatchetMessage.Header, _ skipped: inout [SkippedKey]) throws {
-<<<<<<< HEAD
         guard header.number <= RatchetLimits.mostSkipped else { throw RatchetError.tooFar }
-        // Rather the old chain's keys are given up than this message.
-=======
-        guard header.number <= Limits.mostSkipped else { throw RatchetError.tooFar }
         // The old chain's keys are given up rather than this message.
->>>>>>> words4
         if let receiving, let remote, case let gap = receiving.gap(before: header), gap > 0,
             gap + Int(header.number) <= RatchetLimits.mostSkipped
         {

@@ -5,7 +5,7 @@ import Glibc
 /// Messages between the processes of a directory: rows of a small database of its own, so that no writer of a message waits for a
 /// writer of the accounts' database.
 ///
-/// Each ``Letter`` is received at most once, by the process that was the last to announce itself for the address
+/// Each ``MailboxMessage`` is received at most once, by the process that was the last to announce itself for the address
 /// (``announce(_:number:)``), and expires if nobody takes it. A writer connects to the receiver's ``Doorbell`` before its commit,
 /// and checks in its transaction that this process is still the receiver. So the receiver of a committed letter gets a signal
 /// when the connection closes, also by the writer's death, or has found the letter before. `Documentation/Models` proves this.
@@ -162,15 +162,9 @@ public final class Mailbox {
     /// - Parameters:
     ///   - address: the address of the letters.
     ///   - number: the announced number.
-<<<<<<< HEAD
-    ///   - now: milliseconds since 1970; letters expired by then are thrown away.
-    public func receive(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
-        // Most rings are for something else; a look costs no write then.
-=======
     ///   - now: milliseconds since 1970; letters expired by then are deleted.
-    public func receive(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
+    public func receive(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
         // Most signals are for something else; this query then saves a write.
->>>>>>> words4
         let waits = try database.statement("SELECT 1 FROM letter WHERE address = ? LIMIT 1")
             .first([.text(address.name)]) { _ in true }
         guard waits ?? false else { return [] }
@@ -178,14 +172,8 @@ public final class Mailbox {
     }
 
     /// Ends receiving, unless letters wait.
-<<<<<<< HEAD
-    /// - Returns: the remaining letters: if there are any, this process stays the receiver and has to handle the
-    ///   letters.
-    public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
-=======
     /// - Returns: the remaining letters: if there are any, this process remains the receiver and has to handle the letters.
-    public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [Letter] {
->>>>>>> words4
+    public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
         try transaction {
             let letters = try take(address, as: number, now: now)
             if letters.isEmpty {
@@ -219,13 +207,8 @@ public final class Mailbox {
         }
     }
 
-<<<<<<< HEAD
-    /// Answers `letter`; the end of the connection tells the sender. Nothing happens if the sender no longer waits.
-    public func reply(to letter: MailboxMessage, _ payload: [UInt8], now: Int64) throws {
-=======
     /// Replies to `letter`; the end of the connection notifies the sender. Does nothing if the sender no longer waits.
-    public func reply(to letter: Letter, _ payload: [UInt8], now: Int64) throws {
->>>>>>> words4
+    public func reply(to letter: MailboxMessage, _ payload: [UInt8], now: Int64) throws {
         guard let replyBy = letter.replyBy, replyBy > now else { return }
         try Self.unblocking(database, attempts: attempts) {
             try database.run(

@@ -1,10 +1,5 @@
-<<<<<<< HEAD:Sources/KalijRoles/Mailbox/MailboxMessage.swift
-/// A letter between the processes of a directory.
-public struct MailboxMessage: Sendable, Equatable {
-=======
 /// A message between the processes of a directory, stored in the ``Mailbox``.
-public struct Letter: Sendable, Equatable {
->>>>>>> words4:Sources/KalijRoles/Mailbox/Letter.swift
+public struct MailboxMessage: Sendable, Equatable {
     /// The row: unique in the directory.
     public let id: Int64
     /// The purpose of the sender.

@@ -1,13 +1,7 @@
 /// Times and limits that several features share.
-<<<<<<< HEAD:Sources/KalijSteps/Messages/EngineLimits.swift
 package enum EngineLimits {
-    /// The longest time for an answer of the account's own server, if neither presence nor messages wait for the answer. Long
-    /// enough for a slow link; the next session asks again.
-=======
-package enum Limits {
     /// The longest time for a response of the account's own server, if neither presence nor messages wait for the response. Long
     /// enough for a slow link; the next session sends the request again.
->>>>>>> words4:Sources/KalijSteps/Step/Limits.swift
     package static let serverPatience = Duration.seconds(30)
 
     /// The longest time for a response while presence and held messages wait. It is longer, because without the response the

@@ -19,13 +19,8 @@ public final class Database {
     /// The path of the file.
     public let path: String
     private let durability: Durability
-<<<<<<< HEAD
-    // Owned: closed in deinit after all statements are gone.
-    let handle: OpaquePointer
-=======
     // Owned: closed in deinit after all statements have been finalized.
-    private let handle: OpaquePointer
->>>>>>> words4
+    let handle: OpaquePointer
     private var statements = StatementCache()
     /// Those of applications. A text of an application's may be the very bytes of one of Kalij's: the linker keeps equal texts once.
     var applicationStatements = StatementCache()
@@ -89,21 +84,7 @@ public final class Database {
         try Statement(sql, on: handle, persistent: false)
     }
 
-<<<<<<< HEAD
-    /// Runs `body`; statements that it prepares may do no more than `limits` say.
-=======
-    /// The statement for `sql` of an application, which may read and change rows of the tables of applications, and nothing else.
-    /// - Throws: `StoreError`, `.notAllowed` for a statement that does more.
-    package func applicationStatement(_ sql: StaticString) throws -> Statement {
-        try applicationStatements.statement(UInt(bitPattern: sql.utf8Start)) {
-            try confined(to: .rows(of: try Schema.applications(in: self))) {
-                try Statement(sql.description, on: handle, persistent: true)
-            }
-        }
-    }
-
     /// Runs `body`; statements that it prepares may do no more than `limits` permit.
->>>>>>> words4
     /// - Throws: what `body` throws; `StoreError` `.notAllowed` if a statement does more.
     func confined<Result>(to limits: Confinement.Limits, _ body: () throws -> Result) throws -> Result {
         try confinement.hold(limits, body)

@@ -27,13 +27,8 @@ public struct DowngradePins: Hashable, Sendable, Codable {
         return choice.binding.map { $0 >= binding } ?? false
     }
 
-<<<<<<< HEAD
-    /// The pins after a login of this kind. A genuine list lets them follow; otherwise they only rise.
-    func after(_ choice: LoginMethod, isListGenuine: Bool) -> DowngradePins {
-=======
     /// The pins after a login of this kind. If the list is genuine, they are set to this login; otherwise they can only rise.
-    func after(_ choice: LoginChoice, isListGenuine: Bool) -> DowngradePins {
->>>>>>> words2
+    func after(_ choice: LoginMethod, isListGenuine: Bool) -> DowngradePins {
         if isListGenuine {
             return DowngradePins(mechanism: choice.mechanism, binding: choice.binding, isSASL2: choice.isSASL2)
         }

@@ -1,12 +1,7 @@
 import COpenSSL
 
-<<<<<<< HEAD:Sources/KalijStream/Authentication/HashFunction.swift
-/// A hash function of OpenSSL, and SCRAM's functions on top (RFC 5802, 2.2).
-package enum HashFunction: Sendable {
-=======
 /// A hash function of OpenSSL, and SCRAM's functions based on it (RFC 5802, 2.2).
-package enum Digest: Sendable {
->>>>>>> words2:Sources/KalijStream/Authentication/Digest.swift
+package enum HashFunction: Sendable {
     case sha1, sha256, sha512, sha3of256, sha3of512
 
     private var function: OpaquePointer? {

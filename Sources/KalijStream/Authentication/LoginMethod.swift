@@ -1,14 +1,14 @@
 import KalijText
 
-/// How a login goes: the mechanism, its channel binding, the profile.
+/// The parameters of a login: the mechanism, its channel binding, the profile.
 struct LoginMethod: Hashable, Sendable {
-    /// Channel binding as a client sees it (RFC 5802, 6).
+    /// The client's support for channel binding (RFC 5802, 6).
     enum Flag: String, Hashable, Sendable, Codable {
-        /// "n": we cannot bind.
+        /// "n": the client does not support binding.
         case unsupported = "n"
-        /// "y": we could bind, and the server seems not to.
+        /// "y": the client supports binding, and the server apparently does not.
         case unoffered = "y"
-        /// "p": bound.
+        /// "p": the exchange is bound.
         case bound = "p"
     }
 
@@ -16,7 +16,7 @@ struct LoginMethod: Hashable, Sendable {
     let binding: ChannelBindings.Kind?
     let flag: Flag
     let isSASL2: Bool
-    /// Set if the proof may leave only if the server's hash of its lists is right (XEP-0474): the error otherwise.
+    /// Set if the proof may be sent only if the server's hash of its lists is correct (XEP-0474): the error otherwise.
     var descent: AuthenticationError?
 
     /// The name of the mechanism in the profile.

@@ -61,13 +61,8 @@ public struct CapabilityHash: Hashable, Sendable {
         return hashes.filter { !$0.value.isEmpty }
     }
 
-<<<<<<< HEAD
-    /// Whether the hash function is known here.
-    public var isVerifiable: Bool { HashFunction(named: algorithm) != nil }
-=======
     /// Whether the hash function is supported.
-    public var isVerifiable: Bool { Digest(named: algorithm) != nil }
->>>>>>> words2
+    public var isVerifiable: Bool { HashFunction(named: algorithm) != nil }
 
     /// The node with which to query the entity (XEP-0115 section 6.2, XEP-0390 section 4.3).
     public var node: String {
@@ -118,13 +113,8 @@ public struct CapabilityHash: Hashable, Sendable {
     }
 }
 
-<<<<<<< HEAD
 extension HashFunction {
-    /// The function by its name in XEP-0300; nil if unknown here, or not to be used.
-=======
-extension Digest {
     /// The function with this name in XEP-0300; nil if it is not supported, or too weak.
->>>>>>> words2
     init?(named name: String) {
         switch name {
         // Broken for signatures, but every client of XEP-0115 sends it.

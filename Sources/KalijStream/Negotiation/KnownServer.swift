@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-/// A step of the negotiation that may leave before the server asked for it.
-public enum EarlyStep: String, Hashable, Sendable, Codable, CaseIterable {
-=======
 /// A pipelined step of the negotiation, sent before the server has requested it.
-public enum Letter: String, Hashable, Sendable, Codable, CaseIterable {
->>>>>>> words2
+public enum EarlyStep: String, Hashable, Sendable, Codable, CaseIterable {
     /// Header and `<starttls/>` together.
     case startTLS
     /// Header and `<auth/>` or `<authenticate/>` together.
@@ -59,21 +54,12 @@ public struct KnownServer: Hashable, Sendable, Codable {
     public var login: Login?
     /// Whether STARTTLS has succeeded here.
     public var offersTLS = false
-<<<<<<< HEAD
-    /// The letters that failed here.
-    public var off: Set<EarlyStep> = []
-    /// The letters that have worked here. ``EarlyStep/resume`` is tried before, a few times.
-    public var worked: Set<EarlyStep> = []
-    /// How often ``EarlyStep/resume`` was tried before it has worked. Learned before each trial: a process that lives shorter than a
-    /// trial's silence would otherwise try for ever, and never resume (found by kills at ejabberd).
-=======
     /// The pipelined steps that failed here.
-    public var off: Set<Letter> = []
-    /// The pipelined steps that have succeeded here. ``Letter/resume`` is tried a limited number of times before.
-    public var worked: Set<Letter> = []
-    /// The number of trials of ``Letter/resume`` before its first success. Recorded ahead of each trial: a process that lives shorter
+    public var off: Set<EarlyStep> = []
+    /// The pipelined steps that have succeeded here. ``EarlyStep/resume`` is tried a limited number of times before.
+    public var worked: Set<EarlyStep> = []
+    /// The number of trials of ``EarlyStep/resume`` before its first success. Recorded ahead of each trial: a process that lives shorter
     /// than a trial's timeout would otherwise retry for ever, and never resume (found by kills at ejabberd).
->>>>>>> words2
     public var trials = 0
     static let mostTrials = 2
     /// A digest of the offer inside TLS before the login. ``off`` is cleared when it changes.
@@ -82,26 +68,16 @@ public struct KnownServer: Hashable, Sendable, Codable {
     /// Creates the state of a server before the first login, which is negotiated in single steps.
     public init() {}
 
-<<<<<<< HEAD
-    /// The same server, at which `letter` failed.
-    public func turningOff(_ letter: EarlyStep) -> KnownServer {
-=======
     /// A copy in which `letter` is disabled after a failure.
-    public func turningOff(_ letter: Letter) -> KnownServer {
->>>>>>> words2
+    public func turningOff(_ letter: EarlyStep) -> KnownServer {
         var copy = self
         copy.off.insert(letter)
         copy.worked.remove(letter)
         return copy
     }
 
-<<<<<<< HEAD
-    /// The server has let us in, with this offer.
-    mutating func note(_ choice: LoginMethod, _ offer: SASLOffer) {
-=======
     /// Records a successful login by this offer.
-    mutating func note(_ choice: LoginChoice, _ offer: SASLOffer) {
->>>>>>> words2
+    mutating func note(_ choice: LoginMethod, _ offer: SASLOffer) {
         let digest = offer.digest
         if digest != features { (off, worked, trials, features) = ([], [], 0, digest) }
         login = Login(choice, offer)

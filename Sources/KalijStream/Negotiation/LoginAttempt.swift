@@ -2,13 +2,8 @@ import KalijXML
 
 /// A login in progress.
 struct LoginAttempt: Sendable {
-<<<<<<< HEAD
-    /// How the login goes by the server's offer; with a token, how the login would go without.
-    var choice: LoginMethod
-=======
     /// The parameters of the login by the server's offer; with a token, the parameters of the fallback to the credentials.
-    var choice: LoginChoice
->>>>>>> words2
+    var choice: LoginMethod
     var authentication: Authentication
     /// The server's offer; nil until the features were received.
     var offer: SASLOffer?
@@ -82,17 +77,10 @@ struct LoginAttempt: Sendable {
 
     /// Compares a pipelined login with the features that were received afterwards.
     ///
-<<<<<<< HEAD
-    /// - Parameter best: the login that these features lead to.
-    /// - Throws: If the server does not offer what was used. No proof has left then, except a token's, which is bound to
-    ///   the connection.
-    mutating func check(_ offer: SASLOffer, best: LoginMethod) throws(AuthenticationError) {
-=======
     /// - Parameter best: the login that these features would lead to.
     /// - Throws: If the server does not offer what was used. No proof was sent in that case, except a token's, which is bound to the
     ///   connection.
-    mutating func check(_ offer: SASLOffer, best: LoginChoice) throws(AuthenticationError) {
->>>>>>> words2
+    mutating func check(_ offer: SASLOffer, best: LoginMethod) throws(AuthenticationError) {
         guard asked.isSubset(of: offer.inline), best.isSASL2 == choice.isSASL2 else { throw .offerChanged }
         if let token = authentication.token {
             if let descent = best.descent { throw descent }

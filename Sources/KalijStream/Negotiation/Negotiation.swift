@@ -12,7 +12,7 @@ import KalijXML
 /// for action in try negotiation.handle(.connected(secured: bindings, known: known)) { ... }
 /// ```
 ///
-/// At a server with a recorded login, steps are pipelined (``Letter``); the server's responses are then verified as in single steps.
+/// At a server with a recorded login, steps are pipelined (``EarlyStep``); the server's responses are then verified as in single steps.
 /// Outside TLS nothing about the account is disclosed, and no authentication takes place. After an error every further event is an
 /// error, too.
 public struct Negotiation: Sendable {
@@ -61,17 +61,10 @@ public struct Negotiation: Sendable {
     /// Whether `<resume/>` was sent and not answered, for other reasons than a pipelined step. Still valid after an error: a connection
     /// that ends in between counts as a failed attempt to resume.
     public internal(set) var isResumePending = false
-<<<<<<< HEAD
-    /// The letter that left unasked and is not answered yet as it should be. Still valid after an error: then the letter
-    /// is to be turned off (``KnownServer/turningOff(_:)``). Nil if the login itself was refused.
-    public internal(set) var suspect: EarlyStep?
-    /// What the owner knows of the server.
-=======
     /// The pipelined step whose expected response is pending. Still valid after an error: the step is then to be disabled
     /// (``KnownServer/turningOff(_:)``). Nil if the login itself was rejected.
-    public internal(set) var suspect: Letter?
+    public internal(set) var suspect: EarlyStep?
     /// The state of the server, as the owner has stored it.
->>>>>>> words2
     var known = KnownServer()
     var bindings = ChannelBindings([:])
     /// Whether `<starttls/>` was sent.

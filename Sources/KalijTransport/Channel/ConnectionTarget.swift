@@ -43,29 +43,6 @@ public struct ConnectionTarget: Sendable {
     }
 }
 
-<<<<<<< HEAD:Sources/KalijTransport/Channel/ConnectionTarget.swift
-=======
-extension ConnectionTarget {
-    /// The remembered address and its route; nil where the target no longer permits them, or where there is no DNS to wait for.
-    var rememberedRoute: (route: Route, address: SocketAddress)? {
-        guard let remembered, !SocketAddress.isLiteral(override?.host ?? domain),
-            let address = SocketAddress(literal: remembered.address, port: remembered.port)
-        else { return nil }
-        let route = Route(host: remembered.host, port: remembered.port, directTLS: remembered.directTLS)
-        let isAllowed =
-            if let overridden { route == overridden } else {
-                directTLS == .preferred || route.directTLS == (directTLS == .only)
-            }
-        return isAllowed ? (route, address) : nil
-    }
-
-    /// The route of the override.
-    var overridden: Route? {
-        override.map { Route(host: $0.host, port: $0.port, directTLS: directTLS == .only) }
-    }
-}
-
->>>>>>> words4:Sources/KalijTransport/Connecting/ConnectionTarget.swift
 /// The address reached by a connection.
 public struct Endpoint: Sendable, Equatable, CustomStringConvertible {
     /// The resolved name: the SRV target, the override or the domain.

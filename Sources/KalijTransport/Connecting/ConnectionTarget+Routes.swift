@@ -1,6 +1,5 @@
 extension ConnectionTarget {
-    /// The remembered address and its route; nil where the target does not allow them any more, or where there is no
-    /// DNS to wait for.
+    /// The remembered address and its route; nil where the target no longer permits them, or where there is no DNS to wait for.
     var rememberedRoute: (route: Route, address: SocketAddress)? {
         guard let remembered, !SocketAddress.isLiteral(override?.host ?? domain),
             let address = SocketAddress(literal: remembered.address, port: remembered.port)

@@ -77,13 +77,8 @@ struct QueryParser {
         }
     }
 
-<<<<<<< HEAD
-    /// Reads a segment and its filters or extraction; says whether the query has ended.
-    private mutating func parseSegment(kind: PathStep.Kind) throws(QuerySyntaxError) -> Bool {
-=======
     /// Reads a segment and its filters or extraction; returns whether the query has ended.
-    private mutating func parseSegment(kind: Step.Kind) throws(QuerySyntaxError) -> Bool {
->>>>>>> words4
+    private mutating func parseSegment(kind: PathStep.Kind) throws(QuerySyntaxError) -> Bool {
         let start = place
         let isFirst = result.steps.isEmpty
         var step = ParsedStep(kind: kind)

@@ -4,17 +4,10 @@ struct QueryWalk: BitwiseCopyable {
     static let end = UInt32.max
 
     let matcher: QueryMatcher
-<<<<<<< HEAD
     private let first: UnsafePointer<PathStep>
     private let last: UnsafePointer<PathStep>
-    /// Where the walk goes on: at `child`, a child of `parent`, with `step`.
-    private var step: UnsafePointer<PathStep>
-=======
-    private let first: UnsafePointer<Step>
-    private let last: UnsafePointer<Step>
     /// Where the walk continues: at `child`, a child of `parent`, with `step`.
-    private var step: UnsafePointer<Step>
->>>>>>> words4
+    private var step: UnsafePointer<PathStep>
     private var parent: UInt32
     private var child: UInt32
     private var wanted: UInt32

@@ -158,18 +158,6 @@ public final class WebPushProvider: PushProvider {
     }
 }
 
-<<<<<<< HEAD
-=======
-/// The push services of a provider, in numbers.
-public struct ServiceFigures: Sendable, Equatable {
-    public var known: Int
-    /// Out of reach, or without answers.
-    public var resting: Int
-    /// Services that have requested a pause.
-    public var held: Int
-}
-
->>>>>>> words4
 /// Lines about strangers: one an hour about an owner, and 20 an hour in all.
 struct RareNotices {
     private static let most = 20
