@@ -1,4 +1,4 @@
-// An application imports only KalijClient: all of KalijFeatures and KalijSteps, and the types in their declarations.
+// An application imports only KalijClient: all of KalijFeatures and KalijSteps, and the types that their declarations use.
 @_exported import struct KalijAddress.JID
 @_exported import KalijFeatures
 @_exported import struct KalijFiles.FileError

@@ -3,8 +3,8 @@ enum Columns {
     /// The widest line of help.
     static let width = 100
 
-    /// The words of a text in lines. The first line begins with `head`, the others with spaces up to `indent`. A phrase
-    /// between backticks stays in a line.
+    /// Wraps the words of a text into lines. The first line begins with `head`, the others with `indent` spaces. A phrase between
+    /// backticks is not broken.
     static func lines(_ text: String, head: String = "", indent: Int = 0) -> [String] {
         var lines: [String] = []
         var line = head
@@ -21,7 +21,7 @@ enum Columns {
         return lines + [line]
     }
 
-    /// A table with its heads in a column. A head that is too long has a line of its own.
+    /// A table with its heads in one column. A head that is too long has its own line.
     static func table(_ rows: [(head: String, text: String)]) -> [String] {
         let longest = 28
         let column = 4 + (rows.map(\.head.count).filter { $0 <= longest }.max() ?? 0)

@@ -1,6 +1,6 @@
-/// What may stand at the place of the last word of a line.
+/// The possible completions of the last word of a line.
 public enum CompletedLine: Equatable, Sendable {
-    /// A word, and what the word means; empty if the word says so itself.
+    /// A word and its meaning; the meaning is empty if the word is self-explanatory.
     public struct Candidate: Equatable, Sendable {
         public let word: String
         public let meaning: String
@@ -10,8 +10,8 @@ public enum CompletedLine: Equatable, Sendable {
     case files
     case directories
 
-    /// The lines for the scripts of `Completion`: a candidate and its meaning with a tab between, or a request to complete the
-    /// name of a file or of a directory.
+    /// The lines for the scripts of `Completion`: each candidate and its meaning, separated by a tab, or a request to complete a
+    /// file or directory name.
     public var lines: [String] {
         switch self {
         case .words(let candidates): candidates.map { "\($0.word)\t\($0.meaning)" }
@@ -22,8 +22,9 @@ public enum CompletedLine: Equatable, Sendable {
 }
 
 extension Manual {
-    /// Completes the last of the words after the program's name; the word may be empty.
-    /// - Parameter known: what the program knows for a name in the help, such as `JID`, or for an option, such as `--account`.
+    /// Completes the last of the words after the program's name, which may be empty.
+    /// - Parameter known: returns the program's values for a placeholder in the help, such as `JID`, or for an option, such as
+    ///   `--account`.
     public func completed(_ line: [String], known: (String) -> [String] = { _ in [] }) -> CompletedLine {
         var words: [String] = []
         var entry: Entry?
@@ -81,7 +82,7 @@ extension Manual {
                 } + names.map { ($0, "") }))
     }
 
-    /// Completes the value of an option with the given name in the help.
+    /// Completes the value of an option with the given placeholder in the help.
     private static func completed(_ value: String, _ current: String, prefix: String = "") -> CompletedLine {
         if value == "DIR" { return .directories }
         if isPath(value) { return .files }

@@ -1,4 +1,4 @@
-/// The scripts with which shells complete a program's words. A script asks the program: `PROGRAM completion words -- WORD...`.
+/// The completion scripts for shells. A script runs the program to query the candidates: `PROGRAM completion words -- WORD...`.
 public enum Completion: String, CaseIterable, Sendable {
     case bash, zsh, fish
 
@@ -10,8 +10,8 @@ public enum Completion: String, CaseIterable, Sendable {
         }
     }
 
-    // bash divides words at `=`, `:` and `@`, too: the parts of a word, which have nothing between them in the line, are joined again.
-    // Only what follows such a character is replaced.
+    // bash also splits words at `=`, `:` and `@`: the parts, which are adjacent in the line, are joined again. Only the text
+    // after such a character is replaced.
     private static func bashScript(_ program: String) -> String {
         """
         # Completion of \(program) for bash.

@@ -1,9 +1,9 @@
-/// A text of a manual, read from the form that the sources have.
+/// A text of a manual, parsed from the format in the sources.
 ///
-/// - Lines at the margin are paragraphs, divided by empty lines.
-/// - Lines with two spaces before a head, two or more spaces, and a text are rows of a table. Lines further to the right
-///   go on with the text; a head may stand alone in its line.
-/// - Other lines with spaces before them stay as they are.
+/// - Lines at the margin are paragraphs, separated by empty lines.
+/// - Lines with two spaces before a head, two or more spaces, and a text are rows of a table. Lines indented further continue the
+///   text; a head may be alone on its line.
+/// - Other indented lines are literal.
 struct HelpText {
     struct Row: Equatable {
         let head: String
@@ -17,7 +17,7 @@ struct HelpText {
     }
 
     let blocks: [Block]
-    /// For each block, whether an empty line stands before the block.
+    /// For each block, whether an empty line precedes it.
     let isApart: [Bool]
 
     init(_ text: String) {
@@ -50,7 +50,7 @@ struct HelpText {
         table(lines).map { .table($0) } ?? .literal(lines.map { String($0.dropFirst(2)) })
     }
 
-    /// The rows of a table; nil if a line is no part of a table.
+    /// The rows of a table; nil if a line does not belong to a table.
     private static func table(_ lines: [Substring]) -> [Row]? {
         guard let column = lines.lazy.compactMap({ row($0)?.column }).first else { return nil }
         var rows: [Row] = []
@@ -83,7 +83,7 @@ struct HelpText {
 }
 
 extension Substring {
-    /// The first place of `part`.
+    /// The range of the first occurrence of `part`.
     fileprivate func firstRange(of part: String) -> Range<Index>? {
         var start = startIndex
         while start < endIndex {

@@ -10,7 +10,7 @@ extension Manual {
         return blocks.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
     }
 
-    /// The help of a command. Only examples that cannot be divided may be wider than 100 columns.
+    /// The help of a command. Only examples that cannot be wrapped may be wider than 100 columns.
     public func help(of entry: Entry) -> String {
         let blocks = [
             usage(of: entry), Self.lines(entry.details).joined(separator: "\n"),

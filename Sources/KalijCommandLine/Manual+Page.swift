@@ -22,7 +22,7 @@ extension Manual {
         return lines.joined(separator: "\n")
     }
 
-    /// The day as mdoc(7) wants days: November 26, 2026. As given if it is no day.
+    /// The day in the format of mdoc(7): November 26, 2026. Unchanged if it is not a date.
     private static func longDay(_ day: String) -> String {
         let numbers = day.split(separator: "-").compactMap { Int32($0) }
         guard numbers.count == 3, (1...12).contains(numbers[1]), (1900...9999).contains(numbers[0]) else { return day }

@@ -1,6 +1,6 @@
-/// All that a program says about itself. Help, man page and completion are made from this value.
+/// The documentation of a program, from which the help, the man page and the completion are generated.
 ///
-/// A text consists of paragraphs, of tables and of lines that stay as they are, such as examples: see `HelpText`.
+/// A text consists of paragraphs, tables, and literal lines such as examples: see `HelpText`.
 public struct Manual: Sendable {
     /// A command of the program.
     public struct Entry: Sendable {

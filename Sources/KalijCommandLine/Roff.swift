@@ -1,4 +1,4 @@
-/// Texts of a manual in the language of man pages, mdoc(7).
+/// Formats the texts of a manual in mdoc(7), the language of man pages.
 enum Roff {
     static func options(_ options: [CommandOption]) -> [String] {
         [".Bl -tag -width Ds"] + options.flatMap { [".It \(option($0))"] + lines($0.help) } + [".El"]
@@ -28,7 +28,7 @@ enum Roff {
         }
     }
 
-    /// A text in lines: a sentence begins a line, and no line is longer than 80 bytes, as mdoc(7) wants.
+    /// Splits a text into lines: each sentence starts a line, and no line exceeds 80 bytes, as mdoc(7) recommends.
     static func lines(_ text: String) -> [String] {
         var lines: [String] = []
         var isEnd = true
@@ -43,8 +43,8 @@ enum Roff {
         return lines
     }
 
-    /// A line of text without meaning for roff. A phrase between backticks becomes bold. Arguments of a macro are
-    /// protected one by one, because a macro's argument may be the name of a macro.
+    /// Escapes a line of text for roff. A phrase between backticks becomes bold. Arguments of a macro are protected one by one,
+    /// because an argument may be the name of a macro.
     static func line(_ text: String, isLiteral: Bool = false, isArgument: Bool = false) -> String {
         var line = ""
         var isBold = false

@@ -1,9 +1,9 @@
 /// The forms of a command, read from the usage in its help: `[list | join ROOM] [--account JID]` has the forms `list` and
 /// `join ROOM`.
 struct Usage {
-    /// The words of each form, without options. Words in capitals are names for what the user writes.
+    /// The words of each form, without options. Words in capitals are placeholders for the user's input.
     private(set) var forms: [[String]] = []
-    /// Words that may stand anywhere, such as `receipts=on|off`.
+    /// Words that may appear anywhere, such as `receipts=on|off`.
     private(set) var settings: [String] = []
 
     private indirect enum Part {
@@ -18,11 +18,11 @@ struct Usage {
         forms = forms.map { $0.filter { !Self.isSetting($0) } }
     }
 
-    /// Whether the word is written as in the usage.
+    /// Whether the word is entered literally.
     static func isWritten(_ word: String) -> Bool { word.first?.isLowercase == true }
     private static func isSetting(_ word: String) -> Bool { isWritten(word) && word.contains("=") }
 
-    /// Reads alternatives up to the end of their brackets.
+    /// Parses alternatives up to the end of their brackets.
     private static func read(_ rest: inout Substring) -> [[Part]] {
         var alternatives: [[Part]] = [[]]
         func add(_ part: Part) { alternatives[alternatives.count - 1].append(part) }
@@ -63,7 +63,7 @@ struct Usage {
     func next(after words: [String]) -> [String] {
         forms.flatMap { form -> [String] in
             for (index, word) in form.enumerated() {
-                // After a word that may be repeated, all the others of the form may follow.
+                // After a repeatable word, all following words of the form are possible.
                 if word.hasSuffix("...") { return Array(form[index...]) }
                 if index == words.count { return [word] }
                 if Self.isWritten(word), !word.split(separator: "|").contains(Substring(words[index])) { return [] }

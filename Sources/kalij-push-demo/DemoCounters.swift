@@ -1,12 +1,12 @@
 import KalijLab
 
-/// The counters of kalij-push: its own page `/metrics`, as read by an operator's Prometheus.
+/// The counters of kalij-push, read from its page `/metrics` as by an operator's Prometheus.
 struct DemoCounters: Equatable {
     var sent = 0
     var queued = 0
     var covered = 0
 
-    /// Publishes with a known outcome.
+    /// The number of publishes with an outcome.
     var total: Int { sent + queued + covered }
 
     static func read(port: Int, _ laboratory: Laboratory) async throws -> DemoCounters {

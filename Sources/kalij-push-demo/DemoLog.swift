@@ -1,18 +1,18 @@
 import Glibc
 import KalijLab
 
-/// The push server's log, read again and again.
+/// The push server's log, polled for lines.
 struct DemoLog {
     let path: String
-    /// Keeps the process object for as long as its log is read.
+    /// Keeps the process object alive while its log is read.
     let process: Subprocess
 
-    /// A line that the log does not have in time.
+    /// A line that was not logged in time.
     struct Missing: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Waits until so many lines have a text; returns the last of these lines without its priority.
+    /// Waits until `count` lines contain a text; returns the last of them without its priority.
     func wait(for text: String, count: Int, seconds: Double) async throws -> String {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {

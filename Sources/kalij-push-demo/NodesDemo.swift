@@ -3,20 +3,21 @@ import KalijLab
 import KalijNodesLab
 import KalijText
 
-/// Three nodes and a real Redis: what a node proves all know, whatever happens to Redis and to the lines.
+/// Three nodes and a real Redis: each block that a node has proven reaches all nodes, whatever happens to Redis and to the
+/// connections.
 struct NodesDemo {
     private let redis: LabRedis
     private let nodes: [LabNode]
     private let say: (PrintedText) -> Void
     private let began = ContinuousClock.now
 
-    /// A promise of Documentation/Nodes.md that was not kept.
+    /// A guarantee of Documentation/Nodes.md that was not met.
     private struct Broken: Error, CustomStringConvertible {
         let description: String
     }
 
     /// - Parameter executable: the path of `kalij-push`.
-    /// - Throws: if a program is missing, or a promise is broken.
+    /// - Throws: an error if a program is missing, or a guarantee is not met.
     static func run(_ executable: String, say: @escaping (PrintedText) -> Void) async throws {
         let laboratory = try Laboratory()
         laboratory.cleanUpWhenInterrupted()
@@ -114,7 +115,7 @@ struct NodesDemo {
 
     private func token(_ number: Int) -> String { String(repeating: "d", count: 56) + String(10_000_000 + number) }
 
-    /// A few devices each: many dead devices of one domain would block the domain.
+    /// A few devices for each domain: many dead devices of one domain would block the domain.
     private func domain(_ number: Int) -> String { "server\(number / 5).example" }
 
     private func bury(_ number: Int, at node: Int) throws {
@@ -130,7 +131,7 @@ struct NodesDemo {
         }
     }
 
-    /// Another node's word: `wait`, and the provider is not asked.
+    /// Expects a block from another node: the response is `wait`, and no request is sent to the provider.
     private func expectHearsay(_ number: Int, at places: [Int]) throws {
         for place in places {
             try expect("wait", of: number, at: place)
@@ -140,8 +141,8 @@ struct NodesDemo {
         }
     }
 
-    /// Pushes at all nodes, ten a second at each.
-    /// - Returns: the slowest answer, in seconds.
+    /// Publishes at all nodes, ten per second at each.
+    /// - Returns: the slowest response, in seconds.
     private func push(seconds: Int) async throws -> Double {
         var slowest = 0.0
         for number in 0..<seconds * 10 {

@@ -1,13 +1,14 @@
 import KalijLab
 import KalijText
 
-/// A phone without a process, in a group: what a message there starts, up to the notification.
+/// A phone without a running process that is a member of a group: shows what a message to the group triggers, up to the
+/// notification.
 struct PhoneDemo {
     let kalij: String
     let laboratory: Laboratory
     let server: any XMPPServer
     let log: DemoLog
-    /// How many pushes the log has before.
+    /// How many pushes the log contains beforehand.
     let pushes: Int
     let say: (PrintedText) -> Void
 
@@ -44,7 +45,7 @@ struct PhoneDemo {
         guard knock(at: socket) else { throw DemoLog.Missing(description: "nobody waits for pushes") }
         let shown = try await waiting.wait(for: "Who has the ladder?", count: 1, seconds: 20)
         say("  \(milliseconds(since: began)) ms: `kalij wake` shows: \(shown)")
-        // A session that was lost would be in the group anew by now.
+        // By now a lost session would have joined the group again.
         try await sleep(for: .seconds(2))
         let after = try await self.joins(bob, atLeast: joins)
         say(
@@ -56,7 +57,7 @@ struct PhoneDemo {
         try await command("logout", "alice@localhost", isQuiet: true)
     }
 
-    /// How often Alice has come into the group.
+    /// How often Alice has joined the group.
     private func joins(_ bob: Chat, atLeast wanted: Int) async throws -> Int {
         let deadline = ContinuousClock.now + .seconds(15)
         while ContinuousClock.now < deadline {
@@ -78,7 +79,7 @@ struct PhoneDemo {
         for line in output.split(separator: "\n") { say("    \(String(line))") }
     }
 
-    /// The phone's system: a connection to the socket starts a run.
+    /// Simulates the phone's system: a connection to the socket starts a run.
     private func listen(_ socket: String) throws -> DemoLog {
         var launch = laboratory.launch(
             kalij, ["--data", laboratory.path("phone"), "wake", "--listen", socket])

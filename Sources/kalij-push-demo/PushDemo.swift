@@ -37,7 +37,7 @@ enum PushDemo {
         }
     }
 
-    /// A line at once, even if the output is no terminal.
+    /// Writes a line unbuffered, even if the output is not a terminal.
     private static func say(_ line: PrintedText) { write(line, to: STDOUT_FILENO) }
 
     private static func write(_ line: PrintedText, to descriptor: Int32) {

@@ -7,7 +7,7 @@ import KalijTransport
 /// The `kalij-push` command.
 @main
 enum KalijPushCommand {
-    // The numbers of <sysexits.h>.
+    // The exit statuses of <sysexits.h>.
     private static let wrongUsage: Int32 = 64
     private static let tryAgain: Int32 = 75
     private static let badConfiguration: Int32 = 78
@@ -15,7 +15,7 @@ enum KalijPushCommand {
     static func main() {
         LogOutput.keepStandardStreams()
         signal(SIGPIPE, SIG_IGN)
-        // A limit on the size of files is a full disk, and no reason to end.
+        // A file size limit is handled like a full disk, and does not terminate the server.
         signal(SIGXFSZ, SIG_IGN)
         let words = CommandLine.arguments.dropFirst()
         switch (words.first, words.count) {
@@ -39,7 +39,7 @@ enum KalijPushCommand {
         }
     }
 
-    /// What is wrong with a command line that means nothing; without words, the help.
+    /// Describes the fault of an invalid command line; without words, returns the help.
     private static func fault(of words: [String]) -> PrintedText {
         guard let first = words.first else { return PrintedText(asIs: PushManual.manual.help) }
         let name = PrintedText(field: first)
@@ -108,7 +108,7 @@ enum KalijPushCommand {
         }
     }
 
-    /// Each push service of a module of type `webpush` has connections of its own: the usual limit of open files is for smaller programs.
+    /// Raises the limit of open files: each push service of a module of type `webpush` has its own connections.
     private static func raiseFileLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -151,7 +151,7 @@ enum KalijPushCommand {
             for line in error.lines { note("kalij-push: \(path): \(PrintedText(field: line))") }
             return badConfiguration
         }
-        // The fault is the disk, the port, or the machine: the next attempt may succeed.
+        // The cause is the disk, the port, or the machine: the next attempt may succeed.
         note("kalij-push: \(PrintedText(field: "\(error)"))")
         return tryAgain
     }
@@ -161,11 +161,11 @@ enum KalijPushCommand {
     private static func write(_ text: PrintedText, to descriptor: Int32, end: String = "\n") {
         var bytes = Array((text.description + end).utf8)[...]
         while !bytes.isEmpty {
-            // The pointer is valid for the closure, and has `bytes.count` bytes.
+            // The pointer is valid within the closure, for `bytes.count` bytes.
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                // Lost output is no answer. A reader that is gone, such as `head`, has had enough.
+                // Lost output is an error, unless the reader, such as `head`, has closed its end.
                 guard descriptor == STDOUT_FILENO, errno != EPIPE else { return }
                 note("kalij-push: standard output: \(String(cString: strerror(errno)))")
                 exit(tryAgain)

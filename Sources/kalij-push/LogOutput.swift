@@ -3,18 +3,18 @@ import KalijText
 
 /// Standard error, for the lines of a running server.
 ///
-/// Nobody has to read the log: a line that finds no room is left out, for a server that waits for a reader answers
-/// nobody any more. The next line with room says how many are missing.
+/// The log need not be read: a line is dropped if it cannot be written at once, because a server that waits for a reader would no
+/// longer respond. The next line that is written reports how many are missing.
 struct LogOutput {
-    /// A pipe that is ready has room for so many bytes (PIPE_BUF).
+    /// The maximum length of a line: a writable pipe accepts this many bytes (PIPE_BUF).
     private static let longest = 4_096
     private var missing = 0
 
-    /// Lets nothing else become a standard stream: a socket or the database's lock, opened while standard error is
-    /// closed, would get the lines.
+    /// Prevents other descriptors from becoming a standard stream: a socket or the database's lock file, opened while standard
+    /// error is closed, would receive the lines.
     static func keepStandardStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest free number is the missing one. Results for a closed standard output are lost, and that is an error.
+            // The lowest free descriptor is the missing one. Results for a closed standard output are lost, which is an error.
             _ = open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR)
         }
     }

@@ -1,7 +1,7 @@
 import KalijCommandLine
 import KalijText
 
-/// What `kalij-push` says about itself.
+/// The help and the man page of `kalij-push`.
 enum PushManual {
     static var manual: Manual {
         Manual(

@@ -2,14 +2,14 @@ import Glibc
 import KalijHTTP
 import KalijText
 
-/// The key of modules of type `webpush`, in a file.
+/// The signing key of modules of type `webpush`, stored in a file.
 enum WebPushKey {
-    /// Why there is no key.
+    /// Why the key cannot be used.
     struct Problem: Error {
         let text: String
     }
 
-    /// The public key of the key in a file, which is made if it is missing: readable for its owner alone.
+    /// The public key of the key in a file, which is created if it is missing, readable by its owner only.
     static func publicKey(at path: String) throws(Problem) -> String {
         let key: SigningKey
         do {
@@ -25,7 +25,7 @@ enum WebPushKey {
         return Base64URL.encode(point)
     }
 
-    /// Nil if there is no file.
+    /// The content of a file; nil if it does not exist.
     private static func read(_ path: String) throws(Problem) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {

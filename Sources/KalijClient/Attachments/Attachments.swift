@@ -8,8 +8,8 @@ import KalijText
 
 import FoundationEssentials
 
-/// The files of an account: accepts files to be sent, and lists, cancels and fetches. Usable in any process and without a network;
-/// the driving process moves the bytes (`main`, or `background`).
+/// The files of an account: accepts files for sending, lists and cancels uploads, and downloads received files. Any process may
+/// use it, without a network; the driving process (`main` or `background`) transfers the bytes.
 ///
 /// ```swift
 /// let attachments = Attachments(directory)
@@ -20,7 +20,7 @@ public struct Attachments: Sendable {
     private let account: JID?
 
     /// - Parameters:
-    ///   - account: the account; nil is the only account.
+    ///   - account: the account; nil selects the only account.
     ///   - directory: the accounts' directory.
     public init(_ directory: AccountDirectory, of account: JID? = nil) {
         (self.directory, self.account) = (directory, account)
@@ -28,46 +28,48 @@ public struct Attachments: Sendable {
 
     // MARK: Sending
 
-    /// A file on its way.
+    /// A file that was accepted for sending.
     public struct Upload: Sendable, Equatable {
-        /// The id of the message that will share the file (its origin-id), and of the intent: ``HistoryReader/outcome(of:by:)`` tells
-        /// the outcome, ``HistoryReader/sent(_:by:)`` the message once it is queued or has failed.
+        /// The id of the message that will share the file (its origin-id), and of the intent. ``HistoryReader/outcome(of:by:)``
+        /// returns the outcome, ``HistoryReader/sent(_:by:)`` the message once it is queued or has failed.
         public let id: String
         /// The account.
         public let from: JID
-        /// The receiver.
+        /// The recipient.
         public let to: JID
-        /// The name that the receiver sees.
+        /// The file name that the recipient sees.
         public let name: String
-        /// Bytes.
+        /// The size in bytes.
         public let size: Int64
-        /// `mailbox` until a process drives; then `waiting`, `asking`, `putting`, `sealed`, `done`, or `failed`.
+        /// `mailbox` until a process drives; then `waiting`, `asking` (for a slot), `putting`, `sealed`, `done`, or `failed`.
         public let state: String
-        /// Why the file waits or has failed; nil if it does neither.
+        /// Why the file is waiting or has failed; nil otherwise.
         public let reason: String?
-        /// Whether the file is encrypted on the server.
+        /// Whether the server stores the file encrypted.
         public let isEncrypted: Bool
         /// When the file was accepted, in milliseconds since 1970.
         public let acceptedAt: Int64
     }
 
-    /// Accepts a file. When this function returns, the file as it is now is on the disk, and its message leaves exactly once, or is
-    /// reported as failed with the reason, whatever becomes of any process. The file at `path` may be changed or removed afterwards.
+    /// Accepts a file. When this function returns, a copy of the file is on the disk. Its message is sent exactly once, or is
+    /// reported as failed with the reason, whichever process terminates. The file at `path` may be changed or removed afterwards.
     ///
-    /// EXIF, XMP and comments leave JPEG, PNG and WebP, but for the orientation and the colour profile; nothing is decoded.
+    /// EXIF, XMP and comments are removed from JPEG, PNG and WebP files, except the orientation and the colour profile. No
+    /// picture is decoded.
     ///
     /// - Parameters:
     ///   - path: a regular file, or a symbolic link to one; at least one byte.
-    ///   - recipient: the receiver, or a room.
-    ///   - text: a text that follows the file.
-    ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A file accepted before under this id is not sent again.
-    ///   - keepingMetadata: whether metadata stays.
-    ///   - privacy: whether the file is encrypted.
+    ///   - recipient: the recipient, or a room.
+    ///   - text: a text message that follows the file.
+    ///   - id: the id of the message, its origin-id (XEP-0359); nil generates one. A file already accepted under this id is not
+    ///     sent again.
+    ///   - keepingMetadata: whether to keep the metadata.
+    ///   - privacy: whether to encrypt the file.
     ///   - clock: the source of time.
-    /// - Throws: `FileError` if the file cannot be taken: missing, not regular, empty, larger than the server takes (as far as known),
-    ///   changed meanwhile, a damaged picture whose metadata cannot be removed; or less than 64 MiB of the disk would be left.
-    ///   `AcceptError` for the text or the id; `DirectoryError` if the account is missing or ambiguous; `StoreError`. Then nothing
-    ///   was accepted.
+    /// - Throws: `FileError` if the file cannot be accepted: it is missing, not regular, empty or larger than the server's last
+    ///   advertised limit, it changed during the copy, its metadata cannot be removed because the picture is damaged, or less
+    ///   than 64 MiB of the disk would remain. `AcceptError` for the text or the id; `DirectoryError` if the account is missing
+    ///   or ambiguous; `StoreError`. In each case nothing was accepted.
     @discardableResult
     public func send(
         _ path: String, to recipient: JID, text: String? = nil, id: String? = nil, keepingMetadata: Bool = false,
@@ -80,7 +82,7 @@ public struct Attachments: Sendable {
         if let text { _ = try OutgoingText(text, to: recipient) }
         let privacy = try EncryptionState.privacy(privacy, to: recipient, of: account, in: database)
         let accepted = try accept(path, account, keepingMetadata, privacy, database)
-        // The copy has a lock until the parcel is on the disk: nobody sweeps it away.
+        // The copy is locked until the mailbox entry is on the disk, so that no orphan sweep removes it.
         defer { accepted.release() }
         let description = FileDescription(
             name: accepted.name, type: accepted.mediaType, size: accepted.size, sha256: accepted.sha256,
@@ -116,7 +118,7 @@ public struct Attachments: Sendable {
             path, as: UUID().uuidString.lowercased(), in: folders.out, keepingMetadata: keepingMetadata, limit: limit)
     }
 
-    /// The upload or the message that was accepted under `id` before.
+    /// The upload or the message that was already accepted under `id`.
     private func known(_ id: String, of account: Account, in database: Database) throws -> Upload? {
         if let row = try UploadRows(database: database, account: account.id).row(for: id) {
             return Upload(row, account)
@@ -134,10 +136,10 @@ public struct Attachments: Sendable {
             reason: message.error?.description, isEncrypted: file?.isEncrypted ?? false, acceptedAt: message.sentAt)
     }
 
-    /// The files on their way, those in the mailbox last. A file is not listed any more once the server has its message.
+    /// The pending uploads, those in the mailbox last. An upload is no longer listed once the server has its message.
     /// - Throws: `DirectoryError`, `StoreError`
     public func uploads() throws -> [Upload] {
-        // Before the database: what is taken over meanwhile is in both, and not in neither.
+        // The mailbox is read before the database: an entry imported in between then appears in both, and never in neither.
         let parcels = try MailboxReader(directory)
         let database = try directory.read()
         let account = try AccountTable(database).account(account, in: directory)
@@ -147,26 +149,26 @@ public struct Attachments: Sendable {
         return rows.map { Upload($0, account) } + waiting.map { Upload($0, account) }
     }
 
-    /// Gives up sending a file whose message is not queued yet, or forgets a file that has failed.
+    /// Cancels a file whose message is not queued yet, or discards a file that has failed.
     /// - Returns: the id of the intent, for ``HistoryReader/outcome(of:by:)``.
     @discardableResult
     public func cancel(_ upload: String) throws -> String { try directory.share(CancelUpload(upload), for: account) }
 
-    /// Tries a file that has failed, or that waits, now.
+    /// Retries a file that has failed or is waiting, without delay.
     /// - Returns: the id of the intent, for ``HistoryReader/outcome(of:by:)``.
     @discardableResult
     public func retry(_ upload: String) throws -> String { try directory.share(RetryUpload(upload), for: account) }
 
     // MARK: Receiving
 
-    /// Fetches the file of a message.
-    /// - Returns: the id of the intent, for ``HistoryReader/outcome(of:by:)``; then ``file(of:)`` has the path.
+    /// Downloads the file of a message.
+    /// - Returns: the id of the intent, for ``HistoryReader/outcome(of:by:)``. After success ``file(of:)`` returns the path.
     @discardableResult
     public func download(_ message: MessageReference) throws -> String {
         try directory.share(Download(message), for: account)
     }
 
-    /// The file that a message shares, with the message's row; nil if there is no such message, or if it shares none.
+    /// The file that a message shares, with the message's row; nil if there is no such message or it shares no file.
     public func file(of message: MessageReference) throws -> (message: Int64, file: MessageFile)? {
         let database = try directory.read()
         let account = try AccountTable(database).account(account, in: directory)

@@ -6,12 +6,12 @@ import KalijStore
 import KalijStream
 
 extension AccountDirectory {
-    /// Runs `body` as a step of the account `jid`, or of the only account, in a process that need not drive, and rings
-    /// the driver. `body` may send requests, schedule timers, make and settle promises, and change the application's
-    /// own tables; the driver sends and calls. If nobody drives, the next engine does the work.
+    /// Runs `body` as a step of the account `jid`, or of the only account, in a process that need not drive, and signals the
+    /// driver. `body` may send requests, schedule timers, create and settle promises, and change the application's own tables.
+    /// The driver sends the stanzas and calls the handlers; without a driver, the next engine does.
     /// - Returns: the result of `body`, once all changes are on the disk.
-    /// - Throws: `DirectoryError` if the account is missing or ambiguous; `StoreError`, or the error of `body`: then
-    ///   nothing has happened.
+    /// - Throws: `DirectoryError` if the account is missing or ambiguous; `StoreError`, or the error of `body`. In each case
+    ///   nothing was changed.
     @discardableResult
     public func accept<Result>(
         for jid: JID? = nil, clock: Clock = .system, _ body: (Step) throws -> Result
@@ -22,16 +22,16 @@ extension AccountDirectory {
         return try ringing { try Step.accept(for: account, in: database, clock: clock, body) }
     }
 
-    /// Logs in to the server of `jid`. If the server accepts, stores the account with the credentials for the next
-    /// login (SCRAM keys where the mechanism has them). Creates the directory if it is missing.
+    /// Logs in to the server of `jid`. On success, stores the account with the credentials for the next login (SCRAM keys if the
+    /// mechanism has them). Creates the directory if it is missing.
     /// - Parameters:
-    ///   - resource: the resource requested at each bind; different in each installation of a user.
-    ///   - seconds: the longest time for the server.
+    ///   - resource: the resource requested at each bind; it differs between a user's installations.
+    ///   - seconds: the timeout for the server.
     ///   - clock: the source of time.
     ///   - jid: the account's address.
     ///   - password: the user's password.
     ///   - server: how the server is reached and trusted.
-    /// - Throws: `LoginError`, `SystemError` of KalijTransport, `StoreError`; then nothing was stored.
+    /// - Throws: `LoginError`, `SystemError` of KalijTransport, `StoreError`. In each case nothing was stored.
     public func logIn(
         _ jid: JID, password: String, resource: String, server: ServerSettings = ServerSettings(),
         within seconds: Double = 60, clock: Clock = .system

@@ -9,24 +9,24 @@ import KalijText
 import Glibc
 
 extension AccountDirectory {
-    /// Accepts a message in a process that only wants to send, such as a share extension. The message is on the disk
-    /// once this function returns, and is sent by the driver, or else by the next driver. This function waits neither
-    /// for the driver nor for a process that is frozen within a transaction.
+    /// Accepts a message in a process that only sends, such as a share extension. When this function returns, the message is on
+    /// the disk; the current driver, or else the next one, sends it. This function waits neither for the driver nor for a process
+    /// that is frozen within a transaction.
     /// - Parameters:
-    ///   - recipient: the receiver.
-    ///   - sender: the account; nil is the only account.
+    ///   - recipient: the recipient.
+    ///   - sender: the account; nil selects the only account.
     ///   - body: the text.
-    ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under this
-    ///     id is not sent again: a process that was killed during the call repeats the call with the same id.
+    ///   - id: the id of the message, its origin-id (XEP-0359); nil generates one. A message already accepted under this id is
+    ///     not sent again: a process that was killed during the call repeats the call with the same id.
     ///   - answered: the message that the text answers (XEP-0461); nil if there is none.
-    ///   - privacy: whether the text is encrypted. What is written in an encrypted conversation stays encrypted, whatever becomes of
-    ///     the conversation before the message is taken over.
-    ///   - endsDraft: whether the text was the conversation's draft. There is none any more once the message is taken over.
+    ///   - privacy: whether to encrypt the text. A text written in an encrypted conversation remains encrypted even if the
+    ///     conversation changes before the message is imported from the mailbox.
+    ///   - endsDraft: whether the text was the conversation's draft. The draft is removed when the message is imported.
     ///   - clock: the source of time.
-    /// - Returns: the message in the state `queued`. Until it is taken over, its id is the mailbox's. If a message with
-    ///   this `id` was taken over before, that message unchanged.
+    /// - Returns: the message in the state `queued`. Until the message is imported, its id refers to the mailbox. If a message
+    ///   with this `id` was imported before, returns that message unchanged.
     /// - Throws: `AcceptError` for a text that cannot be sent; `DirectoryError` if the account is missing or ambiguous;
-    ///   `StoreError`. Then nothing was accepted.
+    ///   `StoreError`. In each case nothing was accepted.
     @discardableResult
     public func share(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil,
@@ -40,23 +40,23 @@ extension AccountDirectory {
             body, to: recipient, id: id, answering: answered?.answered(by: account, in: database),
             privacy: EncryptionState.privacy(privacy, to: recipient, of: account, in: database))
         text.endsDraft = endsDraft
-        // A message that still waits in the mailbox is recognized when it is taken over.
+        // A duplicate that is still in the mailbox is detected on import.
         if id != nil, let known = try Message.accepted(text.id, by: account, in: database) { return known }
         let parcel = try leave(SharedMessage(text).payload, named: SharedMessage.name, for: account, clock)
         let isForRoom = try RoomRows(database: database, account: account.id).isRoom(recipient) && recipient.isBare
         return text.message(of: account, row: -parcel.id, isForRoom: isForRoom, sentAt: parcel.at)
     }
 
-    /// Accepts an intent in a process that need not drive. The intent is on the disk once this function returns, and is performed
-    /// by the driver, or else by the next driver.
+    /// Accepts an intent in a process that need not drive. When this function returns, the intent is on the disk; the current
+    /// driver, or else the next one, performs it.
     /// - Parameters:
-    ///   - intent: the wanted change.
-    ///   - jid: the account; nil is the only account.
-    ///   - id: the id of the intent; nil for a new id. An intent accepted before under this id is not performed again.
+    ///   - intent: the change to perform.
+    ///   - jid: the account; nil selects the only account.
+    ///   - id: the id of the intent; nil generates one. An intent already accepted under this id is not performed again.
     ///   - clock: the source of time.
     /// - Returns: the id of the intent, for ``HistoryReader/outcome(of:by:)``.
     /// - Throws: the error of `intent`'s check; `AcceptError.badID`; `DirectoryError` if the account is missing or ambiguous;
-    ///   `StoreError`. Then nothing was accepted.
+    ///   `StoreError`. In each case nothing was accepted.
     @discardableResult
     public func share(
         _ intent: some Intent, for jid: JID? = nil, id: String? = nil, clock: Clock = .system
@@ -69,7 +69,7 @@ extension AccountDirectory {
         return id.text
     }
 
-    /// Leaves a parcel in the mailbox.
+    /// Enqueues an entry in the mailbox and signals the driver.
     private func leave(
         _ payload: [UInt8], named name: String, for account: Account, _ clock: Clock
     ) throws -> QueuedItem {
@@ -80,8 +80,8 @@ extension AccountDirectory {
                 let parcel = try ringing {
                     try store.add(name, payload, from: account.jid.description, now: clock.now())
                 }
-                // Nobody reads a mailbox that was set aside meanwhile, so the parcel is added again. If the parcel
-                // was recovered there after all, the id shows that both are the same.
+                // No process reads a mailbox that was set aside in the meantime, so the entry is enqueued again. If the entry was
+                // recovered from the damaged mailbox as well, its id identifies the duplicate.
                 if store.isInPlace { return parcel }
             } catch let error as StoreError where error.isDamage(ofMailboxIn: path) {
                 guard attempts < Self.mostAttempts else { throw error }
@@ -91,10 +91,10 @@ extension AccountDirectory {
         }
     }
 
-    /// How often a damaged mailbox is tried again, each time after a tenth of a second: the driver may need time.
+    /// How often a damaged mailbox is retried, at intervals of 0.1 s: the driver may need time to replace it.
     private static let mostAttempts = 60
 
-    /// Sets a damaged mailbox aside, or lets the driver do so: only the holder of the fence may.
+    /// Sets a damaged mailbox aside, or requests that from the driver: only the holder of the fence may do so.
     private func setMailboxAside(_ clock: Clock) throws {
         do {
             let driven = try drive(role: .share, now: clock.now())
@@ -113,14 +113,14 @@ extension AccountDirectory {
             }
         } catch FenceError.held {
             reportDamage()
-            // The driver sets the mailbox aside, and tells nobody: the caller tries again.
+            // The driver sets the mailbox aside and sends no confirmation: the caller retries.
             usleep(100_000)
         }
     }
 }
 
 extension MailboxDamage {
-    /// For people.
+    /// A description for the user.
     var words: String {
         let lost =
             switch lost {
@@ -133,23 +133,23 @@ extension MailboxDamage {
 }
 
 extension Step {
-    /// Notes for `kalij status` that the mailbox was damaged.
+    /// Records for `kalij status` that the mailbox was damaged.
     func note(_ damage: MailboxDamage) throws {
         try DeadLetters(step: self).bury([], named: "mailbox", because: damage.words, from: .share)
     }
 }
 
-/// The messages left in the mailbox for the driver; never waits for a process.
+/// The messages that are pending in the mailbox; never waits for a process.
 struct MailboxReader {
     private let parcels: [QueuedItem]
     private let mailbox: String
-    /// Why the mailbox cannot be read; nil if it can.
+    /// Why the mailbox cannot be read; nil if it is readable.
     let damage: String?
 
-    /// Reads the mailbox of `directory`. Call this before the database is read: then messages taken over meanwhile are
-    /// in both, and not in neither.
+    /// Reads the mailbox of `directory`. Call this before reading the database: a message imported in between then appears in
+    /// both, and never in neither.
     ///
-    /// A damaged mailbox counts as empty: the next driver sets it aside, and reports the damage.
+    /// A damaged mailbox counts as empty; the next driver sets it aside and reports the damage.
     init(_ directory: AccountDirectory) throws {
         do {
             let store = try MailboxQueue(reading: directory.path)
@@ -159,7 +159,7 @@ struct MailboxReader {
         }
     }
 
-    /// The files of `account` that were not taken over when `database` was read, oldest first.
+    /// The files of `account` that were not imported when `database` was read, oldest first.
     func files(of account: Account, besides database: Database) throws -> [(id: String, file: SendFile, at: Int64)] {
         let place = try MailboxImporter.place(in: database)
         let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
@@ -173,7 +173,7 @@ struct MailboxReader {
         }
     }
 
-    /// Whether a parcel has the file `name`.
+    /// Whether an entry refers to the file `name`.
     func hasFile(_ name: String) -> Bool {
         parcels.contains { parcel in
             guard parcel.name == SendFile.name, let value = StoredValue(canonical: parcel.payload) else { return false }
@@ -181,7 +181,7 @@ struct MailboxReader {
         }
     }
 
-    /// The messages of `account` that were not taken over when `database` was read, oldest first.
+    /// The messages of `account` that were not imported when `database` was read, oldest first.
     func messages(of account: Account, besides database: Database) throws -> [Message] {
         let place = try MailboxImporter.place(in: database)
         let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0

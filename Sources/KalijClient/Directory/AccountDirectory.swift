@@ -13,7 +13,7 @@ public struct AccountDirectory: Sendable {
 
     /// Uses the directory at `path`, which need not exist yet.
     /// - Parameters:
-    ///   - platform: the system's means for processes that share the directory; the same in all of them.
+    ///   - platform: the operating system services for processes that share the directory; all of them use the same platform.
     ///   - path: the path of the directory.
     public init(_ path: String, platform: Platform = .linux) {
         self.path = path
@@ -31,7 +31,7 @@ public struct AccountDirectory: Sendable {
         try Mailbox(directory: path, signals: platform.signals, busySeconds: busySeconds)
     }
 
-    /// Opens the mailbox in the driver: a damaged mailbox is set aside.
+    /// Opens the mailbox in the driver; a damaged mailbox is set aside and replaced.
     func mailbox(under fence: Fence, _ database: Database, _ clock: Clock) throws -> Mailbox {
         do {
             let mailbox = try mailbox()
@@ -47,20 +47,19 @@ public struct AccountDirectory: Sendable {
         }
     }
 
-    /// Lets the driver inspect the mailbox, which is damaged.
+    /// Reports to the driver that the mailbox is damaged, so that the driver checks it.
     func reportDamage() {
         Mailbox.report(damageIn: path)
         _ = bell()
     }
 
-    /// The bell of the driver; nil if nobody drives.
+    /// A connection to the driver's doorbell; nil if no process drives.
     private func bell() -> (any DoorbellConnection)? { platform.signals.bell(directory: path, at: .driver) }
 
-    /// Runs `commit`, which commits work for the driver, and rings the driver: when this function returns, or when this
-    /// process dies.
+    /// Runs `commit`, which commits work for the driver, and signals the driver when this function returns or this process dies.
     ///
-    /// `commit` may wait for a frozen writer. Meanwhile another process may have become the driver: that process looked
-    /// before the commit, and was not rung. So the driver is rung once more.
+    /// `commit` may wait for a frozen writer. In the meantime another process may have become the driver, checked for work before
+    /// the commit, and missed the signal. The driver is therefore signalled a second time.
     public func ringing<Result>(_ commit: () throws -> Result) rethrows -> Result {
         let before = bell()
         let result = try commit()
@@ -77,7 +76,7 @@ public struct AccountDirectory: Sendable {
     /// Whether there is a database.
     public var exists: Bool { access(databasePath, F_OK) == 0 }
 
-    /// Opens the database for reading; never waits for a running process.
+    /// Opens the database for reading; never blocks on a running process.
     /// - Throws: `DirectoryError.noAccount` if there is none; `StoreError`, `.newerVersion` among them.
     public func read() throws -> Database {
         guard try Schema.accounts.check(path: databasePath) != .empty else {
@@ -86,13 +85,13 @@ public struct AccountDirectory: Sendable {
         return try Database(reading: databasePath)
     }
 
-    /// Opens the database for writing in a process that does not drive. Migrates the tables first if no other process
-    /// drives. Creates the directory, for its user alone.
+    /// Opens the database for writing in a process that does not drive. Migrates the tables first if no other process drives.
+    /// Creates the directory with access for its user only.
     /// - Parameters:
     ///   - durability: what a commit survives.
     ///   - role: the purpose of this process.
     ///   - now: milliseconds since 1970.
-    ///   - clock: tells whether the machine has been started since the last use.
+    ///   - clock: the source of time; also indicates whether the machine has booted since the last use.
     /// - Throws: `FenceError.held` if the tables are of an older version and a process of that version drives; `StoreError`.
     public func open(
         _ durability: Database.Durability, role: Role, now: Int64, clock: Clock = .system
@@ -102,7 +101,7 @@ public struct AccountDirectory: Sendable {
         let database = try Database(path: databasePath, durability: durability)
         if state != .current {
             let (fence, previous) = try migrate(database, role: role, now: now)
-            // If the last driver did not let go, the next driver still has to notice.
+            // If the last driver did not release the fence, the next driver has to detect that.
             if previous?.letGo ?? true { try fence.letGo(database) }
         } else {
             try leaveOutAfterPowerFailure(database, clock)
@@ -110,8 +109,8 @@ public struct AccountDirectory: Sendable {
         return database
     }
 
-    /// The first process since the start of the machine need not drive. A driver that had not let go may have died with the machine
-    /// and with its last commits: their numbers and ids are given to nothing else.
+    /// The first process after a boot need not be a driver. A driver that held the fence may have died with the machine and lost
+    /// its last commits: their event numbers and message ids are skipped and never reused.
     private func leaveOutAfterPowerFailure(_ database: Database, _ clock: Clock) throws {
         guard try SteadyTime(reading: database, clock) == nil, try !Fence.wasLetGo(in: database) else { return }
         try database.transaction {
@@ -124,7 +123,7 @@ public struct AccountDirectory: Sendable {
 
     /// Opens the database in the driver.
     /// - Parameters:
-    ///   - abandoned: an owner that does not answer; the fence is raised over this owner.
+    ///   - abandoned: an owner that does not respond; the fence is raised over this owner.
     ///   - schema: the tables of all features of the process.
     /// - Throws: `FenceError.held` if another process drives; `DirectoryError.unknownFeatures`; `StoreError`, `.busy` after a second.
     func drive(role: Role, now: Int64, over abandoned: FenceOwner? = nil, schema: Schema = .accounts) throws -> (
@@ -135,11 +134,11 @@ public struct AccountDirectory: Sendable {
             try checkFeatures(Database(reading: databasePath), schema)
         }
         let database = try Database(path: databasePath, durability: .process, busySeconds: 1)
-        // After a power failure the number must not be given twice: the mailbox may remember the first owner of the
+        // After a power failure the fence number must not be issued twice: the mailbox may refer to the first owner with the
         // number.
         try database.execute("PRAGMA synchronous=FULL")
         let (fence, previous) = try migrate(database, role: role, now: now, over: abandoned, schema) {
-            // Another process may have begun to drive with them meanwhile.
+            // Another process may have begun to drive with other features in the meantime.
             try checkFeatures(database, schema)
         }
         if let previous, !previous.letGo {
@@ -153,20 +152,20 @@ public struct AccountDirectory: Sendable {
         return (database, fence, previous.map { !$0.letGo } ?? false)
     }
 
-    /// The process that drives, or the last driver while it holds the lock; never waits.
+    /// The process that drives, or the last driver while it holds the lock; never blocks.
     func owner() throws -> FenceOwner? {
         guard exists else { return nil }
         return try Fence.current(in: Database(reading: databasePath), lockPath: lockPath)
     }
 
-    /// The time for letters and deadlines. The clock's time if the database cannot be read now, or was not used since
-    /// the start of the machine.
+    /// The time base for mailbox requests and deadlines. Falls back to the clock's time if the database cannot be read, or was
+    /// not used since boot.
     func steadyNow(_ clock: Clock) -> Int64 {
         let steady = try? SteadyTime(reading: Database(reading: databasePath), clock)
         return steady?.now ?? clock.now()
     }
 
-    /// Takes the fence and migrates the tables under the fence.
+    /// Acquires the fence and migrates the tables under the fence.
     private func migrate(
         _ database: Database, role: Role, now: Int64, over abandoned: FenceOwner? = nil, _ schema: Schema = .accounts,
         checking check: () throws -> Void = {}
@@ -186,14 +185,15 @@ public struct AccountDirectory: Sendable {
         return (fence, previous)
     }
 
-    /// Who drives has the features of all applications that have driven before: without their turns, messages would pass them by.
+    /// A driver requires the features of all applications that have driven the directory before: without their hooks, stanzas
+    /// would be handled past them.
     /// - Throws: `DirectoryError.unknownFeatures`; `StoreError`.
     private func checkFeatures(_ database: Database, _ schema: Schema) throws {
         let unknown = try schema.unknownApplications(in: database)
         guard unknown.isEmpty else { throw DirectoryError.unknownFeatures(directory: path, features: unknown) }
     }
 
-    /// Creates the directory, or checks that it is the user's.
+    /// Creates the directory, or verifies that it is private to the user.
     private func create() throws {
         var missing: [String] = []
         var path = path
@@ -213,18 +213,18 @@ public struct AccountDirectory: Sendable {
 
 /// Why a directory of accounts cannot be used.
 public enum DirectoryError: Error, CustomStringConvertible, Sendable {
-    /// Nobody has logged in there yet.
+    /// The directory has no account yet.
     case noAccount(directory: String)
-    /// All accounts stored there are logged out.
+    /// All stored accounts are logged out.
     case allLoggedOut(directory: String)
     /// The directory cannot be created.
     case cannotCreate(directory: String, reason: String)
-    /// Others could replace the files of the directory.
+    /// Other users could replace the files of the directory.
     case exposed(directory: String, reason: String)
-    /// Applications have driven there whose features this process lacks, or has in an older version. This process must not drive:
-    /// messages would pass the applications by. Reading, and accepting for the driver, is possible.
+    /// The directory was driven with application features that this process lacks, or has in an older version. This process must
+    /// not drive, because stanzas would be handled without these features. It may read, and accept messages for the driver.
     case unknownFeatures(directory: String, features: [String])
-    /// Several accounts are stored and none was named, or the named account is not among them.
+    /// Several accounts are stored and none was specified, or the specified account is not among them.
     case whichAccount(known: [String], asked: String?)
 
     public var description: String {

@@ -5,7 +5,8 @@ extension Schema {
     /// The tables of a directory's database, without those of an application.
     static let accounts = accounts([])
 
-    /// The tables of a directory's database, with the tables of an application's `features`. A feature without tables is noted, too.
+    /// The tables of a directory's database, with the tables of an application's `features`. A feature without tables is
+    /// recorded, too.
     static func accounts(_ features: [any Feature.Type]) -> Schema {
         Schema(
             applicationID: 0x4B61_6C69,

@@ -3,27 +3,27 @@ import KalijAddress
 import KalijStream
 import KalijTransport
 
-/// Finds out whether an account can log in, over one connection that ends after the authentication.
+/// Logs in to, or registers with, a server over one connection that is closed after the authentication.
 public final class Login {
     let loop: EventLoop
     private let password: String
     private let line: Line
     private var outcome: Result<SuccessfulLogin?, any Error>?
-    /// The registration of the account instead of a login.
+    /// Set if the account is to be registered instead of logged in.
     private var registering: Registering?
     private var deadline: Timer?
     private var patience = 60.0
-    /// Whether the other side was found to speak TLS, or XMPP.
+    /// Whether the peer negotiated TLS, or opened an XMPP stream.
     private var isSecured = false
     private var isOpened = false
 
     /// Logs in to the server of `jid` with `password`.
     /// - Parameters:
-    ///   - seconds: the longest time for the login.
+    ///   - seconds: the timeout for the login.
     ///   - jid: the account's address.
     ///   - password: the user's password.
     ///   - server: how the server is reached and trusted.
-    /// - Returns: the values to be stored.
+    /// - Returns: the values to store.
     /// - Throws: `LoginError`, `SystemError`
     public static func attempt(
         _ jid: JID, password: String, server: ServerSettings, within seconds: Double = 60
@@ -35,14 +35,14 @@ public final class Login {
 
     /// Registers `jid` at its server, over an encrypted connection that ends after the registration.
     /// - Parameters:
-    ///   - token: the token of an invitation; nil without an invitation.
-    ///   - seconds: the longest time for the server, not counting the time of `answer`.
-    ///   - jid: the wanted address.
-    ///   - password: the wanted password.
+    ///   - token: the token of an invitation (XEP-0445); nil without an invitation.
+    ///   - seconds: the timeout for the server, excluding the time that `answer` takes.
+    ///   - jid: the address to register.
+    ///   - password: the password of the new account.
     ///   - server: how the server is reached and trusted.
-    ///   - answer: answers the server's questions; values by the names of fields.
-    /// - Throws: `RegistrationError`, `LoginError`, `SystemError`, the error of `answer`. After any other error than a refusal nobody
-    ///   knows whether the account is there.
+    ///   - answer: completes the server's registration form; returns values by field name.
+    /// - Throws: `RegistrationError`, `LoginError`, `SystemError`, the error of `answer`. Unless the server refused the
+    ///   registration, it is undetermined after an error whether the account exists.
     public static func register(
         _ jid: JID, password: String, token: String? = nil, server: ServerSettings, within seconds: Double = 60,
         answer: @escaping (RegistrationForm) throws -> [String: [String]]
@@ -124,7 +124,7 @@ public final class Login {
         try line.negotiate(event) { action in
             switch action {
             case .authenticated(let login):
-                // Without a mechanism the login was by a token, and there is none here.
+                // A login without a mechanism used a token, and none is stored here.
                 guard let mechanism = login.mechanism else { return fail("the login was by no password") }
                 let found = SuccessfulLogin(
                     mechanism: mechanism, keys: login.keys, password: password, pins: login.pins)
@@ -143,7 +143,7 @@ public final class Login {
             case .registered: finish(.success(nil))
             case .ask(let form):
                 guard let answer = registering?.answer else { return }
-                // A person takes the time needed; nothing else happens on this thread meanwhile.
+                // The user's response has no timeout; nothing else happens on this thread in the meantime.
                 let values = try answer(form)
                 expectAnswer(within: patience)
                 try register(.answered(values))
@@ -160,14 +160,14 @@ public final class Login {
 
 /// Why a login failed.
 public enum LoginError: Error, CustomStringConvertible {
-    /// The server answered, and the negotiation failed: wrong password, no usable mechanism, ...
+    /// The server responded, and the negotiation failed: wrong password, no usable mechanism, ...
     case refused(NegotiationError)
     /// No server was reached.
     case unreachable(ConnectFailure)
-    /// The connection ended before there was an answer.
+    /// The connection ended before the server responded.
     case failed(String)
-    /// As ``failed(_:)``, on a connection without TLS: the other side has not even begun a stream. Perhaps the server speaks TLS
-    /// from the first byte on (``ServerSettings/directTLS``).
+    /// As ``failed(_:)``, on a connection without TLS: the peer has not opened a stream. The server may expect TLS from the first
+    /// byte on (``ServerSettings/directTLS``).
     case noStream(String)
 
     public var description: String {

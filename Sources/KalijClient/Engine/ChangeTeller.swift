@@ -4,12 +4,12 @@ import KalijSteps
 import KalijText
 import KalijTransport
 
-/// Says after each commit what is shown differently: to all processes that show the directory, the driver's own among them
-/// (``DirectoryChanges``). Changes of a short time are said together, each once, the last value of each.
+/// Publishes after each commit what changed, to all processes that display the directory, including the driver's own
+/// (``DirectoryChanges``). Changes within a short interval are coalesced: each part is reported once, with its last value.
 final class ChangeTeller {
-    /// Begins with what was missed, or with what was before.
+    /// The line for "any part may have changed": the first line for a new viewer, and the one that replaces missed changes.
     static let everything = Array("*\n".utf8)
-    /// How long changes are gathered after the first, in seconds.
+    /// How long changes are coalesced after the first, in seconds.
     private static let pause = 0.05
 
     private struct Place: Hashable {
@@ -18,7 +18,7 @@ final class ChangeTeller {
         let key: ExactText
     }
 
-    /// Where the viewers are.
+    /// The listener that holds the viewers' connections.
     weak var doorbell: DoorbellListener?
     private let loop: any Scheduler
     private var waiting: [Place: DirectoryChange] = [:]
@@ -29,7 +29,7 @@ final class ChangeTeller {
 
     deinit { timer?.cancel() }
 
-    /// An event is told to the application.
+    /// An event was emitted to the application.
     func note(_ event: EngineEvent) {
         if event.content is LoggedOut { return states[event.account] = nil }
         // An event with a number is about a message.
@@ -52,13 +52,13 @@ final class ChangeTeller {
             .map { DirectoryChange(.init(.state, value: String(decoding: $0, as: UTF8.self)), of: account) }
     }
 
-    /// What a new viewer is told first.
+    /// The first lines for a new viewer.
     var greeting: [UInt8] { Self.everything + Self.lines(states.keys.compactMap(state)) }
 
     private func add(_ change: DirectoryChange) {
         waiting[Place(account: change.account.exact, kind: change.kind, key: change.key.exact)] = change
         guard timer == nil else { return }
-        // The first is told at the end of the present work.
+        // The first change is sent when the current work is done.
         timer = loop.schedule(after: 0) { [weak self] in self?.tell() }
     }
 

@@ -4,37 +4,37 @@ import KalijTransport
 
 import Glibc
 
-/// Watches the doorbell of a directory on the engine's loop.
+/// Listens on the doorbell of a directory, on the engine's loop.
 final class DoorbellListener {
-    /// A process has committed work, or may still commit work within a call.
+    /// Called when a process has committed work, or may still commit work within a call.
     var onRing: () -> Void = {}
     private var listener: (any SignalListener)?
     private let loop: any EngineLoop
     private var watch: Watch?
     private var callers: [Int32: Watch] = [:]
-    /// Callers that have rung and wait for the end of their connection, until this process has let go.
+    /// Callers that have signalled and wait for the end of their connection, until this process has released the fence.
     private var waiting: [Int32] = []
     private var patrol: Timer?
-    /// The callers that want to be told when awaited work may be done.
+    /// The callers to notify when work that they await may be done.
     private var subscriptions: Set<Int32> = []
-    /// The callers that show what is stored.
+    /// The callers that display the directory.
     private var viewers: [Int32: Viewer] = [:]
     private var retrying: Timer?
-    /// Says to viewers what is shown differently.
+    /// Publishes changes to the viewers.
     let teller: ChangeTeller
-    /// A viewer's user wants a connection now.
+    /// Called when a viewer requests an immediate connection.
     var onConnectNow: () -> Void = {}
 
     private struct Viewer {
-        /// The part of a line that the connection has not taken.
+        /// The bytes that the connection has not accepted yet.
         var rest: ArraySlice<UInt8> = []
-        /// Whether lines were left out.
+        /// Whether lines were dropped.
         var isBehind = false
     }
 
-    /// Listens in the place of the previous driver, within a transaction in which nobody can raise the fence. Otherwise
-    /// a process that was frozen before this point, and overtaken, would take the bell from the present driver
-    /// (simulation, seed 17116).
+    /// Listens in place of the previous driver, within a transaction in which no process can raise the fence. Otherwise a process
+    /// that was frozen before this point, and overtaken, would take the doorbell from the current driver (simulation, seed
+    /// 17116).
     /// - Throws: `FenceError.stale`, `StoreError`, `DoorbellError`.
     init(_ directory: AccountDirectory, of fence: Fence, in database: Database, loop: any EngineLoop) throws {
         let listener = try database.transaction {
@@ -52,15 +52,16 @@ final class DoorbellListener {
         letCallersGo()
     }
 
-    /// From now on a ringer finds nobody, and does not rely on this process. Call this while the fence is held:
-    /// afterwards the place may be the next driver's.
+    /// Callers can no longer connect, and so do not rely on this process. Call this while the fence is held: afterwards the
+    /// address may belong to the next driver.
     func stopListening() {
         watch?.cancel()
         watch = nil
         listener = nil
     }
 
-    /// Ends the remaining connections. This end is the answer for processes that asked this process to let go.
+    /// Closes the remaining connections. The end of the connection is the response to processes that requested the release of the
+    /// fence.
     func letCallersGo() {
         for (descriptor, watch) in callers {
             watch.cancel()
@@ -74,11 +75,11 @@ final class DoorbellListener {
         (subscriptions, viewers) = ([], [:])
     }
 
-    /// Whether anybody shows what is stored.
+    /// Whether a process displays the directory.
     var hasViewers: Bool { !viewers.isEmpty }
 
-    /// Tells viewers in whole lines what is shown differently. A viewer that does not read is told later, in one line, that everything may
-    /// be (``ChangeTeller/everything``).
+    /// Sends changes to the viewers, in complete lines. A viewer that does not read receives one line later instead, for changes
+    /// of any part (``ChangeTeller/everything``).
     func tell(changes lines: [UInt8]) {
         for viewer in viewers.keys { tell(viewer, lines[...]) }
     }
@@ -102,7 +103,7 @@ final class DoorbellListener {
         }
     }
 
-    /// Tells waiting processes that something has changed.
+    /// Notifies waiting processes that something has changed.
     func tell() { subscriptions.forEach(Doorbell.tell) }
 
     private func accept() {
@@ -117,8 +118,8 @@ final class DoorbellListener {
         }
     }
 
-    /// A caller that is frozen after its commit does not hang up: so while a caller is connected, the engine looks now
-    /// and then.
+    /// A caller that is frozen after its commit does not close its connection. While a caller is connected, the engine therefore
+    /// checks for work from time to time.
     private func look(in seconds: Double) {
         patrol = loop.schedule(after: seconds) { [weak self] in
             guard let self else { return }
@@ -136,7 +137,7 @@ final class DoorbellListener {
             switch byte {
             case Doorbell.tell:
                 subscriptions.insert(caller)
-                // Earlier changes were not told: the caller has to look once more.
+                // Changes before the subscription were not reported: the caller has to check once more.
                 Doorbell.tell(caller)
             case Doorbell.tellChanges:
                 viewers[caller] = Viewer()
@@ -147,7 +148,7 @@ final class DoorbellListener {
         } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
             callers.removeValue(forKey: caller)?.cancel()
             if subscriptions.remove(caller) == nil, viewers.removeValue(forKey: caller) == nil { onRing() }
-            // The end of the connection is the answer. A process that is letting go answers when it has let go.
+            // The end of the connection is the response. A process that is releasing the fence responds once it has released it.
             if listener == nil { waiting.append(caller) } else { close(caller) }
         }
     }

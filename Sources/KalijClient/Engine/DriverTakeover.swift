@@ -5,27 +5,27 @@ import KalijStore
 
 import Glibc
 
-/// How a process becomes the driver: the process takes a free fence, asks the owner of the fence, and in the end
-/// overtakes an owner that does not answer.
+/// How a process becomes the driver: it acquires a free fence, or requests it from the owner, and finally overtakes an owner that
+/// does not respond.
 struct DriverTakeover {
     let directory: AccountDirectory
     let role: Role
     let clock: Clock
     /// The tables of the new driver.
     private let schema: Schema
-    /// Kills the process that is frozen within a transaction of the database at a path; false if there is none, or if
-    /// it must not be killed.
+    /// Kills the process that is frozen within a transaction of the database at a path; returns false if there is none, or if it
+    /// must not be killed.
     private let killWriter: (_ path: String, _ ifStopped: Bool) -> Bool
     let begin: Int64
-    /// The asked owner, and the end of the wait: each owner gets the whole time, from its own question on.
+    /// The owner to which a request was sent, and its deadline: each owner gets the full time, counted from the first attempt.
     private var awaited: (owner: Int64, deadline: Int64)?
-    /// The deadline of a writer that was there at each attempt.
+    /// The deadline of a writer that was present at each attempt.
     private var busyDeadline: Int64?
-    /// Whether no stopped writer was found at the deadline; at the next deadline any writer is killed.
+    /// Whether no stopped writer was found at the deadline; any writer is killed at the next one.
     private var isLast = false
     private var asked: Int64?
 
-    /// How long an owner may take to answer, in nanoseconds. A living process answers from the thread that runs steps.
+    /// How long an owner may take to respond, in nanoseconds. A running process responds from the thread that runs steps.
     static let patience: Int64 = 5_000_000_000
 
     typealias Driven = (database: Database, fence: Fence, careful: Bool, mailbox: Mailbox)
@@ -33,20 +33,20 @@ struct DriverTakeover {
     /// The next action.
     enum Turn {
         case driven(Driven)
-        /// The owner was asked: wait for the end of the connection, and look (``answered(_:)``).
+        /// A request was sent to the owner: wait for the end of the connection, then call ``answered(_:)``.
         case ask(HandOverRequest)
-        /// Try again after a short while.
+        /// Retry after a short pause.
         case pause
-        /// Try again at once: SQLite has waited already.
+        /// Retry at once: SQLite has already waited.
         case again
     }
 
-    /// A question to an owner.
+    /// A request to an owner.
     struct HandOverRequest {
         let owner: FenceOwner
         let mailbox: Mailbox
         let sent: Mailbox.Sent
-        /// How long to wait.
+        /// The timeout of the request.
         let seconds: Double
     }
 
@@ -59,8 +59,8 @@ struct DriverTakeover {
         begin = clock.monotonic()
     }
 
-    /// - Throws: `FenceError.held` if another process drives and does not yield to this role; `EngineError.handedOver`
-    ///   if the driver has taken the push of this process; `StoreError`.
+    /// - Throws: `FenceError.held` if another process drives and does not yield to this role; `EngineError.handedOver` if the
+    ///   driver has accepted the push of this process; `StoreError`.
     mutating func run() throws -> Driven {
         while true {
             switch try turn() {
@@ -75,7 +75,7 @@ struct DriverTakeover {
         }
     }
 
-    /// Tries once; waits only for a writer of the database, for a short time.
+    /// Tries once; blocks only on a writer of the database, for a short time.
     mutating func turn() throws -> Turn {
         do {
             return .driven(try complete(directory.drive(role: role, now: clock.now(), schema: schema)))
@@ -89,19 +89,19 @@ struct DriverTakeover {
         } catch let error as DirectoryError {
             return try leaveToOwner(error)
         } catch let error as StoreError where error.code == .busy {
-            // The driver, or a sharing process, is within a transaction and does not come to its end.
+            // The driver, or a sharing process, is within a transaction that does not end.
             let deadline = busyDeadline ?? clock.monotonic() + Self.patience
             busyDeadline = deadline
             guard clock.monotonic() < deadline else {
                 return try end(error)
             }
-            // Not even reading may be possible.
+            // Reading may fail as well.
             guard let owner = try? directory.owner(), mayAsk(owner) else { return .again }
             return try ask(owner) ?? .again
         }
     }
 
-    /// This process cannot drive, because it lacks features. Such a process does not ask the driver to stop, but can hand over a push.
+    /// This process cannot drive, because it lacks features. It does not request that the driver stop, but can hand over a push.
     private mutating func leaveToOwner(_ error: DirectoryError) throws -> Turn {
         guard case .unknownFeatures = error, let owner = try? directory.owner() else { throw error }
         guard role == .wake, mayAsk(owner) else { throw FenceError.held(owner) }
@@ -109,26 +109,26 @@ struct DriverTakeover {
         return try ask(owner) ?? .pause
     }
 
-    /// Ends a writer that is still there.
+    /// Kills a writer whose transaction outlasts the deadline.
     private mutating func end(_ busy: StoreError) throws -> Turn {
         if killAnyWriter(ifStopped: true) { return .again }
-        // Another process may be writing now, after an equally long wait, or the writer has just ended.
+        // Another process may be writing now, after an equally long wait, or the writer may have just finished.
         if isLast, !killAnyWriter(ifStopped: false) { throw busy }
         isLast = true
         busyDeadline = clock.monotonic() + Self.patience
         return .again
     }
 
-    /// Whether `owner` yields to this process, or takes its push.
+    /// Whether `owner` yields to this process, or accepts its push.
     private func mayAsk(_ owner: FenceOwner) -> Bool {
         switch (role, owner.role) {
-        case (_, .share): true  // the owner brings the tables up to date
+        case (_, .share): true  // the owner migrates the tables
         case (.main, .wake), (.main, .background), (.wake, _): true
         default: false
         }
     }
 
-    /// The deadline for the answer of `owner`.
+    /// The deadline for the response of `owner`.
     private mutating func patience(with owner: FenceOwner) -> Int64 {
         if let awaited, awaited.owner == owner.number { return awaited.deadline }
         let deadline = clock.monotonic() + Self.patience
@@ -136,7 +136,7 @@ struct DriverTakeover {
         return deadline
     }
 
-    /// Asks `owner`, once; nil if `owner` was asked already, or cannot be asked.
+    /// Sends a request to `owner`, once; nil if one was already sent, or none can be sent.
     private mutating func ask(_ owner: FenceOwner) throws -> Turn? {
         guard asked != owner.number, owner.role != .share else { return nil }
         let notice = role == .main ? MailboxRequest.pleaseStop : .pushArrived
@@ -146,8 +146,8 @@ struct DriverTakeover {
         return .ask(HandOverRequest(owner: owner, mailbox: mailbox, sent: sent, seconds: left))
     }
 
-    /// Nil if nobody receives: the owner has the lock and does not receive yet, or no longer. Or nil if the mailbox is
-    /// locked by a frozen process: that process is killed, and the owner's time begins again.
+    /// Nil if no process receives: the owner holds the lock and does not listen yet, or no longer. Also nil if a frozen process
+    /// locks the mailbox: that process is killed, and the owner's time starts again.
     private mutating func send(_ notice: MailboxRequest) throws -> (Mailbox, Mailbox.Sent)? {
         do {
             let mailbox = try directory.mailbox(busySeconds: 1)
@@ -158,14 +158,14 @@ struct DriverTakeover {
             if killWriter(Mailbox.databasePath(in: directory.path), true) { awaited = nil }
             return nil
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
-            // The owner sets the mailbox aside at its next look, and can be asked then.
+            // The owner replaces the mailbox at its next check, and can receive a request afterwards.
             directory.reportDamage()
             return nil
         }
     }
 
-    /// The owner has hung up, or the time is over.
-    /// - Throws: `EngineError.handedOver` if the owner has taken the push of this process.
+    /// The owner has closed the connection, or the deadline has passed.
+    /// - Throws: `EngineError.handedOver` if the owner has accepted the push of this process.
     func answered(_ question: HandOverRequest) throws {
         do {
             let reply = try question.mailbox.takeReply(to: question.sent)
@@ -174,11 +174,11 @@ struct DriverTakeover {
             }
             _ = try question.mailbox.takeBack(question.sent)
         } catch let error as StoreError where error.code == .busy {
-            // No answer. A process that finds the letter later does nothing beyond its usual work.
+            // No response. A process that finds the request later does nothing beyond its usual work.
         }
     }
 
-    /// A process that is frozen within a write to the mailbox is killed, because the mailbox would stay locked.
+    /// Kills a process that is frozen within a write to the mailbox, because the mailbox would remain locked.
     private func complete(_ driven: (database: Database, fence: Fence, careful: Bool)) throws -> Driven {
         let mailbox = try directory.mailbox(under: driven.fence, driven.database, clock)
         var attempts = 0
@@ -197,11 +197,11 @@ struct DriverTakeover {
         }
     }
 
-    /// How many seconds a writer of the mailbox may take.
+    /// The timeout for a writer of the mailbox, in seconds.
     private static let mailboxPatience = 3
 
-    /// Raises the fence over `owner`; a process that is frozen within a transaction is killed. Nil if another process
-    /// was first: that process lives, and has to be asked.
+    /// Raises the fence over `owner`; kills a process that is frozen within a transaction. Nil if another process raised the
+    /// fence first: that process is running, and has to receive a request.
     private func raise(over owner: FenceOwner) throws -> Driven? {
         var isLast = false
         while true {
@@ -215,8 +215,7 @@ struct DriverTakeover {
         }
     }
 
-    /// Kills the writer of the accounts' database; if there is none, the writer of the mailbox, which may be the locked
-    /// database.
+    /// Kills the writer of the accounts' database; if there is none, the writer of the mailbox, which may be the locked database.
     private func killAnyWriter(ifStopped: Bool) -> Bool {
         killWriter(directory.databasePath, ifStopped)
             || killWriter(Mailbox.databasePath(in: directory.path), ifStopped)

@@ -6,21 +6,21 @@ import KalijStore
 import KalijTransport
 
 extension Engine {
-    /// Drives `directory` for as long as the role requires, on this thread. A new engine begins after each freeze of
-    /// this process, and after another process took over. Then a `main` takes over again; a `wake` tells the driver of
-    /// its push; a `background` has nothing left to do.
+    /// Drives `directory` for as long as the role requires, on this thread. A new engine starts after each freeze of this
+    /// process, and after another process has taken over. In the second case a `main` takes over again, a `wake` hands its push
+    /// to the driver, and a `background` has nothing left to do.
     /// - Parameters:
-    ///   - onEvent: gets each event, after its commit.
-    ///   - begins: called before each engine is made. Making an engine may wait for another process.
-    ///   - began: gets each engine before its run, to watch sources on its loop.
-    ///   - blocked: called if the directory cannot be written, so that nothing can begin. Waits for the given time, and
-    ///     returns true for another try. `onEvent` is called before, and when the directory can be written again.
-    ///   - frozen: called when everything is let go after ``prepareForFreeze()``; returns when this process was thawed:
-    ///     true to go on.
+    ///   - onEvent: receives each event, after its commit.
+    ///   - begins: called before each engine is created, which may wait for another process.
+    ///   - began: receives each engine before its run, to watch sources on its loop.
+    ///   - blocked: called if the directory cannot be written, so that no engine can start. Waits for the given time, and returns
+    ///     true to retry. `onEvent` is called before, and when the directory is writable again.
+    ///   - frozen: called when all locks are released after ``prepareForFreeze()``; returns when this process was thawed: true to
+    ///     continue.
     ///   - clock: the source of time.
     ///   - directory: the directory of the accounts.
     ///   - options: the engine's behaviour.
-    /// - Returns: why the last engine has ended.
+    /// - Returns: why the last engine ended.
     /// - Throws: `FenceError.held` if another process drives and does not yield; `EngineError.refused` if no account
     ///   can log in; `StoreError`, `DirectoryError`, `HandlerError`, or the error of `began`.
     public static func drive(
@@ -42,7 +42,7 @@ extension Engine {
             } catch EngineError.handedOver {
                 return .handedOver
             } catch FenceError.stale {
-                // This process was frozen without warning, and another process drives.
+                // This process was frozen without warning, and another process has taken over.
                 if options.role == .background { return .handedOver }
             } catch FenceError.held(let owner) where options.role == .background && owner.role != .share {
                 return .handedOver
@@ -52,23 +52,23 @@ extension Engine {
         }
     }
 
-    /// Why no engine can begin.
+    /// Why no engine can start.
     public struct Blocked: Sendable {
         /// The error of the directory.
         public let reason: String
-        /// The seconds until another try makes sense.
+        /// The seconds until a retry is reasonable.
         public let retryIn: Double
-        /// Whether an event was told to an account; on a full disk perhaps not even the accounts can be read.
+        /// Whether an event was emitted for an account. On a full disk even the list of accounts may be unreadable.
         public let isTold: Bool
     }
 
-    /// Whether the directory can be written.
+    /// Tracks whether the directory is writable.
     private struct Room {
         private let directory: AccountDirectory
         private let clock: Clock
         private let onEvent: (EngineEvent) -> Void
         private var backoff = Backoff(base: 1, limit: Timing().longestStorageRetry)
-        /// The accounts told of the error.
+        /// The accounts for which the error was emitted.
         private var told: [JID] = []
 
         init(_ directory: AccountDirectory, _ clock: Clock, _ onEvent: @escaping (EngineEvent) -> Void) {
@@ -76,7 +76,7 @@ extension Engine {
         }
 
         static func isMissing(_ error: any Error) -> Bool {
-            // A directory without permission, and a database kept by another process, are reported at once.
+            // A missing permission, and a database locked by another process, are reported at once.
             guard let error = error as? StoreError else { return false }
             return [.full, .inputOutput, .outOfMemory].contains(error.code)
         }
@@ -100,7 +100,7 @@ extension Engine {
         }
     }
 
-    /// The rest of the time of all engines together; a push renews the whole budget.
+    /// The remaining time of all engines together; a push renews the whole budget.
     private final class Budget {
         private var given: Options
         private let clock: Clock

@@ -3,18 +3,17 @@ import KalijFeatures
 import KalijRoles
 import KalijStore
 
-/// The end of an engine: its work is done, the engine was stopped, or cannot go on.
+/// The shutdown of an engine: its work is done, it was stopped, or it has failed.
 extension Engine {
     /// - Parameter isDone: whether the engine ends because its work is done.
     func end(_ ending: Ending, isDone: Bool = false) {
         guard stopping.end(ending, isDone: isDone, at: clock.monotonic()) else { return }
-        // Writes prevented by another process's step are left to the next driver, as after the death of this
-        // process.
+        // A write that another process's transaction blocks is left to the next driver, as after the death of this process.
         database.wait(atMost: ShutdownState.databasePatience)
-        // Processes that ring from now on must not rely on this process.
+        // Processes that signal from now on must not rely on this process.
         doorbell.stopListening()
         context?.indexing?.cancel()
-        // Connections write their remaining bytes, for a limited time, before the loop ends.
+        // Connections flush their remaining bytes, for a limited time, before the loop ends.
         var open = drivers.count
         if open == 0 { environment.loop.enqueue { [weak self] in self?.ended() } }
         for driver in drivers.values {
@@ -27,7 +26,7 @@ extension Engine {
 
     func fail(_ error: any Error) {
         if stopping.failed(error) { return stop() }
-        // Another process drives: nothing is let go that the other process holds.
+        // Another process drives: this process must not release what the other one holds.
         tellOfDoubt()
         environment.loop.stop()
     }
@@ -36,8 +35,8 @@ extension Engine {
         if stopping.failure == nil {
             markShown()
             do {
-                // A letter may have come between the last look and the end of listening: so the look and the end of
-                // receiving are one transaction.
+                // A mailbox request may have arrived between the last check and the end of listening: the check and the
+                // withdrawal are therefore one transaction.
                 let letters = try lastLetters()
                 if stopping.isDone {
                     guard let letters else { return endLater() }
@@ -55,10 +54,10 @@ extension Engine {
         environment.loop.stop()
     }
 
-    /// Ends receiving.
-    /// - Returns: the remaining letters. Nil if another process keeps the mailbox for too long. Then the next driver
-    ///   finds the letters, the senders hear the end of the connection and look themselves, and nobody is rung any
-    ///   more.
+    /// Withdraws this process as a receiver of mailbox requests.
+    /// - Returns: the remaining requests. Nil if another process locks the mailbox for too long. In that case the next driver
+    ///   finds the requests, their senders detect the end of the connection and check for themselves, and no process signals this
+    ///   one any more.
     private func lastLetters() throws -> [MailboxMessage]? {
         let number = fence.owner.number
         mailbox.wait(atMost: stopping.mailboxPatience(at: clock.monotonic()))
@@ -69,12 +68,12 @@ extension Engine {
         } catch let error as StoreError where error.code == .busy {
             return stopping.givesUpMailbox(at: clock.monotonic()) ? [] : nil
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
-            // The next driver sets the mailbox aside.
+            // The next driver replaces the mailbox.
             return []
         }
     }
 
-    /// Looks again later: in between the loop turns, and another process can tell this process to end.
+    /// Retries later: in between the loop runs, and another process can stop this one.
     private func endLater() {
         _ = environment.loop.schedule(after: 0.05) { [weak self] in self?.ended() }
     }

@@ -4,10 +4,9 @@ import KalijTransport
 
 /// The failures of a logout.
 public struct LogoutReport: Sendable {
-    /// The accounts whose sessions were not ended at the server, and why; such a session ends at the server after its
-    /// time.
+    /// The accounts whose sessions were not ended at the server, and why; such a session expires at the server.
     public internal(set) var unreached: [JID: String] = [:]
-    /// Whether another process committed work meanwhile and relies on this process to send.
+    /// Whether another process committed work in the meantime and relies on this process to send it.
     public internal(set) var wasRung = false
 
     /// A report without failures.
@@ -15,16 +14,16 @@ public struct LogoutReport: Sendable {
 }
 
 extension Engine {
-    /// Logs out the accounts of `directory` that are to be logged out (``AccountTable/requestLogout(_:removing:)``): ends their
-    /// sessions at the servers, invalidates waiting handlers, and deletes the credentials.
+    /// Logs out the accounts of `directory` for which a logout was requested (``AccountTable/requestLogout(_:removing:)``): ends
+    /// their sessions at the servers, invalidates waiting handlers, and deletes the credentials.
     ///
-    /// A session without a connection is resumed for the logout, for at most ``Timing/logout`` seconds. A server that
-    /// does not answer in that time keeps the session for its usual time.
+    /// A session without a connection is resumed for the logout, for at most ``Timing/logout`` seconds. A server that does not
+    /// respond in that time keeps the session until it expires.
     /// - Parameters:
     ///   - options: with the application's handlers, which are invalidated.
     ///   - online: whether to connect to the servers at all.
     ///   - directory: the directory of the accounts.
-    /// - Throws: `FenceError.held` if another process drives: that process logs out; `StoreError`.
+    /// - Throws: `FenceError.held` if another process drives, which then logs out; `StoreError`.
     @discardableResult
     public static func logOutRequested(
         _ directory: AccountDirectory, options: Options = Options(), online: Bool = true
@@ -43,7 +42,7 @@ extension Engine {
             drivers.values.forEach { $0.logout?.finish(without: "another process was to drive") }
         }
         var report = try logOutAll(within: seconds)
-        // Processes that ring from now on must not rely on this process.
+        // Processes that signal from now on must not rely on this process.
         doorbell.stopListening()
         if !isCareful { try fence.letGo(database) }
         doorbell.letCallersGo()
@@ -66,15 +65,15 @@ extension Engine {
                 if self?.drivers.isEmpty == true { self?.environment.loop.stop() }
             }
         }
-        // The connection, the session's end and the token's have so much time each. Connections write their remaining bytes, for a
-        // limited time.
+        // The connection, the end of the session and the revocation of the token may take this long each. Connections flush their
+        // remaining bytes for a limited time.
         let patience = environment.loop.schedule(after: 3 * seconds + 3) { [environment] in environment.loop.stop() }
         if !drivers.isEmpty { environment.loop.run() }
         patience.cancel()
         drivers = [:]
         awaiter.close()
         if let failure = stopping.failure { throw failure }
-        // Logouts that a full disk has prevented.
+        // Logouts that a full disk prevented.
         for account in try AccountTable(database).all() where account.state.isToLogOut {
             let steps = LogoutSteps(runner: context.runner, account: account)
             _ = try steps.logOut(removing: account.state == .removing)

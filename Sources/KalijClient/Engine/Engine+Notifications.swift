@@ -3,37 +3,37 @@ import KalijRoles
 import KalijStore
 import KalijTransport
 
-/// The notifications owed to the user.
+/// The pending notifications for the user.
 extension Engine {
-    /// The state of showing.
+    /// The state of the delivery of notifications.
     struct Showing {
-        /// Whether showing is planned for the loop's next turn.
+        /// Whether delivery is scheduled for the loop's next turn.
         var isPlanned = false
-        /// Whether the last try to show a notification failed.
+        /// Whether the last attempt to show a notification failed.
         var hasFailed = false
-        /// The timer of the next try.
+        /// The timer of the next attempt.
         var again: Timer?
         var backoff = Backoff(base: 0.5, limit: 30)
     }
 
-    /// Shows the owed notifications, in the loop's next turn.
+    /// Schedules the pending notifications for the loop's next turn.
     func planNotifications() {
         guard options.onNotification != nil || options.presenter != nil, !showing.isPlanned else { return }
         showing.isPlanned = true
         environment.loop.enqueue { [weak self] in self?.showPlanned() }
     }
 
-    /// Shows at once what was planned for the loop's next turn, unless the turn came first.
+    /// Shows scheduled notifications at once, unless the loop has already shown them.
     func showPlanned() {
         guard showing.isPlanned else { return }
         showing.isPlanned = false
         showNotifications()
     }
 
-    /// Whether a task holds a notification, to show it.
+    /// Whether a task is showing a notification.
     var isShowing: Bool { options.presenter?.isBusy ?? false }
 
-    /// Whether a notification is still owed because it could not be shown.
+    /// Whether a notification is still pending because it could not be shown.
     var owesNotifications: Bool { showing.hasFailed || options.presenter?.hasFailed ?? false }
 
     private func showNotifications() {
@@ -41,8 +41,7 @@ extension Engine {
             if let show = options.onNotification { showing.hasFailed = try !showAll(show) }
             try options.presenter?.serve(NotificationOutbox(database: database), fence)
         } catch {
-            // Notifications were perhaps not shown, or not marked: the same notifications come again, under the same
-            // identifiers.
+            // Notifications may not have been shown, or not been marked: they are delivered again, under the same identifiers.
             showing.hasFailed = true
         }
         if owesNotifications { showAgainLater() } else { showing.backoff.reset() }
@@ -53,7 +52,7 @@ extension Engine {
         let outbox = NotificationOutbox(database: database)
         let entries = try outbox.pending(limit: 100)
         guard !entries.isEmpty else { return true }
-        // If another process drives by now, that process shows the notifications.
+        // If another process has taken over, that process shows the notifications.
         try database.transaction {
             try fence.check(database)
             try outbox.begin(entries)
@@ -71,7 +70,7 @@ extension Engine {
         return true
     }
 
-    /// Tries failed notifications again. If this process ends first, the next process tries.
+    /// Retries failed notifications. If this process ends first, the next process retries.
     private func showAgainLater() {
         guard showing.again == nil else { return }
         let delay = showing.backoff.next(random: environment.random())

@@ -2,12 +2,12 @@ import KalijFeatures
 import KalijSteps
 
 extension Engine {
-    /// Processes stanzas marked for another try in the quarantine, without going online.
+    /// Processes the quarantined stanzas that are marked for another attempt, without a connection.
     /// - Parameters:
     ///   - options: with the application's handlers.
-    ///   - onEvent: gets each event, after its commit.
+    ///   - onEvent: receives each event, after its commit.
     ///   - directory: the directory of the accounts.
-    /// - Throws: `FenceError.held` if another process drives: that process tries the stanzas; `StoreError`.
+    /// - Throws: `FenceError.held` if another process drives, which then processes the stanzas; `StoreError`.
     public static func replayQuarantine(
         _ directory: AccountDirectory, options: Options = Options(), onEvent: @escaping (EngineEvent) -> Void = { _ in }
     ) throws {

@@ -4,9 +4,9 @@ import KalijStore
 
 import Glibc
 
-/// Letters between processes, and the `wake` run.
+/// The mailbox requests of other processes, and the `wake` run.
 extension Engine {
-    /// Seconds since the beginning of the takeover.
+    /// Seconds since the start of the takeover.
     var age: Double { Double(clock.monotonic() - created) / 1_000_000_000 }
 
     func receiveLetters() {
@@ -16,16 +16,16 @@ extension Engine {
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
             mailboxFailed(error)
         } catch {
-            // The senders get no answer and take over, or look themselves.
+            // The senders receive no response and take over, or check for themselves.
         }
     }
 
-    /// Another process keeps this process from writing. A stopped process would be waited for without end.
+    /// Another process blocks the writes of this process. Waiting for a stopped process would never end.
     func endFrozenWriters() {
         for path in [directory.databasePath, Mailbox.databasePath(in: directory.path)] { environment.killWriter(path) }
     }
 
-    /// Whether a process with precedence wants to drive; all letters are read.
+    /// Whether a process with precedence requests to drive; reads all mailbox requests.
     var isAskedToStop: Bool {
         let letters = try? mailbox.receive(.driver, as: fence.owner.number, now: steady.now)
         return letters?.contains {
@@ -36,10 +36,10 @@ extension Engine {
     func handle(_ letter: MailboxMessage) throws {
         switch letter.name {
         case MailboxRequest.pleaseStop.name:
-            // The answer is the end of the connection. An asker that has died since does not take over.
+            // The response is the end of the connection. A requester that has died in the meantime does not take over.
             if options.role != .main, kill(letter.pid, 0) == 0 || errno != ESRCH { stop() }
         case MailboxRequest.pushArrived.name:
-            // A `background` yields to the woken process.
+            // A `background` yields to the process that a push has started.
             guard options.role != .background else { return stop() }
             guard !stopping.isStopping else { return }
             pushArrived()
@@ -50,7 +50,8 @@ extension Engine {
         }
     }
 
-    /// A push has come while this engine runs: checks whether the connections live, and gives a `wake` a new budget.
+    /// Handles a push that arrived while this engine runs: checks whether the connections are alive, and renews the budget of a
+    /// `wake`.
     public func pushArrived() {
         drivers.values.forEach { $0.networkChanged(isGuess: true) }
         wake?.renew()
@@ -70,7 +71,7 @@ extension Engine {
         run.pause = { [weak self] isPaused in self?.drivers.values.forEach { $0.pause(isPaused) } }
         run.renewed = options.onRenewal
         run.finish = { [weak self] ending in
-            // An engine that was told to stop meanwhile does not continue for new work: the other process does.
+            // An engine that was stopped in the meantime does not resume for new work: the other process performs it.
             guard let self, !stopping.isStopping else { return }
             end(ending, isDone: ending == .stopped)
         }
@@ -78,16 +79,17 @@ extension Engine {
         run.begin()
     }
 
-    /// An event was told: a `wake` may have caught up.
+    /// An event was emitted: a `wake` may have caught up.
     func wakeSaw(_ event: EngineEvent) {
         wake?.active()
         guard let resumed = (event.content as? Online)?.resumed else { return }
         for driver in drivers.values where driver.account.jid == event.account {
             if wake != nil {
-                // The answer comes after everything that the server has to say.
+                // The `<a/>` follows everything that the server has to send.
                 driver.stage.session?.request(within: min(options.timing.acknowledgement, Self.doubt))
             } else if resumed {
-                // The previous driver may have requested the session as its last act, and may get the session now.
+                // The previous driver may have sent `<resume/>` just before it ended, and the server may reassign the session to
+                // that connection.
                 environment.loop.schedule(after: Self.doubt) { [weak driver] in
                     driver?.stage.session?.networkChanged()
                 }
@@ -95,22 +97,22 @@ extension Engine {
         }
     }
 
-    /// Seconds of silence after which the server may have given the session to another process's connection: the server
-    /// need not tell (measured: Prosody 0.12).
+    /// Seconds of silence after which the server may have moved the session to another process's connection; the server need not
+    /// indicate that (measured: Prosody 0.12).
     private static let doubt = 5.0
 
-    /// This process was frozen and finds another driver. Bytes written before that discovery may have taken the session
+    /// This process was frozen and detects another driver. Bytes written before the detection may have moved the session away
     /// from the driver's connection.
     func tellOfDoubt() {
         guard drivers.values.contains(where: { $0.line != nil }) else { return }
         _ = try? mailbox.send(.connectionInDoubt, to: .driver, from: options.role, now: steady.now)
     }
 
-    /// Whether everything from the servers is here, and everything to be sent is there.
+    /// Whether everything was received from the servers, and everything was sent.
     private var isCaughtUp: Bool {
         guard drivers.values.allSatisfy({ $0.stage.refusal != nil || $0.isSettled }), !isShowing else { return false }
         guard !hasQueued else {
-            // A process that committed work may have died while waiting for the commit, after the ring.
+            // A process that waits for its commit may have signalled and then died once it had committed.
             drivers.values.forEach { $0.queueChanged() }
             return false
         }

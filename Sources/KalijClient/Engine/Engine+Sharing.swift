@@ -3,19 +3,19 @@ import KalijRoles
 import KalijStore
 import KalijTransport
 
-/// Messages that other processes have left in the mailbox.
+/// The import of messages that other processes have enqueued in the mailbox.
 extension Engine {
-    /// The state of taking over.
+    /// The state of the import.
     struct Sharing {
-        /// Seconds until the next try if the database cannot be written.
+        /// Seconds until the next attempt if the database cannot be written.
         static let pause = 5.0
-        /// The timer of the next try.
+        /// The timer of the next attempt.
         var again: Timer?
-        /// How many damaged mailboxes were set aside.
+        /// How many damaged mailboxes were replaced.
         var replaced = 0
     }
 
-    /// Whether the mailbox has messages to take over.
+    /// Whether the mailbox holds messages to import.
     var hasShared: Bool {
         get throws {
             guard let context else { return false }
@@ -23,7 +23,7 @@ extension Engine {
         }
     }
 
-    /// Takes the messages over, and sends them.
+    /// Imports the messages, and sends them.
     func takeWhatIsShared() {
         guard let context, !stopping.isStopping else { return }
         sharing.again?.cancel()
@@ -43,7 +43,7 @@ extension Engine {
         } catch { fail(error) }
     }
 
-    /// The mailbox, or perhaps the accounts' database, reports an error of a damaged file.
+    /// A database reported an error that indicates a damaged file: the mailbox, or possibly the accounts' database.
     func mailboxFailed(_ error: StoreError) {
         do {
             guard try replaceMailbox() else { return fail(error) }
@@ -51,11 +51,11 @@ extension Engine {
         } catch { fail(error) }
     }
 
-    /// Replaces a damaged mailbox by a new mailbox; the damaged mailbox is set aside.
-    /// - Returns: false if the mailbox is in order.
+    /// Replaces a damaged mailbox by a new one; the damaged one is set aside.
+    /// - Returns: false if the mailbox is intact.
     private func replaceMailbox() throws -> Bool {
         try fence.check(database)
-        // A disk that damages every new mailbox must not keep this process busy without end.
+        // A disk that damages every new mailbox must not keep this process busy for ever.
         guard sharing.replaced < 10 else { return false }
         let damage = try Mailbox.setAsideIfDamaged(
             directory.path, taken: try MailboxImporter.place(in: database), now: clock.now())
@@ -68,7 +68,7 @@ extension Engine {
         return true
     }
 
-    /// Reports the damage of the mailbox: an event and a dead letter in each account.
+    /// Reports the damage of the mailbox, with an event and a dead letter in each account.
     func tellOfDamage() {
         guard let context, let damage = mailbox.damage else { return }
         mailbox.damage = nil

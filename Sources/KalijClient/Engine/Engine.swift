@@ -10,40 +10,39 @@ import Glibc
 
 /// Drives the accounts of a directory: keeps them online, stores received messages, sends queued messages.
 ///
-/// One engine drives a directory at a time; other processes may read the directory and accept messages meanwhile. An
-/// engine and everything it calls live on the thread that calls ``run()``. The engine may be killed at any moment: the
-/// next engine continues from there.
+/// One engine drives a directory at a time; meanwhile other processes may read the directory and accept messages. An engine and
+/// everything it calls live on the thread that calls ``run()``. The engine may be killed at any time: the next engine resumes its
+/// work.
 public final class Engine {
     /// The behaviour of an engine.
     public struct Options {
-        /// `main` stays online, `wake` ends after fetching new messages, `background` after sending all messages.
+        /// `main` stays online, `wake` ends after it has fetched new messages, `background` after it has sent all messages.
         public var role: Role
-        /// Seconds from the engine's creation, the takeover included. At the end of the budget a `background` stops
-        /// sending, a `wake` stops fetching; the next process continues.
+        /// Seconds from the engine's creation, the takeover included. At the end of the budget a `background` stops sending, and
+        /// a `wake` stops fetching; the next process resumes the work.
         public var budget: Double?
         /// Only for `wake`: called when a push renews the budget.
         public var onRenewal: () -> Void = {}
         /// The timeouts.
         public var timing: Timing
-        /// Whether new messages cause notifications; not useful where the user sees messages anyway. Nil: not in a
-        /// `main`, but in all other roles.
+        /// Whether new messages cause notifications, which are redundant where the user sees the messages. Nil means false for a
+        /// `main`, and true for all other roles.
         public var notifies: Bool?
-        /// Shows a notification; the return means shown. If the function throws, the notification is still owed: it
-        /// comes again after a while, or from the next process. Nil: owed notifications wait for a process that can
-        /// show them.
+        /// Shows a notification; returning means that it was shown. If the function throws, the notification remains pending and
+        /// is delivered again later, or by the next process. Nil: pending notifications wait for a process that can show them.
         public var onNotification: ((Notification) throws -> Void)?
-        /// Hands notifications out to tasks instead.
+        /// Passes notifications to tasks instead.
         var presenter: NotificationPresenter?
-        /// How many days the first reading of an archive looks back; nil: as stored with the account, at first 14.
+        /// How many days back the first sync of an archive starts; nil: the value stored with the account, initially 14.
         public var historyDays: Int?
-        /// The features of the application, which have their turns after the engine's own, in this order. All its processes that
-        /// drive must have the same features: the engine refuses to drive without a feature that has driven before.
+        /// The features of the application, whose hooks run after the engine's own, in this order. All driving processes of the
+        /// application must have the same features: the engine refuses to drive without a feature that has driven before.
         public var features: [any Feature.Type] = []
-        /// Whether SIGTERM and SIGINT stop the engine, as ``Engine/stop()`` does, from its creation to the end of its run. Before and
-        /// afterwards, and while another process is asked to let go, the signals have the effect that the process has given
-        /// them; an ignored signal stays ignored. For one engine of a process at a time.
+        /// Whether SIGTERM and SIGINT stop the engine, as ``Engine/stop()`` does, from its creation to the end of its run.
+        /// Outside that time, and during a takeover from another process, the signals keep the disposition that the process has
+        /// set; an ignored signal remains ignored. For one engine of a process at a time.
         public var stopsOnSignals = false
-        /// Only for `background`: returns false while there is other work than sending; called after every change.
+        /// Only for `background`: returns false while there is work other than sending; called after every change.
         public var mayEnd: () throws -> Bool = { true }
 
         /// The behaviour of a `main`, or of `role`.
@@ -54,7 +53,7 @@ public final class Engine {
         }
     }
 
-    /// The engine's loop, where the process may watch more sources on the same thread: signals, standard input.
+    /// The engine's loop; the process may watch further sources on the same thread, such as signals or standard input.
     public let loop: EventLoop
     let environment: Environment
     let directory: AccountDirectory
@@ -65,7 +64,7 @@ public final class Engine {
     let database: Database
     let fence: Fence
     let isCareful: Bool
-    /// Waits for promises from any task of this process.
+    /// Resolves promises for the tasks of this process that await them.
     public let awaiter: PromiseAwaiter
     var doorbell: DoorbellListener
     var mailbox: Mailbox
@@ -84,22 +83,22 @@ public final class Engine {
         case stopped
         /// ``prepareForFreeze()`` was called.
         case frozen
-        /// The budget of a `wake` or `background` ended before the work was done; or a notification could not be shown,
-        /// and is still owed.
+        /// The budget of a `wake` or `background` ended before the work was done, or a notification could not be shown and is
+        /// still pending.
         case unfinished
-        /// Another process drives, and does the work of this `wake` or `background`.
+        /// Another process drives, and performs the work of this `wake` or `background`.
         case handedOver
     }
 
-    /// Takes the right to drive `directory`.
+    /// Acquires the right to drive `directory`.
     /// - Parameters:
-    ///   - onEvent: gets each event, after its commit.
+    ///   - onEvent: receives each event, after its commit.
     ///   - clock: the source of time.
     ///   - directory: the directory of the accounts.
     ///   - options: the engine's behaviour.
-    /// - Throws: `FenceError.held` if another process drives and does not yield; `EngineError.handedOver` if that
-    ///   process has taken the push of this `wake`; `StoreError`; `DirectoryError`, `.unknownFeatures` if `options` lack a
-    ///   feature that has driven before; `FeatureError` and `HandlerError` if the features cannot be used as they are.
+    /// - Throws: `FenceError.held` if another process drives and does not yield; `EngineError.handedOver` if that process has
+    ///   accepted the push of this `wake`; `StoreError`; `DirectoryError`, `.unknownFeatures` if `options` lack a feature that
+    ///   has driven before; `FeatureError` and `HandlerError` if the features are not valid.
     public convenience init(
         _ directory: AccountDirectory, options: Options = Options(), clock: Clock = .system,
         onEvent: @escaping (EngineEvent) -> Void
@@ -116,7 +115,7 @@ public final class Engine {
         watching.signals = try SignalWatch(loop, [SIGTERM, SIGINT]) { [weak self] _ in self?.stop() }
     }
 
-    /// Drives a directory that was taken over already.
+    /// Drives a directory whose fence was already acquired.
     init(
         _ directory: AccountDirectory, options: Options, clock: Clock, since created: Int64, features: Features,
         loop: EventLoop, environment: Environment, driven: DriverTakeover.Driven,
@@ -129,7 +128,7 @@ public final class Engine {
         let (waker, question) = (loop.waker, PromiseResolver())
         awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
         (database, fence, isCareful, mailbox) = driven
-        // The order matters: the engine listens, announces that it receives, and looks when the run begins.
+        // The order matters: the engine listens, announces that it receives requests, and checks for work when the run starts.
         doorbell = try DoorbellListener(directory, of: fence, in: database, loop: environment.loop)
         try mailbox.announce(.driver, number: fence.owner.number)
         let mark = CrashMarker(path: directory.markPath, fence: fence.owner.number)
@@ -151,7 +150,7 @@ public final class Engine {
         context?.blocked = { [weak self] in self?.endFrozenWriters() }
         context?.notified = { [weak self] in self?.planNotifications() }
         context?.notifyNow = { [weak self] in self?.showPlanned() }
-        // A process that a push has started only fetches messages, and is small: it never loads what moves files.
+        // A process that a push has started only fetches messages, and is small: it never loads the code that transfers files.
         if options.role == .main || options.role == .background { context?.files = environment.files }
         if options.role == .main { context?.indexing = SearchIndexer(runner, on: environment.loop) }
         question.answer = { [weak self] in self?.answer($0) }
@@ -159,7 +158,7 @@ public final class Engine {
 
     deinit { awaiter.close() }
 
-    /// The time for deadlines; begins the time in the first process since the start of the machine.
+    /// The time base for deadlines; started by the first process after a boot.
     private static func steadyTime(_ driven: DriverTakeover.Driven, _ clock: Clock) throws -> SteadyTime {
         if let known = try SteadyTime(reading: driven.database, clock) { return known }
         return try driven.database.transaction {
@@ -183,7 +182,7 @@ public final class Engine {
         return try over()
     }
 
-    /// The work before the loop turns.
+    /// The work before the loop runs.
     func begin() throws {
         listen()
         try startDrivers()
@@ -212,22 +211,22 @@ public final class Engine {
         }
     }
 
-    /// The reason of the loop's end.
+    /// Why the loop has ended.
     func over() throws -> Ending {
         awaiter.close()
         if let failure = stopping.failure { throw failure }
         return stopping.ending == .stopped && owesNotifications ? .unfinished : stopping.ending
     }
 
-    /// Lets go of everything in order, within a second; ``run()`` then returns.
+    /// Stops the engine in an orderly manner, within a second; ``run()`` then returns.
     public func stop() { end(.stopped) }
 
-    /// Lets go of everything within a second because the system is about to freeze this process; ``run()`` then returns
+    /// Releases all locks within a second because the system is about to suspend this process; ``run()`` then returns
     /// ``Ending/frozen``. After the thaw, a new engine takes over from this engine or from another process.
     public func prepareForFreeze() { end(.frozen) }
 
-    /// Call this when the process goes on after a freeze without warning: finds out whether another process drives by
-    /// now, and whether the connections live.
+    /// Call this when the process resumes after a freeze without warning: determines whether another process drives, and whether
+    /// the connections are alive.
     public func didThaw() {
         do {
             try fence.check(database)
@@ -236,21 +235,21 @@ public final class Engine {
         } catch { fail(error) }
     }
 
-    /// Accepts a message of the account `sender`, or of the only account, and sends the message, after messages
-    /// accepted earlier by other processes.
+    /// Accepts a message of the account `sender`, or of the only account, and sends it, after messages accepted earlier by other
+    /// processes.
     /// - Parameters:
     ///   - body: the text.
-    ///   - recipient: the receiver.
-    ///   - sender: the account; nil is the only account.
-    ///   - id: the id of the message, its origin-id (XEP-0359); nil for a new id. A message accepted before under this
-    ///     id is not sent again.
+    ///   - recipient: the recipient.
+    ///   - sender: the account; nil selects the only account.
+    ///   - id: the id of the message, its origin-id (XEP-0359); nil generates one. A message already accepted under this id is
+    ///     not sent again.
     ///   - answered: the message that the text answers (XEP-0461); nil if there is none.
-    ///   - privacy: whether the text is encrypted.
-    ///   - endsDraft: whether the text was the conversation's draft. There is none any more once the message is accepted.
-    /// - Returns: the message in the state `queued`, on the disk. If a message was accepted before under this `id`,
-    ///   that message unchanged.
-    /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; `StepError.withinStep` from within a
-    ///   handler. Then nothing was accepted.
+    ///   - privacy: whether to encrypt the text.
+    ///   - endsDraft: whether the text was the conversation's draft. The draft is removed when the message is accepted.
+    /// - Returns: the message in the state `queued`, on the disk. If a message was already accepted under this `id`, returns that
+    ///   message unchanged.
+    /// - Throws: `AcceptError`, `DirectoryError.whichAccount`, `StoreError`; `StepError.withinStep` if called from a handler. In
+    ///   each case nothing was accepted.
     public func accept(
         _ body: String, to recipient: JID, from sender: JID? = nil, id: String? = nil,
         answering answered: MessageReference? = nil, privacy: EncryptionPreference = .asConversation,
@@ -270,13 +269,14 @@ public final class Engine {
         return message
     }
 
-    /// Performs an intent of the account `jid`, or of the only account, after whatever other processes accepted earlier.
+    /// Performs an intent of the account `jid`, or of the only account, after intents and messages accepted earlier by other
+    /// processes.
     /// - Parameters:
-    ///   - intent: the wanted change.
-    ///   - jid: the account; nil is the only account.
-    ///   - id: the id of the intent; nil for a new id. An intent accepted before under this id is not performed again.
-    /// - Returns: the id of the intent; the outcome is told by `IntentEnded`. The intent is on the disk.
-    /// - Throws: the error of `intent`'s check; `AcceptError.badID`; the errors of ``perform(for:_:)``. Then nothing was
+    ///   - intent: the change to perform.
+    ///   - jid: the account; nil selects the only account.
+    ///   - id: the id of the intent; nil generates one. An intent already accepted under this id is not performed again.
+    /// - Returns: the id of the intent, which is on the disk; `IntentEnded` reports the outcome.
+    /// - Throws: the error of `intent`'s check; `AcceptError.badID`; the errors of ``perform(for:_:)``. In each case nothing was
     ///   accepted.
     @discardableResult
     public func accept(_ intent: some Intent, for jid: JID? = nil, id: String? = nil) throws -> String {
@@ -289,14 +289,14 @@ public final class Engine {
         return id
     }
 
-    /// The intents that the engine knows.
+    /// The intents that the engine supports.
     public var intents: [any Intent.Type] { context?.runner.features.intents ?? [] }
 
-    /// Runs `body` as a step of the account `jid`, or of the only account; stanzas sent by `body` leave afterwards.
-    /// Call this on the engine's thread, not from within a handler.
+    /// Runs `body` as a step of the account `jid`, or of the only account. Stanzas sent by `body` are transmitted after the
+    /// commit. Call this on the engine's thread, not from within a handler.
     /// - Returns: the result of `body`, after the commit.
-    /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, `StepError.withinStep`, or the error
-    ///   of `body`; then nothing has happened.
+    /// - Throws: `DirectoryError.whichAccount`, `StoreError`, `FenceError.stale`, `StepError.withinStep`, or the error of `body`.
+    ///   In each case nothing was changed.
     @discardableResult
     public func perform<Result>(for jid: JID? = nil, _ body: (Step) throws -> Result) throws -> Result {
         try StepRunner.checkOutside(directory.databasePath)
@@ -310,7 +310,7 @@ public final class Engine {
         return try result.get()
     }
 
-    /// A task waits for a promise: the promise may be settled already.
+    /// A task awaits a promise, which may already be settled.
     private func answer(_ promise: Int64) {
         let outcome: StoredValue?
         do {
@@ -327,7 +327,7 @@ public final class Engine {
             if let days = options.historyDays {
                 account.historyDays = min(max(0, Int64(days)), AccountTable.longestHistory)
             }
-            // An account refused by the server is tried again with new credentials, not at each ring.
+            // An account refused by the server is retried with new credentials, not at each signal.
             if let driver = drivers[account.id],
                 driver.stage.refusal == nil || driver.account.credentials == account.credentials
             {
@@ -342,7 +342,7 @@ public final class Engine {
         }
     }
 
-    /// Logs out the accounts that are to be logged out.
+    /// Logs out the accounts for which a logout was requested.
     private func logOutRequested() throws {
         for account in try AccountTable(database).all() where account.state.isToLogOut {
             guard let driver = drivers[account.id] else { continue }
@@ -353,11 +353,11 @@ public final class Engine {
         }
     }
 
-    /// Looks for commits of other processes: messages, requests, new accounts, accounts to be logged out. The doorbell
-    /// has the same effect.
+    /// Checks for commits of other processes: messages, requests, new accounts, requested logouts. A signal on the doorbell has
+    /// the same effect.
     public func lookAround() { rung() }
 
-    /// Answers the doorbell.
+    /// Handles signals on the doorbell.
     func listen() {
         doorbell.onRing = { [weak self] in self?.rung() }
         doorbell.onConnectNow = { [weak self] in self?.drivers.values.forEach { $0.connect() } }
@@ -368,14 +368,14 @@ public final class Engine {
             try startDrivers()
             try logOutRequested()
         } catch let error as StoreError where error.isMachineError {
-            // The drivers meet the same error and wait; the account is found at the next ring or start.
+            // The drivers encounter the same error and wait; the account is found at the next signal or start.
         } catch { return fail(error) }
         takeWhatIsShared()
         drivers.values.forEach { $0.queueChanged() }
         receiveLetters()
     }
 
-    /// A change that this engine, or another process, may have waited for.
+    /// Something changed that this engine, or another process, may have waited for.
     private func endIfDone() {
         doorbell.tell()
         guard !stopping.isStopping else { return }
@@ -387,7 +387,7 @@ public final class Engine {
         {
             fail(EngineError.refused(account: refused.account.jid, reason: reason))
         } else if options.role == .background, !hasQueued, (try? options.mayEnd()) ?? true,
-            // Between the server's last answer and the end of the session nothing is queued.
+            // Between the server's last response and the end of the session nothing is queued.
             !drivers.values.contains(where: { $0.logout != nil })
         {
             end(.stopped, isDone: true)

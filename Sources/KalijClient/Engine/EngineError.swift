@@ -5,13 +5,13 @@ import KalijRoles
 public enum EngineError: Error, CustomStringConvertible, Sendable {
     /// No account can log in; `account` is one of the accounts.
     case refused(account: JID, reason: String)
-    /// The engine does not drive the account: the account is logged out, or the engine is not running.
+    /// The engine does not drive the account: it is logged out, or the engine is not running.
     case notDriven(account: JID)
-    /// The driver has taken the push of this `wake`: there is nothing left to do.
+    /// The driver has accepted the push of this `wake`, which has nothing left to do.
     case handedOver(to: FenceOwner)
-    /// The engine has ended, or was frozen and not thawed yet.
+    /// The engine has ended, or is frozen.
     case notRunning
-    /// The system has no thread left for the engine.
+    /// The system cannot create a thread for the engine.
     case noThread(reason: String)
 
     public var description: String {

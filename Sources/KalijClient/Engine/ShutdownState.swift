@@ -1,33 +1,34 @@
 import KalijRoles
 
-/// How an engine ends: by itself, told to, or because it cannot go on. A value that takes events; the engine performs.
+/// The state machine of an engine's shutdown: by itself, on request, or after a failure. A value that takes events; the engine
+/// performs the actions.
 struct ShutdownState {
-    /// Seconds for a writer of the accounts' database while everything is let go.
+    /// The timeout for a writer of the accounts' database during the shutdown, in seconds.
     static let databasePatience = 0.1
-    /// Seconds from the beginning of stopping to the last look into the mailbox: within a second everything is let go.
+    /// Seconds from the start of the shutdown to the last check of the mailbox: all locks are released within a second.
     private static let mailboxPatience = 0.6
-    /// Seconds to the last look, if nobody has told this process to end.
+    /// Seconds to the last check, if no stop was requested.
     private static let longMailboxPatience = 10.0
 
-    /// Why the engine cannot go on; nil if it could.
+    /// Why the engine has failed; nil if it has not.
     private(set) var failure: (any Error)?
-    /// Why the engine ends, if it could go on.
+    /// Why the engine ends, unless it has failed.
     private(set) var ending = Engine.Ending.stopped
     private(set) var isStopping = false
     /// Whether the engine stops because the work of its role is done.
     private(set) var isDone = false
-    /// The beginning of stopping, in nanoseconds.
+    /// The start of the shutdown, in nanoseconds.
     private var begin: Int64 = 0
 
-    /// The engine is to end, at `now`; `isDone` if because its work is done.
-    /// - Returns: whether everything is to be let go now; false if that has begun.
+    /// The engine is to end, at `now`; `isDone` if its work is done.
+    /// - Returns: whether to start the shutdown; false if it has already started.
     mutating func end(_ ending: Engine.Ending, isDone: Bool, at now: Int64) -> Bool {
         if case FenceError.stale? = failure {
-            // The engine is ending because another process drives. Now the engine was told to end, and must not take
-            // over again.
+            // The engine is ending because another process drives. Now a stop was requested, and the engine must not take over
+            // again.
             (failure, self.ending) = (nil, ending)
         }
-        // An engine that is ending because its work is done was told to end: it neither waits nor goes on.
+        // A stop was requested of an engine that is ending because its work is done: it neither waits nor resumes.
         guard !isStopping else {
             self.isDone = false
             return false
@@ -36,29 +37,29 @@ struct ShutdownState {
         return true
     }
 
-    /// The engine cannot go on.
-    /// - Returns: whether everything is to be let go. False if another process drives: then every step would be refused.
+    /// The engine has failed.
+    /// - Returns: whether to start the shutdown. False if another process drives, because every step would be refused.
     mutating func failed(_ error: any Error) -> Bool {
         guard case FenceError.stale = error else {
             failure = failure ?? error
             return true
         }
-        // An engine told to end must not take over again.
+        // An engine whose stop was requested must not take over again.
         if !isStopping { failure = failure ?? error }
         isStopping = true
         return false
     }
 
-    /// Letting go has failed.
+    /// The release of the fence has failed.
     mutating func couldNotLetGo(_ error: any Error) { failure = error }
 
-    /// There is new work: an engine that has ended by itself goes on.
+    /// There is new work: an engine that is ending by itself resumes.
     mutating func goOn() { (isStopping, isDone) = (false, false) }
 
-    /// Seconds for a writer of the mailbox.
+    /// The timeout for a writer of the mailbox, in seconds.
     func mailboxPatience(at now: Int64) -> Double { max(0.1, Self.mailboxPatience - seconds(to: now)) }
 
-    /// Whether the mailbox is not waited for any more, though nobody has told this process to end.
+    /// Whether to stop waiting for the mailbox although no stop was requested.
     func givesUpMailbox(at now: Int64) -> Bool { isDone && seconds(to: now) > Self.longMailboxPatience }
 
     private func seconds(to now: Int64) -> Double { Double(now - begin) / 1_000_000_000 }

@@ -1,27 +1,25 @@
 import KalijTransport
 
-/// The length of a `wake` run: until the process has caught up and no push has come for a while, or to the end of the
-/// budget.
+/// The duration of a `wake` run: until the process has caught up and no push has arrived for a while, or until the budget ends.
 ///
-/// New messages do not prolong the run: after the end of the run, the server sends pushes for them. Shortly before the
-/// end of the budget, stanzas are no longer handled; a push at that time renews the budget, and stanzas are handled
-/// again.
+/// New messages do not extend the run: the server sends pushes for them afterwards. Shortly before the end of the budget, stanzas
+/// are no longer handled; a push at that time renews the budget, and handling resumes.
 final class WakeSession {
-    /// Seconds, if the application sets no budget: the system gives 30.
+    /// The default budget in seconds: the system grants 30.
     static let budget = 25.0
     /// The seconds to wait for a push.
     static let silence = 1.5
-    /// The seconds to let go of everything.
+    /// The seconds reserved for the shutdown.
     private static let lettingGo = 1.0
-    /// The seconds to wait for preparations: a room's server may never answer.
+    /// The timeout for preparations, in seconds: a room's server may never respond.
     private static let preparation = 8.0
     /// Seconds between two checks whether the process has caught up, if nothing happens.
     private static let pause = 0.25
 
     var isCaughtUp: () -> Bool = { true }
-    /// Whether something is under way that makes the server push later.
+    /// Whether something is pending that the server requires to push later.
     var isPreparing: () -> Bool = { false }
-    /// Stops the handling of stanzas for a while, or continues.
+    /// Pauses the handling of stanzas, or resumes it.
     var pause: (Bool) -> Void = { _ in }
     var renewed: () -> Void = {}
     var finish: (Engine.Ending) -> Void = { _ in }
@@ -52,7 +50,7 @@ final class WakeSession {
         awaitEnd(deadline - loop.now - Self.silence - Self.lettingGo) { [weak self] in self?.freeze() }
     }
 
-    /// A push has come.
+    /// A push has arrived.
     func renew() {
         if isPaused {
             isPaused = false
@@ -63,7 +61,7 @@ final class WakeSession {
         begin()
     }
 
-    /// After a change the process may have caught up.
+    /// Something changed: the process may have caught up.
     func active() {
         guard isSilent, !isPaused, !isLookPlanned else { return }
         isLookPlanned = true
@@ -83,7 +81,7 @@ final class WakeSession {
     }
 
     private func endIfCaughtUp() {
-        // A push may have come since the check was planned.
+        // A push may have arrived since the check was scheduled.
         guard isSilent, !isPaused else { return }
         let mayPrepare = loop.now - began < Self.preparation
         if isCaughtUp(), !mayPrepare || !isPreparing() { finish(.stopped) } else { look(in: Self.pause) }

@@ -2,10 +2,10 @@ import KalijFeatures
 import KalijText
 import KalijTransfer
 
-/// Which files are fetched at the same time. What fetches itself takes no place of what the user asks for, and neither a sender nor a
-/// host takes all places: whoever sends slowly holds up his own files alone.
+/// Limits which files are downloaded concurrently. Automatic downloads use separate slots from those that the user requested, and
+/// neither one sender nor one host can occupy all slots: a slow server delays only its own files.
 struct DownloadShares {
-    /// A file that is fetched.
+    /// A file that is being downloaded.
     struct Place: Equatable {
         let sender: String
         /// In lower case; nil if the address has none.
@@ -22,27 +22,27 @@ struct DownloadShares {
         }
     }
 
-    /// How many files are fetched for the user, and how many unasked.
+    /// The maximum number of concurrent downloads that the user requested, and of automatic ones.
     static let (mostWanted, mostAutomatic) = (4, 3)
-    /// How many of a host are fetched for the user.
+    /// The maximum number of concurrent downloads from one host that the user requested.
     static let mostWantedOfHost = 2
-    /// How many due files are looked at for one that may begin.
+    /// How many due files are examined for one that may start.
     static let looks: Int64 = 500
 
-    /// Whatever fetches itself comes at a least rate, in bytes per second: a slow server does not keep a place. Another attempt goes on
-    /// with the part.
+    /// An automatic download requires a minimum rate, in bytes per second: a slow server does not keep a slot. Another attempt
+    /// resumes the part.
     static func limits(automatic: Bool) -> TransferLimits {
         automatic ? TransferLimits(lowSpeed: 2000, lowSpeedSeconds: 30) : TransferLimits()
     }
 
     private(set) var places: [Int64: Place] = [:]
 
-    /// Whether any file may begin.
+    /// Whether a slot is free.
     func hasRoom(automatic: Bool) -> Bool {
         places.values.count { $0.isAutomatic == automatic } < (automatic ? Self.mostAutomatic : Self.mostWanted)
     }
 
-    /// - Returns: whether the file of `message` begins.
+    /// - Returns: whether the download of `message` may start.
     mutating func take(_ message: Int64, _ place: Place) -> Bool {
         guard places[message] == nil, hasRoom(automatic: place.isAutomatic) else { return false }
         let others = places.values.filter { $0.isAutomatic == place.isAutomatic }
@@ -60,7 +60,7 @@ struct DownloadShares {
         return true
     }
 
-    /// The user has asked for a file that fetches itself.
+    /// The user has requested a file that is being downloaded automatically.
     mutating func isWanted(_ message: Int64) { places[message]?.isAutomatic = false }
 
     mutating func end(_ message: Int64) { places[message] = nil }

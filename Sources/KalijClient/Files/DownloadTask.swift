@@ -4,8 +4,8 @@ import KalijFiles
 import KalijSteps
 import KalijTransfer
 
-/// Fetches the file of a message: into a part, which a later process goes on with, and from there to its name, once the file is
-/// proven to be as promised.
+/// Downloads the file of a message into a partial file, which a later process resumes, and renames it once it is verified to
+/// match its description.
 final class DownloadTask {
     private let row: ReceivedFileRow
     private weak var downloads: Downloads?
@@ -17,17 +17,17 @@ final class DownloadTask {
     private var request: TransferRequest?
     private var part: PartFile?
     private var checking: IntegrityCheck?
-    /// The length of the whole, as the server says.
+    /// The complete length of the file, according to the server.
     private var total: Int64 = 0
     private var problem: Problem?
     private var toldAt = -Double.infinity
     private var isPaused = false
 
-    /// Why the transfer was given up.
+    /// Why the transfer was aborted.
     private enum Problem {
         case forGood(String)
         case forNow(String)
-        /// The part is of no use.
+        /// The partial file is not usable.
         case fromTheBeginning
         case redirected(TransferRequest)
     }
@@ -42,7 +42,7 @@ final class DownloadTask {
         do {
             try folders.makeReceived(downloads.account.id)
             let part = try PartFile(folders.part(row.message))
-            // Only a part of a known version can be gone on with.
+            // Only a partial file whose version is identified by a validator can be resumed.
             if row.validator == nil { try part.empty() }
             self.part = part
             var request = TransferRequest(
@@ -85,7 +85,8 @@ final class DownloadTask {
         switch head.status {
         case 200: begins(head, at: 0)
         case 206:
-            // The rest of another version does not belong to the part, though the server says so (RFC 9110 section 15.3.7.3).
+            // The rest of another version does not belong to the partial file, even in a 206 response (RFC 9110 section
+            // 15.3.7.3).
             guard let range = head.contentRange, range.first == part?.size, request?.offset == range.first,
                 head.validator == nil || head.validator == row.validator
             else { return giveUp(.fromTheBeginning) }
@@ -96,7 +97,7 @@ final class DownloadTask {
         }
     }
 
-    /// The bytes from `offset` on will come.
+    /// The server will send the bytes from `offset` on.
     private func begins(_ head: ResponseHead, at offset: Int64) {
         guard let length = head.contentLength else {
             return giveUp(.forGood("the server does not say how large the file is"))
@@ -108,7 +109,7 @@ final class DownloadTask {
         do {
             if offset == 0 { try part?.empty() }
         } catch { return giveUp(.forNow("\(error)")) }
-        // The rest of a file may come without its validator.
+        // A response with the rest of a file may lack the validator.
         let (message, validator) = (row.message, offset == 0 ? head.validator : row.validator)
         downloads?.step { try $0.began(message, validator: validator) }
     }
@@ -118,11 +119,12 @@ final class DownloadTask {
         if row.isAutomatic, whole > ReceivedFiles.largestAutomatic + tag {
             return .forGood("too large to be fetched unasked: \(whole) bytes")
         }
-        // XEP-0448 section 3.2 lets what is longer than the sender says be cut off; here it is refused: nobody sends that.
+        // XEP-0448 section 3.2 permits truncating a file that is longer than specified; it is rejected here, because no client
+        // sends one.
         if let size = row.description.size, size &+ tag != whole {
             return .forGood("the server has \(whole) bytes, the sender says \(size)")
         }
-        // The decrypted file lies beside the encrypted one for a while.
+        // The decrypted file coexists with the encrypted one for a while.
         let needed = tag == 0 ? coming : coming.addingReportingOverflow(whole).partialValue
         if let room = folders.room, needed > room { return .forNow("the disk has no room for \(whole) bytes") }
         return nil
@@ -145,7 +147,7 @@ final class DownloadTask {
         self.problem = problem
         transfer?.cancel()
         transfer = nil
-        // Not from within the transfer's event.
+        // Not from within the transfer's event handler.
         loop.enqueue { [weak self] in self?.finish() }
     }
 
@@ -184,7 +186,7 @@ final class DownloadTask {
 
     // MARK: Checking
 
-    /// Everything has come: decrypts and hashes in slices, and gives the file its name.
+    /// Everything was received: decrypts and hashes the file in slices, and then renames it.
     private func check() {
         part = nil
         do {
@@ -211,7 +213,7 @@ final class DownloadTask {
         switch result {
         case .success(let name):
             folders.removeParts(message)
-            // Without its row the file is nobody's; it is fetched again.
+            // Without its row the file is an orphan; it is downloaded again.
             let isStored = downloads?.ended(message) { try $0.stored(message, at: name) } ?? false
             if !isStored { folders.remove(name) }
         case .failure(let error as FileError) where error.code == .diskFull || error.code == .inputOutput:
@@ -230,16 +232,16 @@ final class DownloadTask {
         if isPaused { transfer?.pause() } else { transfer?.resume() }
     }
 
-    /// The part stays.
+    /// Cancels the transfer; the partial file is kept.
     func cancel() {
         transfer?.cancel()
         (transfer, checking, part) = (nil, nil, nil)
     }
 }
 
-/// The check of a received file: decrypted if needed, and then hashed.
+/// The verification of a received file: decrypted if needed, and then hashed.
 private final class IntegrityCheck {
-    /// The path of the file that is to get a name.
+    /// The path of the verified file, before it is renamed.
     let result: String
     private let decryption: Decryption?
     private var hashing: StreamingHash?
@@ -255,8 +257,8 @@ private final class IntegrityCheck {
         expected = row.description.sha256
     }
 
-    /// Works on a slice.
-    /// - Returns: whether the file is whole, and as promised.
+    /// Processes one slice.
+    /// - Returns: whether the whole file was processed and matches its description.
     func step() throws -> Bool {
         if let decryption, try !decryption.step(bytes: Self.slice) { return false }
         guard let expected else { return true }
@@ -268,12 +270,12 @@ private final class IntegrityCheck {
     }
 }
 
-/// The file is not the file that the sender has named.
+/// The file does not match the description that its sender gave.
 private struct FileMismatch: Error, CustomStringConvertible {
     let description = "the file is another than its sender says: its SHA-256 differs"
 }
 
-/// The part of a received file.
+/// The partial file of a download.
 private final class PartFile {
     private let descriptor: Int32
     private(set) var size: Int64 = 0

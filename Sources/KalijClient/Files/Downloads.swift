@@ -11,7 +11,7 @@ final class Downloads {
     private var fetches: [Int64: DownloadTask] = [:]
 
     private var shares = DownloadShares()
-    /// The own hosts when the last file began: only these measure the link.
+    /// The account's own hosts when the last download started: only these measure the link.
     private var measured: [String] = []
 
     init(_ transfers: Transfers) { (self.transfers, steps) = (transfers, transfers.steps) }
@@ -33,7 +33,7 @@ final class Downloads {
             transfers.folders.removeParts(message)
         }
         try begin(automatic: false)
-        // Nobody waits for the file: a slow link and a short time are the user's.
+        // The user does not wait for these files: a slow link and a short run are reserved for requested ones.
         if !isLinkSlow, transfers.host.end == nil { try begin(automatic: true) }
     }
 
@@ -55,10 +55,10 @@ final class Downloads {
 
     private var isLinkSlow: Bool { transfers.rate.isSlow || steps.runner.links[account.id]?.isSlow ?? false }
 
-    /// When there is something to do next, in milliseconds of the steady time.
+    /// When the next download is due, in milliseconds of the steady time.
     func nextTime() throws -> Int64? { try steps.attachments.nextDue(of: account.id).flatMap { $0 > now ? $0 : nil } }
 
-    /// The hosts of the account's own server and its service, which may have private addresses if the server has.
+    /// The hosts of the account's own server and of its upload service, which may have private addresses if the server has one.
     // characters: compared by bytes, one by one.
     var ownHosts: Set<String> { (try? UploadServices.hosts(of: account, in: steps.runner.database)) ?? [] }
 
@@ -76,9 +76,9 @@ final class Downloads {
         return isDone
     }
 
-    /// So many bytes more have come, of now `bytes` of the file.
+    /// `more` further bytes were received, `bytes` of the file in total.
     func moved(_ more: Int64, of row: ReceivedFileRow, to bytes: Int64, isTold: Bool) {
-        // How fast a stranger's server sends says nothing of the link.
+        // The rate of a foreign server does not measure the link.
         let host = shares.places[row.message]?.host?.exact
         if measured.contains(where: { $0.exact == host }) { transfers.moved(more) }
         if isTold { transfers.host.emit(DownloadChanged(row.message, row.file, state: "loading", bytes: bytes)) }

@@ -5,7 +5,7 @@ import KalijRoles
 import KalijStore
 import KalijText
 
-/// The folder of files beside the database: `out` has accepted files, `in` what is received.
+/// The folder of files beside the database: `out` holds accepted files, `in` received ones.
 struct FileFolders {
     let root: String
 
@@ -24,10 +24,10 @@ struct FileFolders {
     /// The folder of an account's received files.
     func received(_ account: Int64) -> String { "\(root)/in/\(account)" }
 
-    /// The part of a received file.
+    /// The partial file of a download.
     func part(_ message: Int64) -> String { "\(root)/in/\(message).part" }
 
-    /// The decrypted part of a received file.
+    /// The decrypted partial file of a download.
     func plainPart(_ message: Int64) -> String { "\(root)/in/\(message).plain.part" }
 
     func makeReceived(_ account: Int64) throws {
@@ -41,7 +41,7 @@ struct FileFolders {
         unlink(plainPart(message))
     }
 
-    /// Removes what rows have given up: a file, or the folder of an account. The rows name nothing outside of ``root``.
+    /// Removes what rows no longer need: a file, or the folder of an account. A name outside of ``root`` is rejected.
     func remove(_ name: String) {
         guard !name.isEmpty, !name.begins(with: "/"), !name.words(at: "/").contains("..") else { return }
         let path = root + "/" + name
@@ -50,7 +50,7 @@ struct FileFolders {
         rmdir(path)
     }
 
-    /// Bytes that may be written, with room left for everything else; nil if unknown.
+    /// How many bytes may be written while the reserve remains free; nil if undetermined.
     var room: Int64? {
         var status = statvfs()
         guard statvfs(root, &status) == 0 else { return nil }
@@ -58,6 +58,6 @@ struct FileFolders {
         return free.overflow ? nil : free.partialValue - FileAcceptance.reserve
     }
 
-    /// A folder that cannot be read has no names.
+    /// The names of the files in a folder; empty if it cannot be read.
     func names(in folder: String) -> [String] { (try? OrphanSweep.names(in: folder)) ?? [] }
 }

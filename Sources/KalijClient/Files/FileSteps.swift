@@ -17,8 +17,8 @@ struct FileSteps {
         try runner.run("download", for: account) { try body(ReceivedFiles(step: $0)) }
     }
 
-    /// The last block is about to leave: this is on the disk when the function returns.
-    /// - Returns: nil if the upload was cancelled meanwhile.
+    /// The last block is about to be sent: this is on the disk when the function returns.
+    /// - Returns: nil if the upload was cancelled in the meantime.
     func seal(_ id: Int64) throws -> Step.Effects? {
         guard try uploads.row(id)?.plan.stage == .putting else { return nil }
         let effects = try upload { try $0.handle(.seal, id) }

@@ -1,10 +1,10 @@
-/// How fast bytes leave or come, in bytes per second: measured over the last seconds of transfers.
+/// The rate of transfers in bytes per second, measured over their last seconds.
 struct TransferRate {
     private(set) var value: Double?
     private var since: Double?
     private var count: Int64 = 0
 
-    /// So many bytes more have been moved at the time `now`, in seconds.
+    /// `bytes` further bytes were transferred at the time `now`, in seconds.
     mutating func moved(_ bytes: Int64, now: Double) {
         guard bytes > 0 else { return }
         guard let begin = since else {
@@ -19,10 +19,10 @@ struct TransferRate {
         (since, count) = (now, 0)
     }
 
-    /// Nothing was moved for a while, for reasons of ours.
+    /// Transfers were idle for a local reason, which the measurement excludes.
     mutating func interrupted() { since = nil }
 
-    /// What the system may hold for sending: half a second of the rate, so that a text does not wait for long.
+    /// The size of the socket's send buffer: half a second at the current rate, so that a stanza is not delayed for long.
     var sendBuffer: Int {
         Int(min(max((value ?? 0) / 2, Self.smallest), 4_194_304))  // fits: at most 4 MiB
     }

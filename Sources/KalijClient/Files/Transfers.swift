@@ -3,7 +3,7 @@ import KalijSteps
 import KalijTransfer
 import KalijTransport
 
-/// Moves the files of an account: begins, pauses and ends transfers, as the rows say. Everything lasting is in the rows.
+/// Transfers the files of an account: starts, pauses and ends transfers according to the rows, which hold all persistent state.
 final class Transfers {
     let host: any TransferHost
     let loop: any Scheduler
@@ -27,7 +27,7 @@ final class Transfers {
 
     // MARK: Looking for work
 
-    /// Rows have changed: looks for work in the loop's next turn.
+    /// Rows have changed: checks for work in the loop's next turn.
     func look() {
         guard !isPlanned, !isStopped else { return }
         isPlanned = true
@@ -60,7 +60,7 @@ final class Transfers {
         hasBegun = true
     }
 
-    /// Removes what the committed rows do not need any more: first the file, then the row.
+    /// Removes the files that committed rows no longer need: first the file, then the row.
     private func removeGarbage() throws {
         let garbage = try FileDeletionQueue.some(in: steps.runner.database)
         guard !garbage.isEmpty else { return }
@@ -75,7 +75,7 @@ final class Transfers {
         timer = loop.schedule(after: min(max(0.01, seconds), 86_400)) { [weak self] in self?.look() }
     }
 
-    /// The address at which the account's server was reached last.
+    /// The address at which the account's server was last reached.
     var serverAddress: String? {
         (try? EndpointRow.last(of: steps.account.id, in: steps.runner.database))?.endpoint.address
     }
@@ -84,13 +84,13 @@ final class Transfers {
 
     private static let interval = 0.1
 
-    /// So many bytes have left or come.
+    /// `bytes` bytes were sent or received.
     func moved(_ bytes: Int64) { rate.moved(bytes, now: loop.now) }
 
-    /// Bytes of files wait for texts: while the stream has something to send, or waits for an acknowledgement, files pause.
+    /// Stanzas have precedence over files: transfers pause while the stream has bytes to send, or awaits an acknowledgement.
     func keepPace() {
         guard pace == nil, !isStopped else { return }
-        // The time until the next transfer says nothing about the link.
+        // The time until the next transfer does not measure the link.
         guard uploading.isMoving || downloads.isMoving else { return rate.interrupted() }
         pace = loop.schedule(after: Self.interval) { [weak self] in
             guard let self else { return }
@@ -105,7 +105,7 @@ final class Transfers {
 
     // MARK: Ends
 
-    /// Gives up all transfers; no failure is counted. The next process goes on.
+    /// Cancels all transfers without counting a failure. The next process resumes them.
     func stop() {
         guard !isStopped else { return }
         isStopped = true
@@ -113,7 +113,7 @@ final class Transfers {
         downloads.stop()
         timer?.cancel()
         pace?.cancel()
-        // The rows are the next process's.
+        // The rows are left to the next process.
         guard (try? PendingFileWork.isAny(in: steps.runner.database)) ?? false else { return }
         for file in (try? FileDeletionQueue.some(in: steps.runner.database)) ?? [] { folders.remove(file.name) }
     }

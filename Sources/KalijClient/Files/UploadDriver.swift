@@ -9,7 +9,7 @@ final class UploadDriver {
     private let steps: FileSteps
     private var puts: [Int64: UploadTask] = [:]
     private var looks: [Int64: UploadCheck] = [:]
-    /// When the slot of the last PUT of each upload was asked for.
+    /// When the slot of each upload's last PUT was requested.
     private var tried: [Int64: Int64] = [:]
 
     init(_ transfers: Transfers) { (self.transfers, steps) = (transfers, transfers.steps) }
@@ -22,10 +22,10 @@ final class UploadDriver {
 
     // MARK: Looking for work
 
-    /// - Parameter mayBegin: whether there is a session, which is needed for a slot.
+    /// - Parameter mayBegin: whether there is a session, which is required to request a slot.
     func lookForWork(mayBegin: Bool) throws {
         let active = try steps.uploads.active()
-        // The user may have given up an upload.
+        // The user may have cancelled an upload.
         tried = tried.filter { id, _ in active.contains { $0.id == id } }
         for (id, put) in puts where !active.contains(where: { $0.id == id && $0.plan.stage != .asking }) {
             put.cancel()
@@ -33,7 +33,7 @@ final class UploadDriver {
         }
         for row in active where puts[row.id] == nil && looks[row.id] == nil {
             switch row.plan.stage {
-            // The end of a PUT could not be stored: the disk was full. A slot is not used twice.
+            // The end of a PUT could not be stored because the disk was full. A slot is not used twice.
             case .putting where tried[row.id] == row.plan.askedAt:
                 transfers.host.release(try steps.upload { try $0.handle(.put(.stopped), row.id) })
             case .putting: put(row)
@@ -47,16 +47,16 @@ final class UploadDriver {
         }
     }
 
-    /// When there is something to do next, in milliseconds of the steady time.
+    /// When the next upload is due, in milliseconds of the steady time.
     func nextTime() throws -> Int64? {
         let sealed = try steps.uploads.active().filter { $0.plan.stage == .sealed && looks[$0.id] == nil }
         return ([try steps.uploads.nextDue()] + sealed.map(\.plan.notBefore)).compactMap { $0 }.filter { $0 > now }
             .min()
     }
 
-    /// Files of a conversation keep their order; a file that waits for a time lets others pass.
+    /// The files of a conversation keep their order; a file that waits for a time does not block others.
     private func beginWaiting(besides active: [UploadRow]) throws {
-        // What waits before the next look at the server moves nothing.
+        // An upload that waits for its next check transfers nothing.
         let moving = active.count { $0.plan.stage != .sealed || $0.plan.notBefore <= now || puts[$0.id] != nil }
         guard moving < most else { return }
         var busy = Set(active.map(\.recipient))
@@ -68,11 +68,11 @@ final class UploadDriver {
             room -= 1
             hasBegun = true
         }
-        // Nothing else may write the request for a slot.
+        // The request for a slot is flushed here: possibly no other event does.
         if hasBegun { transfers.host.flush() }
     }
 
-    /// Whether the file can leave before this process has to end.
+    /// Whether the upload can complete before this process has to end.
     private func fits(_ row: UploadRow) throws -> Bool {
         guard let end = transfers.host.end else { return true }
         guard row.plan.notBefore != UploadPlan.foreground else { return false }
@@ -103,14 +103,14 @@ final class UploadDriver {
         look.begin(transfers)
     }
 
-    /// So many bytes more have left, of now `bytes` of the upload.
+    /// `more` further bytes were sent, `bytes` of the upload in total.
     func moved(_ more: Int64, of row: UploadRow, to bytes: Int64, isTold: Bool) {
         transfers.moved(more)
         if isTold { transfers.host.emit(UploadChanged(row, bytes: bytes)) }
     }
 
-    /// The last block is about to leave.
-    /// - Returns: whether the block may leave.
+    /// The last block is about to be sent.
+    /// - Returns: whether the block may be sent.
     func seal(_ id: Int64) -> Bool {
         var isSealed = false
         transfers.host.attempt {

@@ -40,7 +40,7 @@ final class UploadTask {
         switch event {
         case .progress(let bytes): moved(to: bytes)
         case .seal:
-            // Without the seal on the disk the block stays.
+            // The block is withheld unless the seal is on the disk.
             if uploading?.seal(row.id) ?? false { transfer?.releaseLastBlock() } else { giveUp() }
         case .head(let head): self.head = head
         case .bytes: break
@@ -52,7 +52,7 @@ final class UploadTask {
         let now = loop?.now ?? 0
         let isTold = now - toldAt >= 0.5
         if isTold { toldAt = now }
-        // What the system holds has not moved: counted, a link would seem as fast as memory.
+        // Bytes in the socket's send buffer are not counted: otherwise the link would appear as fast as memory.
         let left = max(sent, bytes - (transfer?.unacknowledged ?? 0))
         uploading?.moved(left - sent, of: row, to: left, isTold: isTold)
         sent = left
@@ -93,7 +93,7 @@ final class UploadTask {
     }
 }
 
-/// Asks the server whether it has the whole file: a HEAD of the file's address.
+/// Determines with a HEAD request to the file's GET URL whether the server has the whole file.
 final class UploadCheck {
     private let row: UploadRow
     private weak var uploading: UploadDriver?

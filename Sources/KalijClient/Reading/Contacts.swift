@@ -18,14 +18,14 @@ public struct Contacts {
     /// - Throws: `DirectoryError.noAccount`, `StoreError`
     public init(_ directory: AccountDirectory) throws { database = try directory.read() }
 
-    /// The roster as the server has told it last (RFC 6121 section 2), in the order of the addresses.
+    /// The roster as last received from the server (RFC 6121 section 2), ordered by address.
     /// - Throws: `StoreError`
     public func contacts(of account: Account) throws -> [Contact] {
         try RosterRows(database: database, account: account.id).all()
     }
 
-    /// The clients of a contact that are there in the present session, the most preferred first (section 4). Empty for a
-    /// contact whose presence the account does not see.
+    /// The available resources of a contact in the current session, highest priority first (section 4). Empty for a contact whose
+    /// presence the account does not receive.
     /// - Throws: `StoreError`
     public func presence(of contact: JID, for account: Account) throws -> [ContactPresence] {
         // After a logout there is no session.
@@ -33,23 +33,23 @@ public struct Contacts {
         return try PresenceRows(database: database, account: account.id).clients(of: contact)
     }
 
-    /// What a contact, a stranger or the account itself says about itself: name, picture and vCard, as far as known.
+    /// The profile that a contact, a stranger or the account itself has published: name, picture and vCard, as far as received.
     /// - Parameters:
-    ///   - jid: the bare address; of an occupant of a room, the full address.
+    ///   - jid: the bare address; the full address for an occupant of a room.
     ///   - account: the account.
-    /// - Returns: nil if nothing is known. ``FetchProfile`` asks.
+    /// - Returns: nil if no profile was received. ``FetchProfile`` queries it.
     /// - Throws: `StoreError`
     public func profile(of jid: JID, for account: Account) throws -> Profile? {
         try ProfileRows(database: database, account: account.id).load(jid)
     }
 
-    /// The requests to see the account's presence that the user has not answered, oldest first (section 3.1.3).
+    /// The pending inbound subscription requests, oldest first (section 3.1.3).
     /// - Throws: `StoreError`
     public func requests(of account: Account) throws -> [ContactRequest] {
         try RequestRows(database: database, account: account.id).all()
     }
 
-    /// The blocked addresses, as the server has told them last (XEP-0191), sorted.
+    /// The blocked addresses as last received from the server (XEP-0191), sorted.
     /// - Throws: `StoreError`
     public func blocked(of account: Account) throws -> [JID] {
         try BlockedRows(database: database, account: account.id).all()

@@ -4,20 +4,21 @@ import KalijStore
 import KalijText
 
 extension Conversations {
-    /// A conversation without what was said there: a list of thousands shows few.
+    /// A conversation without its content: a list of thousands displays few.
     public struct Head: Sendable, Equatable {
-        /// The bare address of the other side; of an occupant of a room, the full address.
+        /// The bare address of the peer; the full address for an occupant of a room.
         public let jid: String
-        /// What the other side is called: its name in the roster, the room's name, or what it says about itself
-        /// (``Profile/name``). Nil without a name.
+        /// The display name of the peer: its name in the roster, the room's name, or the name in its profile (``Profile/name``).
+        /// Nil without a name.
         public let name: String?
-        /// Whether the other side is a room.
+        /// Whether the peer is a room.
         public let isRoom: Bool
-        /// When the conversation was active last, in milliseconds since 1970; 0 for a room in which nothing was said.
+        /// The time of the last activity, in milliseconds since 1970; 0 for a room without messages.
         public let activeAt: Int64
     }
 
-    /// All conversations, the last active first: with a message, with a draft, and the rooms where the account wants to be.
+    /// All conversations, most recently active first: those with a message or a draft, and the rooms that the account intends to
+    /// be in.
     /// - Throws: `StoreError`
     public func heads() throws -> [Head] { try database.reading { try readHeads() } }
 
@@ -44,7 +45,7 @@ struct ConversationFace {
     /// - Parameter conversation: its name in the messages.
     init(_ conversation: String, of account: Int64, in database: Database) throws {
         let jid = JID.received(conversation)
-        // An occupant of a room is somebody else than the room.
+        // An occupant is a different entity than the room.
         let room = jid.resource == nil ? try RoomRows(database: database, account: account).room(jid) : nil
         let contact = jid.resource == nil ? try RosterRows(database: database, account: account).contact(jid) : nil
         let profile = try ProfileRows(database: database, account: account).load(jid)
@@ -54,11 +55,11 @@ struct ConversationFace {
     }
 }
 
-/// The names of all conversations of an account: one statement a table.
+/// The names of all conversations of an account, read with one statement for each table.
 private struct ConversationNames {
     private var names: [ExactText: String] = [:]
     private var rooms: Set<ExactText> = []
-    /// The rooms where the account wants to be.
+    /// The rooms that the account intends to be in.
     private(set) var wantedRooms: [ExactText] = []
 
     init(of account: Int64, in database: Database) throws {

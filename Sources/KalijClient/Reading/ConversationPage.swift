@@ -2,9 +2,9 @@ import KalijAddress
 import KalijFeatures
 import KalijSteps
 
-/// A part of a conversation, at one moment.
+/// A part of a conversation, from a single snapshot.
 public struct ConversationPage: Sendable, Equatable {
-    /// Where a page is. Messages are named by their rows (``Message/id``).
+    /// The position of a page. Messages are identified by their rows (``Message/id``).
     public enum Place: Sendable, Equatable {
         /// The newest messages.
         case newest
@@ -14,13 +14,12 @@ public struct ConversationPage: Sendable, Equatable {
         case after(Int64)
         /// A message, and the oldest messages after it.
         case from(Int64)
-        /// A message, and the limit's number of messages on either side.
+        /// A message, and up to the limit's number of messages before and after it.
         case around(Int64)
     }
 
-    /// The messages, oldest first, and the places between them where messages are missing. A place is in the page of the message that
-    /// follows it, so pages that are read one after the other have it once. At the newest end the messages in the mailbox follow, with
-    /// negative ids.
+    /// The messages, oldest first, and the gaps between them. A gap belongs to the page of the message that follows it, so that
+    /// consecutive pages contain it once. At the newest end the messages in the mailbox follow, with negative ids.
     public let entries: [HistoryReader.Entry]
     /// Whether there are stored messages before the page.
     public let hasOlder: Bool
@@ -43,12 +42,13 @@ extension Conversations {
     /// }
     /// ```
     /// - Parameters:
-    ///   - jid: the other side.
-    ///   - place: where the page is.
-    ///   - limit: the most stored messages; around a message, the most on either side.
-    ///   - mailbox: the directory whose mailbox is read, too, if the page reaches the newest message: while another process drives, what this
-    ///     one has accepted waits there. The newest `limit` waiting messages are shown, besides the stored ones.
-    /// - Returns: nil if the place is no shown message of the conversation.
+    ///   - jid: the address of the peer.
+    ///   - place: the position of the page.
+    ///   - limit: the maximum number of stored messages; around a message, on each side.
+    ///   - mailbox: the directory whose mailbox is read, too, if the page includes the newest message: while another process
+    ///     drives, messages accepted by this one are pending there. The newest `limit` pending messages are added to the stored
+    ///     ones.
+    /// - Returns: nil if the place is not a displayed message of the conversation.
     /// - Throws: `StoreError`
     public func page(
         with jid: JID, at place: ConversationPage.Place = .newest, limit: Int, mailbox: AccountDirectory? = nil
@@ -91,7 +91,7 @@ extension Conversations {
         }
     }
 
-    /// The message in row `id`; nil if it is no line of the conversation.
+    /// The message in row `id`; nil if the conversation does not display it.
     private func anchor(_ id: Int64, in name: String) throws -> MessageReader.Placed? {
         guard let message = try messages.message(id), message.isShown, message.conversation.exact == name.exact,
             let place = try messages.place(of: id)
@@ -100,10 +100,10 @@ extension Conversations {
     }
 }
 
-/// Consecutive messages, before what is shown of each is known.
+/// Consecutive messages, before their reactions, files and quotations are read.
 struct HistoryPart {
     var messages: [MessageReader.Placed]
-    /// The order number of the message before; nil if there is none.
+    /// The position of the message before; nil if there is none.
     let older: Int64?
     /// Whether there are messages after these.
     var hasNewer: Bool
@@ -112,7 +112,7 @@ struct HistoryPart {
         (self.messages, self.older, self.hasNewer) = (messages, older, hasNewer)
     }
 
-    /// The newest `limit` of `messages`; one before them shows whether there are older ones.
+    /// The newest `limit` of `messages`; one more message indicates that there are older ones.
     static func newest(_ messages: [MessageReader.Placed], _ limit: Int) -> HistoryPart {
         // characters: messages.
         let shown = messages.suffix(limit)

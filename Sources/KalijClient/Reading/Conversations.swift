@@ -21,8 +21,8 @@ public struct Conversations {
     /// Reads the conversations in `directory`.
     /// - Parameters:
     ///   - directory: the directory of the accounts.
-    ///   - jid: the account; nil is the only account.
-    ///   - clock: the source of time, for settings that end.
+    ///   - jid: the account; nil selects the only account.
+    ///   - clock: the source of time, for settings that expire.
     /// - Throws: `DirectoryError` if the account is missing or ambiguous; `StoreError`.
     public init(_ directory: AccountDirectory, of jid: JID? = nil, clock: Clock = .system) throws {
         let database = try directory.read()
@@ -31,37 +31,36 @@ public struct Conversations {
         now = clock.now()
     }
 
-    /// Reads the conversations of `account` on an open connection: for a process that looks often.
+    /// Reads the conversations of `account` on an open connection, for a process that reads often.
     /// - Parameters:
     ///   - database: the directory's database (``AccountDirectory/read()``), used by one thread at a time.
     ///   - account: an account in `database`.
-    ///   - clock: the source of time, for settings that end.
+    ///   - clock: the source of time, for settings that expire.
     public init(reading database: Database, of account: Account, clock: Clock = .system) {
         self.account = account
         reader = HistoryReader(database)
         now = clock.now()
     }
 
-    /// A conversation, as a line of a list.
+    /// A conversation, as a row of a list.
     public struct Conversation: Sendable {
-        /// The bare address of the other side; of an occupant of a room, the full address.
+        /// The bare address of the peer; the full address for an occupant of a room.
         public let jid: String
-        /// What the other side is called; nil without a name (``Conversations/Head/name``).
+        /// The display name of the peer; nil without a name (``Conversations/Head/name``).
         public let name: String?
-        /// Whether the other side is a room.
+        /// Whether the peer is a room.
         public let isRoom: Bool
-        /// The path of a verified picture of the other side's (``Profile/avatarFile``); nil without one.
+        /// The path of the verified picture of the peer (``Profile/avatarFile``); nil without one.
         public let picture: String?
         /// The newest message; nil if there is only a draft, or nothing.
         public let last: Message?
-        /// How many messages of others are unread; 1000 if there are more.
+        /// The number of unread messages of others; 1000 if there are more.
         public let unread: Int
-        /// The text that the user has begun.
+        /// The unsent text that the user has typed.
         public let draft: Draft?
-        /// What notifies, and what others are not told.
+        /// What causes notifications, and what is not disclosed to others.
         public let settings: ChatSettings
-        /// When the conversation was active last: the newest message, or the draft; in milliseconds since 1970. 0 for a room in
-        /// which nothing was said.
+        /// The time of the last activity, a message or the draft, in milliseconds since 1970; 0 for a room without messages.
         public var activeAt: Int64 { max(last?.sentAt ?? 0, draft?.at ?? 0) }
     }
 
@@ -88,7 +87,7 @@ public struct Conversations {
             settings: try settings(name))
     }
 
-    /// What the other side `jid` is called, as in ``Head/name``.
+    /// The display name of the peer `jid`, as in ``Head/name``.
     /// - Throws: `StoreError`
     public func name(of jid: JID) throws -> String? {
         try database.reading { try ConversationFace(name(jid), of: account.id, in: database).name }
@@ -96,9 +95,10 @@ public struct Conversations {
 
     // MARK: Messages
 
-    /// The newest `limit` messages of a conversation, without gaps (``page(with:at:limit:mailbox:)`` has them), before the message in row `id` (``Message/id``), oldest first.
+    /// The newest `limit` messages of a conversation, without gaps (``page(with:at:limit:mailbox:)`` returns them), before the
+    /// message in row `id` (``Message/id``), oldest first.
     /// - Parameters:
-    ///   - jid: the other side.
+    ///   - jid: the address of the peer.
     ///   - id: nil for the newest messages.
     ///   - limit: the most messages.
     /// - Throws: `StoreError`
@@ -126,8 +126,8 @@ public struct Conversations {
         }
     }
 
-    /// The unread messages of a conversation, oldest first: those that ``Conversation/unread`` counts, the oldest 1000. All
-    /// are of the same instant, also while other messages come.
+    /// The unread messages of a conversation, oldest first: those that ``Conversation/unread`` counts, at most the oldest 1000.
+    /// All are from one snapshot, even while messages arrive.
     /// - Throws: `StoreError`
     public func unread(with jid: JID) throws -> [Message] {
         try database.reading {
@@ -137,7 +137,7 @@ public struct Conversations {
         }
     }
 
-    /// The message in row `id`, as it is shown; nil if there is none.
+    /// The message in row `id`, as it is displayed; nil if there is none.
     /// - Throws: `StoreError`
     public func message(_ id: Int64) throws -> Message? {
         try database.reading { try reader.views([messages.message(id)].compactMap { $0 }, of: account).first }
@@ -155,7 +155,7 @@ public struct Conversations {
     // MARK: Settings
 
     /// The settings for a conversation.
-    /// - Parameter jid: nil for the account's own settings, for all conversations without a choice of their own.
+    /// - Parameter jid: nil for the account's settings, which apply to all conversations without their own.
     /// - Throws: `StoreError`
     public func settings(for jid: JID?) throws -> ChatSettings { try settings(jid.map(name) ?? "") }
 
@@ -167,17 +167,17 @@ public struct Conversations {
 
     /// The messages changed by some events.
     public struct Changes: Sendable {
-        /// The messages as they are shown now, each once, in the order of their last events.
+        /// The messages as they are displayed now, each once, in the order of their last events.
         public let messages: [Message]
-        /// The number of the last event; the next reading begins there.
+        /// The number of the last event, after which the next call starts.
         public let last: Int64
         /// Whether there are no later events.
         public let isComplete: Bool
     }
 
-    /// The messages changed after the event with `number` (``EngineEvent/number``): a page of them. A message in the state
-    /// `displayed` shows that earlier messages to the same recipient were displayed, too; those have no event.
-    /// - Parameter number: the last number of the reader; 0 for all stored events.
+    /// A page of the messages changed after the event with `number` (``EngineEvent/number``). A message in the state `displayed`
+    /// indicates that earlier messages to the same recipient were displayed, too; those have no event.
+    /// - Parameter number: the last number that the reader has processed; 0 for all stored events.
     /// - Throws: `EventLogError` as ``EventLog/events(after:limit:)``; `StoreError`.
     public func changes(since number: Int64) throws -> Changes {
         try database.reading {

@@ -5,24 +5,24 @@ import KalijSteps
 
 /// An element of ``DirectoryChanges``.
 public enum DirectoryNews: Sendable, Equatable {
-    /// Anything may be different: at the beginning, and after changes that a slow loop has missed.
+    /// Any part may have changed: at the start, and after changes that a slow loop has missed.
     case everything
-    /// A part is different.
+    /// One part has changed.
     case changed(DirectoryChange)
 }
 
-/// What is shown differently in a directory, as an asynchronous sequence for one loop: told by the driver after each commit, whether the
-/// program's own process drives or another. No page is written for it, and nothing is polled.
+/// The changes of a directory's displayed content, as an asynchronous sequence for one loop. The driver publishes them after each
+/// commit, whether it is this process or another one. That writes no database page, and requires no polling.
 ///
-/// The sequence ends when the driver lets go or dies, and when the task is cancelled. Changes within 50 ms are told together, each once. The
-/// driver does not wait for a slow loop.
+/// The sequence ends when the driver releases the fence or dies, and when the task is cancelled. Changes within 50 ms are
+/// coalesced, each reported once. The driver does not wait for a slow loop.
 public struct DirectoryChanges: AsyncSequence, Sendable {
     public typealias Element = DirectoryNews
     public typealias Failure = Never
     let reader: LineReader
 
-    /// Everything from now on; the first element is ``DirectoryNews/everything``. Nil if nobody drives `directory`, or the driver is just
-    /// beginning.
+    /// Subscribes to all changes from now on; the first element is ``DirectoryNews/everything``. Nil if no process drives
+    /// `directory`, or the driver is still starting.
     public init?(_ directory: AccountDirectory) {
         guard let subscription = Doorbell.changes(directory: directory.path) else { return nil }
         reader = LineReader(subscription)
@@ -30,7 +30,7 @@ public struct DirectoryChanges: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 
-    /// The driver connects all accounts that wait for their next attempt.
+    /// Requests that the driver connect all accounts that wait for their next attempt.
     public func connectNow() { reader.subscription.connectNow() }
 
     /// The loop over the changes.
@@ -41,12 +41,12 @@ public struct DirectoryChanges: AsyncSequence, Sendable {
 
         init(reader: LineReader) { self.reader = reader }
 
-        /// The next change; nil once nobody drives, or if the task is cancelled.
+        /// The next change; nil once the driver has ended, or if the task is cancelled.
         public mutating func next() async -> DirectoryNews? {
             while true {
                 while let line = lines.popFirst() {
                     if line == Array("*".utf8) { return .everything }
-                    // A line that this version does not understand comes from a newer driver: anything may be different.
+                    // A line that this version cannot decode was sent by a newer driver: any part may have changed.
                     guard let change = try? JSONDecoder().decode(DirectoryChange.self, from: Data(line)) else {
                         return .everything
                     }
@@ -59,12 +59,12 @@ public struct DirectoryChanges: AsyncSequence, Sendable {
     }
 }
 
-/// Reads a subscription in whole lines, away from the threads of Swift's concurrency.
+/// Reads complete lines from a subscription, outside of the threads of Swift's concurrency runtime.
 final class LineReader: Sendable {
     let subscription: ChangeSubscription
     private let queue = DispatchQueue(label: "kalij.changes")
-    /// The begin of a line whose end has not come.
-    // Used on the queue alone.
+    /// The beginning of an incomplete line.
+    // Accessed on the queue only.
     private nonisolated(unsafe) var rest: [UInt8] = []
 
     init(_ subscription: ChangeSubscription) { self.subscription = subscription }

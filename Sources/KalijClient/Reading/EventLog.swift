@@ -4,9 +4,9 @@ import KalijStore
 
 /// Reads events about messages, by their numbers; never waits for a running process.
 ///
-/// Each event about a message has a number (``EngineEvent/number``) and a row written in the same step. A reader
-/// handles events up to a number, stores that number together with the results, and continues after the number: so no
-/// event is missed and none comes twice, whatever process dies. Numbers only grow; some are left out.
+/// Each event about a message has a number (``EngineEvent/number``) and a row written in the same step. A reader handles events
+/// up to a number, stores that number together with the results, and resumes after the number: no event is missed and none is
+/// delivered twice, whichever process dies. Numbers are increasing, with gaps.
 ///
 /// ```swift
 /// let log = try EventLog(directory)
@@ -19,7 +19,7 @@ public struct EventLog {
     private let isThere: Bool
     private var stored: StoredEvents { StoredEvents(database: database) }
 
-    /// The largest total size of the bodies in a page, in bytes, and the largest number of events.
+    /// The maximum total size of the bodies in a page, in bytes, and the maximum number of events.
     private static let pageBytes = 1 << 20
     private static let pageLimit = 500
 
@@ -36,22 +36,22 @@ public struct EventLog {
         isThere = try Schema.accounts.has("events/1", in: database)
     }
 
-    /// The last number given; 0 if there is none. A reader that begins with this number gets the events from now on.
+    /// The last number assigned; 0 if there is none. A reader that starts with this number receives all later events.
     public var last: Int64 {
         get throws {
             isThere ? try stored.last : 0
         }
     }
 
-    /// The next events after `number`, oldest first, of all accounts: a page of them, empty if there are none. An event
-    /// about a message's state has the state of that time; the rest of the message is as it is now.
+    /// A page of the events after `number` of all accounts, oldest first; empty if there are none. An event about a message's
+    /// state has the state of that time; the rest of the message is current.
     /// - Parameters:
-    ///   - number: the last number of the reader; 0 for all stored events.
-    ///   - limit: the most events. There are fewer if the messages are large.
-    /// - Throws: `EventLogError.forgotten` if events after `number` are kept no longer, `.unknown` if no event can have
-    ///   had that number; `StoreError`.
+    ///   - number: the last number that the reader has processed; 0 for all stored events.
+    ///   - limit: the maximum number of events; fewer are returned if the messages are large.
+    /// - Throws: `EventLogError.forgotten` if events after `number` were removed; `.unknown` if no event can have had that
+    ///   number; `StoreError`.
     public func events(after number: Int64, limit: Int = 500) throws -> [EngineEvent] {
-        // A single read transaction, so that all rows are of the same moment.
+        // A single read transaction, so that all rows are from one snapshot.
         try database.reading { try page(after: number, limit: limit) }
     }
 
@@ -82,17 +82,16 @@ public struct EventLog {
         return events
     }
 
-    /// The event stored as `kind`. An unknown kind, of a later version or of an application, becomes a message.
+    /// The event stored as `kind`. An unsupported kind, of a later version or of an application, becomes `MessageStored`.
     private static func content(_ kind: String, _ message: Message) -> any MessageEvent {
         for feature in Features.own { if let event = feature.event(kind, of: message) { return event } }
         return MessageStored(message)
     }
 }
 
-/// Why a reader cannot continue.
+/// Why a reader cannot resume.
 public enum EventLogError: Error, Equatable, CustomStringConvertible, Sendable {
-    /// Events up to this number are kept no longer, and the reader has not seen all of them. The messages are still
-    /// there.
+    /// Events up to this number were removed before the reader has received all of them. The messages are still stored.
     case forgotten(through: Int64)
     /// No event has had that number: the number is another directory's, or the database was restored to an earlier
     /// state.

@@ -3,13 +3,13 @@ import KalijFeatures
 import KalijAddress
 import KalijStore
 
-/// A place in the history where messages are missing, or may be.
+/// A place in the history where messages are missing, or may be missing.
 public struct HistoryGap: Sendable, Equatable {
     /// Why messages are missing.
     public enum Reason: Sendable, Equatable {
-        /// The messages are in the archive, as far as known, and were not fetched.
+        /// The archive may have the messages, which were not fetched.
         case notFetched
-        /// The archive has lost the cursor and has no messages there any more.
+        /// The archive no longer has the cursor, and no messages there.
         case lost
         /// The end of the archive is being read.
         case reading
@@ -21,16 +21,16 @@ public struct HistoryGap: Sendable, Equatable {
     public var room: JID? { Archive(key: archive).recipient }
     /// The stamp of the message before the gap, in milliseconds since 1970; nil if there is none.
     public let after: Int64?
-    /// The stamp of the message after the gap, in milliseconds since 1970; nil if the gap has no known end.
+    /// The stamp of the message after the gap, in milliseconds since 1970; nil if the end of the gap is undetermined.
     public let before: Int64?
     /// Why messages are missing.
     public let reason: Reason
 
-    /// Whether a backfill may bring messages.
+    /// Whether a backfill may fetch messages.
     public var isFillable: Bool { reason == .notFetched }
 
     let archive: String
-    /// The gap is before the message with this order number.
+    /// The gap is before the message with this position.
     let position: Int64
 }
 
@@ -65,7 +65,7 @@ extension HistoryReader {
 
     private static func gaps(between ranges: [ArchiveRange], in archive: String) -> [HistoryGap] {
         zip(ranges, ranges.dropFirst().map { $0 } + [nil]).compactMap { range, older in
-            // At the beginning of the archive nothing is missing.
+            // No messages are missing before the beginning of the archive.
             if range.isBottom, older == nil { return nil }
             return HistoryGap(
                 after: older?.lastAt, before: range.firstAt, reason: range.isBottom ? .lost : .notFetched,
@@ -77,7 +77,7 @@ extension HistoryReader {
     public struct Fetching: Sendable, Equatable {
         /// Whether the backfill has ended.
         public let isDone: Bool
-        /// How many new messages the backfill has brought.
+        /// How many new messages the backfill has stored.
         public let messages: Int
         /// Why the backfill ended early.
         public let problem: String?

@@ -7,19 +7,20 @@ extension HistoryReader {
     public struct Found: Sendable {
         /// The messages, oldest first.
         public let messages: [Message]
-        /// How many older texts, at most, were not searched, because no driver has indexed them yet; 0 if all were searched.
+        /// The maximum number of older texts that were not searched, because no driver has indexed them yet; 0 if all were
+        /// searched.
         public let unsearched: Int64
     }
 
-    /// The newest `limit` messages whose texts have all `words`, oldest first, in the order of ``messages(of:with:limit:)``.
-    /// Waits for nobody, and keeps nobody waiting.
+    /// The newest `limit` messages whose texts contain all `words`, oldest first, in the order of ``messages(of:with:limit:)``.
+    /// Waits for no process, and blocks none.
     /// - Parameters:
     ///   - words: the words.
     ///   - account: the account.
     ///   - conversation: only messages with this address; nil for all.
     ///   - after: only messages sent at this time or later; in milliseconds since 1970.
     ///   - before: only messages sent earlier.
-    ///   - limit: the most messages.
+    ///   - limit: the maximum number of messages.
     /// - Throws: `StoreError`
     public func search(
         _ words: SearchWords, of account: Account, with conversation: JID? = nil, after: Int64? = nil,
@@ -29,7 +30,7 @@ extension HistoryReader {
         let rooms = RoomRows(database: database, account: account.id)
         let filter = Search.Filter(
             conversation: try conversation.map { try rooms.conversation(with: $0) }, times: first..<max(first, last))
-        // A single read transaction, so that everything is of the same moment.
+        // A single read transaction, so that everything is from one snapshot.
         return try database.reading {
             let (messages, unsearched) = try Search(database: database, account: account.id).newest(
                 limit, with: words, filter, waiting: try waiting(of: account, with: conversation))

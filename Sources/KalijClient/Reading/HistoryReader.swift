@@ -9,7 +9,7 @@ public struct HistoryReader {
     let database: Database
     private let shared: MailboxReader?
 
-    /// - Parameter shared: the mailbox, read before the database is.
+    /// - Parameter shared: the mailbox, read before the database.
     init(_ database: Database, shared: MailboxReader?) { (self.database, self.shared) = (database, shared) }
 
     /// Reads the messages in `database`.
@@ -18,25 +18,24 @@ public struct HistoryReader {
         shared = nil
     }
 
-    /// Reads the messages in `directory` now, with messages that other processes have left in the mailbox.
+    /// Reads the messages in `directory` now, including messages that other processes have enqueued in the mailbox.
     /// - Throws: `DirectoryError.noAccount`, `StoreError`
     public init(_ directory: AccountDirectory) throws {
         shared = try MailboxReader(directory)
         database = try directory.read()
     }
 
-    /// Why messages left in the mailbox by other processes are not shown: the mailbox is damaged. Nil if the mailbox is
-    /// in order.
+    /// Why the mailbox's messages are not returned: the mailbox is damaged. Nil if it is intact.
     public var mailboxDamage: String? { shared?.damage }
 
-    /// The newest `limit` messages with a body, oldest first: in the order of the archive where known, else in the
+    /// The newest `limit` messages with a body, oldest first: in the order of the archive where it is determined, else in the
     /// order of arrival.
     /// - Parameters:
     ///   - conversation: only messages with this address; nil for all.
     ///   - account: the account.
-    ///   - limit: the most messages.
+    ///   - limit: the maximum number of messages.
     public func messages(of account: Account, with conversation: JID?, limit: Int) throws -> [Message] {
-        // A single read transaction, so that both are of the same moment.
+        // A single read transaction, so that both are from one snapshot.
         try database.reading {
             let placed = try placed(of: account, with: conversation, limit: limit).map(\.message)
             let newest = Array((placed + (try waiting(of: account, with: conversation))).suffix(limit))
@@ -44,7 +43,7 @@ public struct HistoryReader {
         }
     }
 
-    /// Messages in the mailbox are sent after all messages here.
+    /// The pending messages in the mailbox, which are sent after all messages in the database.
     func waiting(of account: Account, with conversation: JID?) throws -> [Message] {
         guard let shared else { return [] }
         let messages = try shared.messages(of: account, besides: database)
@@ -60,38 +59,37 @@ public struct HistoryReader {
             .newest(limit, with: conversation.map { try rooms.conversation(with: $0) })
     }
 
-    /// The message as it is shown.
+    /// The message as it is displayed.
     func view(_ message: Message, of account: Account) throws -> Message {
         try message.withReactions(in: database).withFile(in: database).withDisplayed(by: account.id, in: database)
     }
 
-    /// The messages as they are shown, with those that they answer.
+    /// The messages as they are displayed, with the messages that they reply to.
     func views(_ messages: [Message], of account: Account) throws -> [Message] {
         try quoting(messages.map { $0.id > 0 ? try view($0, of: account) : $0 }, of: account)
     }
 
-    /// The messages with those that they answer.
+    /// The messages with the messages that they reply to.
     func quoting(_ messages: [Message], of account: Account) throws -> [Message] {
         try QuotedMessages(database: database, account: account.id)
             .added(to: messages, fileNames: ReceivedFileRows(database: database).names)
     }
 
-    /// A message, or a place with missing messages.
+    /// A message, or a gap.
     public enum Entry: Sendable, Equatable {
         /// A message.
         case message(Message)
-        /// Messages are missing here, or may be.
+        /// Messages are missing here, or may be missing.
         case gap(HistoryGap)
     }
 
-    /// The newest `limit` messages with a body, as in ``messages(of:with:limit:)``, and the known gaps before, between
-    /// and after them.
+    /// The newest `limit` messages with a body, as in ``messages(of:with:limit:)``, and the gaps before, between and after them.
     /// - Parameters:
     ///   - conversation: only messages with this address; nil for all.
     ///   - account: the account.
-    ///   - limit: the most messages.
+    ///   - limit: the maximum number of messages.
     public func entries(of account: Account, with conversation: JID?, limit: Int) throws -> [Entry] {
-        // A single read transaction, so that both are of the same moment.
+        // A single read transaction, so that both are from one snapshot.
         try database.reading {
             let limit = min(max(limit, 0), 1_000_000_000)
             let waiting = try waiting(of: account, with: conversation).suffix(limit)
@@ -101,7 +99,7 @@ public struct HistoryReader {
         }
     }
 
-    /// The messages of `part` with the gaps between them, and the waiting messages behind.
+    /// The messages of `part` with the gaps between them, followed by the pending messages.
     func entries(
         _ part: HistoryPart, waiting: [Message], of account: Account, with conversation: JID?
     ) throws -> [Entry] {

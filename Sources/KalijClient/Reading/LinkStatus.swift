@@ -3,7 +3,7 @@ import KalijStore
 import KalijStream
 import KalijTransport
 
-/// How an account's server was reached last, the link as measured, and what was learned of the server.
+/// How an account's server was last reached, the measured link, and the properties learned of the server.
 public struct LinkStatus: Sendable {
     /// The address of the last session.
     public let endpoint: Endpoint
@@ -11,17 +11,18 @@ public struct LinkStatus: Sendable {
     public let roundTrip: Int?
     /// Arriving bytes a second; nil if nothing was measured.
     public let bytesPerSecond: Int?
-    /// Bytes sent and received up to the last session, TLS included, and the time in milliseconds; nil if there was no session.
+    /// Bytes sent and received until the last session was established, TLS included, and the time in milliseconds; nil if there
+    /// was no session.
     public let lastLogin: (sent: Int, received: Int, milliseconds: Int)?
-    /// What no login falls below.
+    /// The minimum security that each login requires.
     public let pins: DowngradePins
-    /// What leaves before the server asks for it.
+    /// The elements that are pipelined, before the server requests them.
     public let unasked: Set<EarlyStep>
-    /// What failed when it left before the server asked.
+    /// The elements that failed when they were pipelined.
     public let turnedOff: Set<EarlyStep>
     /// Whether there is a token for a login in one flight (XEP-0484).
     public let hasToken: Bool
-    /// Whether the server has taken the last TLS session ticket that was offered.
+    /// Whether the server accepted the last TLS session ticket that was offered.
     public let takesTickets: Bool
 
     /// Nil if there was no session yet.

@@ -18,7 +18,7 @@ public struct Rooms {
     /// - Throws: `DirectoryError.noAccount`, `StoreError`
     public init(_ directory: AccountDirectory) throws { database = try directory.read() }
 
-    /// All rooms that the account has been in, or wants to be in, in the order of their addresses.
+    /// All rooms that the account has been in, or intends to be in, ordered by address.
     /// - Throws: `StoreError`
     public func rooms(of account: Account) throws -> [Room] {
         try RoomRows(database: database, account: account.id).all().map(Room.init)
@@ -30,8 +30,7 @@ public struct Rooms {
         try RoomRows(database: database, account: account.id).room(jid).map(Room.init)
     }
 
-    /// The occupants of the room `jid`, in the order of their nicknames (XEP-0045 section 7.2.2). Empty while the
-    /// account is not in the room.
+    /// The occupants of the room `jid`, ordered by nickname (XEP-0045 section 7.2.2). Empty while the account is not in the room.
     /// - Throws: `StoreError`
     public func occupants(of jid: JID, for account: Account) throws -> [Occupant] {
         guard let room = try RoomRows(database: database, account: account.id).room(jid), room.stay.state.isIn else {
@@ -40,15 +39,14 @@ public struct Rooms {
         return try Occupants.all(of: room, in: database)
     }
 
-    /// Whoever belongs to the group `jid`, present or not, in the order of the addresses. Empty for a room that is no
-    /// group.
+    /// The members of the group `jid`, present or not, ordered by address. Empty for a room that is not a group.
     /// - Throws: `StoreError`
     public func members(of jid: JID, for account: Account) throws -> [RoomMember] {
         guard let room = try RoomRows(database: database, account: account.id).room(jid) else { return [] }
         return try Members.all(of: room, in: database)
     }
 
-    /// The invitations that wait for the user, oldest first (XEP-0249).
+    /// The pending invitations, oldest first (XEP-0249).
     /// - Throws: `StoreError`
     public func invitations(of account: Account) throws -> [Invitation] {
         try InvitationRows(database: database, account: account.id).all().map(\.invitation)

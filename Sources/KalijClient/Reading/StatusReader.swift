@@ -15,7 +15,7 @@ public struct StatusReader {
         self.database = database
     }
 
-    /// The process that drives now; nil if nobody drives.
+    /// The process that drives now; nil if none drives.
     public func driver() throws -> FenceOwner? { try Fence.current(in: database, lockPath: directory.lockPath) }
 
     /// The state of an account.
@@ -28,36 +28,36 @@ public struct StatusReader {
         public let isResumable: Bool
         /// When the last session was bound or resumed, in milliseconds since 1970.
         public let lastOnline: Int64?
-        /// Whether the server copies messages of the account's other clients in this session (XEP-0280).
+        /// Whether the server sends carbons of the messages of the account's other clients in this session (XEP-0280).
         public let hasCarbons: Bool
         /// Whether the server archives the account's messages (XEP-0313).
         public let hasArchive: Bool
-        /// The phase of catch-up: `before-presence`, `after-presence`, `done`; nil if it never began.
+        /// The phase of catch-up: `before-presence`, `after-presence`, `done`; nil if it never started.
         public let catchUp: String?
         /// Why the archive was not read to its end; nil if it was, or is being read.
         public let catchUpProblem: String?
-        /// All messages of the account.
+        /// The number of stored messages of the account.
         public let storedMessages: Int
-        /// Accepted and not sent, those in the mailbox among them.
+        /// Messages accepted and not sent, including those in the mailbox.
         public let queuedMessages: Int
-        /// Messages accepted by processes that do not drive, and not yet taken over by a driver
+        /// Messages accepted by processes that do not drive, and not yet imported by a driver
         /// (``AccountDirectory/share(_:to:from:id:answering:privacy:endsDraft:clock:)``).
         public let messagesInMailbox: Int
-        /// Sent and not acknowledged.
+        /// Messages sent and not acknowledged.
         public let sentMessages: Int
-        /// Sent messages of a lost session, of unknown outcome.
+        /// Messages sent in a lost session, whose outcome is undetermined.
         public let unsettledMessages: Int
-        /// Refused; the reason is stored with each.
+        /// Messages that were refused; the reason is stored with each.
         public let failedMessages: Int
-        /// All stanzas in the queue, requests of the engine among them.
+        /// All stanzas in the queue, including requests of the engine.
         public let queuedStanzas: Int
-        /// Notifications owed to the user.
+        /// Pending notifications for the user.
         public let pendingNotifications: Int
-        /// The places with missing messages in the history.
+        /// The gaps in the history.
         public let gaps: [HistoryGap]
-        /// How the server was reached last; nil if never.
+        /// How the server was last reached; nil if never.
         public let link: LinkStatus?
-        /// The features' part (``Feature/status(of:in:)``).
+        /// The fields that the features report (``Feature/status(of:in:)``).
         public let features: [EventField]
     }
 
@@ -65,9 +65,9 @@ public struct StatusReader {
     public struct SlowStep: Sendable {
         /// The purpose of the steps.
         public let kind: String
-        /// How many there were.
+        /// The number of slow steps.
         public let count: Int
-        /// Milliseconds.
+        /// The duration of the slowest step, in milliseconds.
         public let longest: Int
     }
 
@@ -79,7 +79,7 @@ public struct StatusReader {
         }
     }
 
-    /// The newest stanzas that were set aside unprocessed, newest first.
+    /// The newest quarantined stanzas, newest first.
     public func quarantined() throws -> [Quarantine.Stanza] { try Quarantine(database).stanzas() }
 
     /// The newest handlers that could not be called, newest first.

@@ -1,10 +1,10 @@
 import KalijFiles
 import KalijTransfer
 
-/// What moves and reads files: the system, or the simulator's replacement.
+/// The services that transfer and read files: the system, or the simulator's replacement.
 struct FileEnvironment {
     let transport: any FileTransport
-    /// The bytes of an accepted file as they leave: the path, and of an encrypted file the nonce and the key.
+    /// The bytes of an accepted file as they are sent, given its path and, for an encrypted file, the nonce and the key.
     let body: (_ path: String, _ key: [UInt8]?) throws -> any UploadBody
 
     static func system(_ loop: any TransferLoop) -> FileEnvironment {
@@ -22,7 +22,7 @@ extension FileKey {
     }
 }
 
-/// The bytes of a PUT from a file.
+/// The body of a PUT request, read from a file.
 private final class FileBody: UploadBody {
     private let reader: any FileReader
 

@@ -2,15 +2,15 @@ import KalijSteps
 import KalijRoles
 import KalijTransport
 
-/// A connection as an account's driver uses it. A program has `KalijTransport.Connection` alone. The simulator brings another
-/// type, and so runs everything above unchanged.
+/// A connection as an account's driver uses it. A program uses only `KalijTransport.Connection`. The simulator substitutes
+/// another type, and so runs everything above unchanged.
 protocol StreamConnection: AnyObject {
-    /// Bytes that the system has not taken yet.
+    /// Bytes that the system has not accepted yet.
     var unsent: Int { get }
     var isReading: Bool { get set }
-    /// Bytes on the socket since the beginning, TLS included.
+    /// Bytes sent and received on the socket since it was opened, TLS included.
     var traffic: Traffic { get }
-    /// The round trip as the system measures it; nil if the system does not say.
+    /// The round trip as measured by the system; nil if the system does not report it.
     var roundTrip: RoundTrip? { get }
     func open()
     func startTLS()
@@ -20,7 +20,7 @@ protocol StreamConnection: AnyObject {
 
 extension Connection: StreamConnection {}
 
-/// The event loop, as far as work is planned for later on the engine's thread.
+/// The part of the event loop that schedules work on the engine's thread.
 protocol Scheduler: AnyObject {
     /// Seconds on the loop's own clock.
     var now: Double { get }
@@ -43,13 +43,13 @@ extension EventLoop: EngineLoop {}
 /// The surroundings of an engine: the system; or the simulator's replacement, under the unchanged engine.
 struct Environment {
     let loop: any EngineLoop
-    /// From 0 up to but not including 1.
+    /// A random number from 0 up to but not including 1.
     let random: () -> Double
-    /// Makes a connection for an account. The caller opens the connection.
+    /// Creates a connection for an account. The caller opens it.
     let connect: (ConnectionTarget, TLSSettings, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
-    /// Kills a process that is stopped within a transaction of the database at a path: waiting for the process would never end.
+    /// Kills a process that is stopped within a transaction of the database at a path: waiting for it would never end.
     let killWriter: (String) -> Void
-    /// Moves files.
+    /// Transfers files.
     let files: FileEnvironment
 
     static func system(_ loop: EventLoop) -> Environment {

@@ -5,11 +5,12 @@ import KalijStore
 import KalijStream
 import KalijTransport
 
-/// Keeps one account online: connects, makes steps of arriving stanzas, writes the queue.
+/// Keeps one account online: connects, runs a step for each arriving stanza, writes the queue.
 ///
-/// Values that take events and return actions decide (``ReconnectPolicy``, ``StorageBackoff``, ``SessionEstablishment``, ``PoisonStanzaGuard``,
-/// ``ErrorDisposition``; ``AckPolicy`` and ``Batch`` in a session); the driver performs. The driver holds no state that another
-/// process would need: such state is in the database, so nothing is lost if the process dies.
+/// The decisions are made by values that take events and return actions (``ReconnectPolicy``, ``StorageBackoff``,
+/// ``SessionEstablishment``, ``PoisonStanzaGuard``, ``ErrorDisposition``; ``AckPolicy`` and ``Batch`` in a session); the driver
+/// performs the actions. The driver holds no state that another process would need: such state is in the database, so nothing is
+/// lost if the process dies.
 final class AccountDriver {
     let account: Account
     let context: DriverContext
@@ -20,7 +21,7 @@ final class AccountDriver {
     var reconnecting: ReconnectPolicy
     private(set) var storage: StorageBackoff
     var redelivery: PoisonStanzaGuard
-    /// A logout under way.
+    /// The logout in progress.
     var logout: Logout?
     private let approaching: ConnectionPlanner
     private(set) lazy var due = ScheduledWork(self)
@@ -31,7 +32,7 @@ final class AccountDriver {
         case online(OnlineSession)
         /// The server refuses the login.
         case refused(NegotiationError)
-        /// Everything was let go.
+        /// The driver was shut down.
         case stopped
 
         var session: OnlineSession? { if case .online(let session) = self { session } else { nil } }
@@ -40,7 +41,7 @@ final class AccountDriver {
         var isStopped: Bool { if case .stopped = self { true } else { false } }
     }
 
-    /// - Parameter careful: whether the process before may have ended in the middle of a stanza.
+    /// - Parameter careful: whether the previous process may have ended while it handled a stanza.
     init(_ account: Account, context: DriverContext, careful: Bool) {
         self.account = account
         self.context = context
@@ -53,20 +54,20 @@ final class AccountDriver {
         storage = StorageBackoff(longest: context.timing.longestStorageRetry)
     }
 
-    /// Whether there is a session and the server has answered every request for an acknowledgement.
+    /// Whether there is a session and the server has responded to every request for an acknowledgement.
     var isSettled: Bool {
         stage.session.map { !$0.acknowledging.writer.isRequested && !redelivery.isCareful } ?? false
     }
 
     // MARK: Connecting
 
-    /// Connects, unless a connection is there or being made.
+    /// Connects, unless a connection is established or being established.
     func connect() {
         guard case .offline = stage else { return }
         alarms.cancel(.reconnect)
         let logins = try? steps.logins()
         let credentials = logins.map { reconnecting.choice.credentials($0) } ?? account.credentials
-        // Which of two passwords counts, a login by a token would not tell.
+        // A login with a token would not determine which of two passwords is valid.
         let approach = approaching.begin(withTokens: logins?.new == nil)
         stage = .negotiating(SessionEstablishment(steps, withNewPassword: reconnecting.choice.isNew))
         context.emit(Connecting(), for: account)
@@ -92,7 +93,7 @@ final class AccountDriver {
         case .arrived: arrived()
         case .drained where storage.isWaiting: break
         case .drained:
-            // The owed acknowledgements come first: the queue may fill the connection again.
+            // The outstanding acknowledgements are sent first: the queue may fill the connection again.
             attempt {
                 try stage.session?.acknowledge()
                 try stage.session?.flush()
@@ -105,7 +106,7 @@ final class AccountDriver {
         }
     }
 
-    /// Tells the negotiation of silence. Bytes that come begin the time anew: over a slow line they may take long.
+    /// Reports silence to the negotiation. Received bytes restart the timeout: over a slow link a response may take long.
     private func expectBytes() {
         guard case .negotiating = stage, let seconds = line.flatMap(approaching.patience) else { return }
         alarms.set(.silence, after: seconds) { [weak self] in
@@ -122,7 +123,7 @@ final class AccountDriver {
             let answers = try opening.handle(action, &reconnecting, isLeaving: logout != nil)
             stage = .negotiating(opening)
             for answer in answers {
-                // The receiver of an event may have stopped the engine.
+                // The event handler may have stopped the engine.
                 guard case .negotiating = stage else { return }
                 switch answer {
                 case .negotiate(let event): try negotiate(event)
@@ -136,7 +137,7 @@ final class AccountDriver {
         }
     }
 
-    /// There is a session.
+    /// Starts the session on the current connection.
     func begin(_ management: StreamManagement?, _ jid: String, isResumed: Bool) {
         guard let line else { return }
         if !isResumed { redelivery.passed() }
@@ -151,7 +152,7 @@ final class AccountDriver {
         approaching.note(line)
         alarms.set(.stable, after: context.timing.stable) { [weak self] in self?.reconnecting.lasted() }
         session.keepAlive()
-        // A server may remember that nobody looked at the former stream.
+        // The server may have stored that the client was inactive on the former stream (XEP-0352).
         if isResumed {
             session.tell(isWatched: true)
             session.resumed()
@@ -160,11 +161,11 @@ final class AccountDriver {
         due.transfers?.look()
         context.emit(Online(jid: jid, resumed: isResumed), for: account)
         guard stage.session === session else { return }
-        // While the server learns of our presence, a message may reach the archive after the archive was read, and be delivered
-        // to nobody.
+        // While the server processes the initial presence, a message may be archived after the archive was read, and be delivered
+        // to no client.
         guard isResumed else { return due.readArchiveLater() }
-        // The answer comes after the redelivered stanzas, and so marks their end. Before a logout the answer marks the end of all
-        // that the server had to send.
+        // The `<a/>` follows the redelivered stanzas, and so marks their end. Before a logout it marks the end of everything that
+        // the server had to send.
         if redelivery.isCareful || logout != nil || isDoubtful { session.request() }
         context.mayHaveEnded()
     }
@@ -187,8 +188,9 @@ final class AccountDriver {
             }
             guard !storage.isWaiting, let line else { return }
             if let error = line.inbox.error { throw error }
-            // Before any wait for a sync: a notification is owed from the commit on, and claims nothing to the server. A stanza
-            // that a power failure takes back was not acknowledged: the stanza comes again, and its notification is shown again.
+            // Before any wait for fsync: a notification is due once the step is committed, and makes no claim to the server. If a
+            // power failure undoes the commit, the stanza was not acknowledged: it is redelivered, and its notification is shown
+            // again.
             context.notifyNow()
             // In this order one barrier serves both calls.
             try stage.session?.flush()
@@ -196,7 +198,7 @@ final class AccountDriver {
         }
     }
 
-    /// Lets out the effects of a committed step.
+    /// Publishes the effects of a committed step.
     func release(_ effects: Step.Effects) {
         context.emit(effects.events)
         if effects.notified { context.notified() }
@@ -206,13 +208,13 @@ final class AccountDriver {
         due.plan(effects)
         context.settled(effects.settled)
         logout?.stepped()
-        // In the loop's next turn, so that the present work is finished first.
+        // In the loop's next turn, so that the current work is finished first.
         if effects.handled { context.loop.enqueue { [weak self] in self?.context.mayHaveEnded() } }
     }
 
     // MARK: Failing
 
-    /// Runs `body`. An error decides whether the connection ends, the process waits, or the account stops.
+    /// Runs `body`. An error determines whether the connection ends, the process waits, or the account stops.
     func attempt(_ body: () throws -> Void) {
         do {
             try body()
@@ -227,7 +229,7 @@ final class AccountDriver {
         case .negotiation(let error): negotiationFailed(error)
         case .disconnect(let reason, let telling):
             line?.send(telling)
-            // A network's sign-in page has read no letter.
+            // A network's sign-in page has not processed any pipelined element.
             disconnect(reason, blamesLetter: !(line?.inbox.error is StreamFailure))
         case .blame(let error):
             stage.session?.blame(error)
@@ -240,7 +242,7 @@ final class AccountDriver {
         }
     }
 
-    /// Stops reading, acknowledges nothing, and goes on from here later.
+    /// Stops reading, acknowledges nothing, and resumes from here later.
     private func waitForStorage(_ error: StoreError) {
         if case .negotiating = stage { return disconnect(Reason(other: "\(error)"), blamesLetter: false) }
         if redelivery.isTrying, Attempts(runner: context.runner, account: account).takeBack() {
@@ -263,13 +265,13 @@ final class AccountDriver {
         {
             reconnecting.resumeCut()
         }
-        // Of a login that left unasked, the refusal counts only by steps.
+        // A refusal of a pipelined login is not final: the login is repeated step by step.
         guard error.isRefusal || error.needsPassword, line?.negotiation.suspect == nil else {
             return disconnect(Reason(error))
         }
         if let logins = try? steps.logins() {
             guard !reconnecting.choice.refused(logins) else {
-                // The other of two passwords, with another connection.
+                // Tries the other of two passwords on a new connection.
                 return connectAgain()
             }
             if logins.isUnregistering { attempt { try steps.unregistered() } }
@@ -281,8 +283,8 @@ final class AccountDriver {
         context.mayHaveEnded()
     }
 
-    /// Ends the connection, keeps the session, and tries again later.
-    /// - Parameter blamesLetter: whether the server may have ended the login for something that left unasked.
+    /// Ends the connection, keeps the session, and schedules the next attempt.
+    /// - Parameter blamesLetter: whether the server may have ended the login because of a pipelined element.
     func disconnect(_ reason: Reason, blamesLetter: Bool = true) {
         if stage.isStopped { return }
         if case .negotiating = stage, blamesLetter, let line, approaching.takeBackLetter(of: line),
@@ -298,7 +300,7 @@ final class AccountDriver {
         let delay = reconnecting.delay(random: context.random())
         context.emit(Offline(reason: reason, retryIn: delay), for: account)
         alarms.set(.reconnect, after: delay) { [weak self] in self?.connect() }
-        // A deadline that passed during the negotiation was left for the end of the negotiation.
+        // A deadline that passed during the negotiation was postponed to its end.
         due.watch()
     }
 
@@ -320,9 +322,9 @@ final class AccountDriver {
 
     // MARK: From outside
 
-    /// The network has changed: connect at once, or find out whether the connection still lives.
-    /// - Parameter isGuess: whether somebody else only doubts that there is a connection. Of a connection that is being made, a
-    ///   push says nothing.
+    /// The network has changed: connects at once, or checks whether the connection is still alive.
+    /// - Parameter isGuess: whether the change is only presumed, because of a push or another process. A push gives no evidence
+    ///   about a connection that is being established.
     func networkChanged(isGuess: Bool = false) {
         switch stage {
         case .offline:
@@ -336,28 +338,28 @@ final class AccountDriver {
         }
     }
 
-    /// Somebody has committed something to be sent.
+    /// Another component or process has committed something to send.
     func queueChanged() {
         stage.session?.queueChanged()
         guard !storage.isWaiting else { return }
         due.watch()
         due.doAll()
-        // After the look for due work: an empty look is a commit, too, and one barrier serves both commits.
+        // After the check for due work: an empty check is a commit, too, and one barrier serves both commits.
         if !storage.isWaiting { attempt { try stage.session?.flush() } }
     }
 
-    /// Handles nothing for a while, or goes on.
+    /// Pauses the handling of stanzas, or resumes it.
     func pause(_ isPaused: Bool) {
         guard !storage.isWaiting else { return }
         line?.isReading = !isPaused && stage.session?.acknowledging.writer.answers.mayRead ?? true
     }
 
-    /// Lets everything go in order, so that the next process need not be careful: writes the queue, acknowledges the handled
+    /// Shuts down in an orderly manner, so that the next process need not be careful: writes the queue, acknowledges the handled
     /// stanzas, and closes the connection.
     /// - Parameters:
-    ///   - seconds: how long the server may take to answer the session's end; nil means that the session goes on.
-    ///   - finished: called from the loop when all bytes have left, or a second later, with whether a session's end stayed
-    ///     unanswered.
+    ///   - seconds: how long the server may take to respond to the end of the session; nil keeps the session.
+    ///   - finished: called on the loop when all bytes are sent, or a second later. Its argument is whether the server left the
+    ///     end of the session unanswered.
     func letGo(endingSessionWithin seconds: Double? = nil, _ finished: @escaping (_ isUnanswered: Bool) -> Void) {
         alarms.cancel(.reconnect)
         line?.deliverPlanned()
@@ -372,11 +374,11 @@ final class AccountDriver {
         line.close(endingStreamWithin: wait) { finished((wait ?? 0) > 0 && !$0) }
     }
 
-    /// Ends the account's session and everything that waits for an answer or a time, and forgets how to log in.
+    /// Ends the account's session, invalidates all pending requests and timers, and deletes the credentials.
     /// - Parameters:
-    ///   - seconds: how long the server is tried, if there is a session without a connection. After that time the session is left
-    ///     to the server, where the session expires.
-    ///   - finished: called from the loop at the end, with the problem with the server, if there was a problem.
+    ///   - seconds: how long to attempt to reach the server, if there is a session without a connection. After that time the
+    ///     session is left to expire at the server.
+    ///   - finished: called on the loop at the end, with the problem with the server, if there was one.
     func logOut(removing: Bool, within seconds: Double, _ finished: @escaping (String?) -> Void) {
         guard logout == nil else { return }
         let logout = Logout(self, removing: removing, finished)

@@ -1,53 +1,53 @@
 import KalijSteps
 import KalijStream
 
-/// The acknowledgements of both sides of a session (XEP-0198 section 4), and when silence ends the connection.
+/// The acknowledgements in both directions of a session (XEP-0198 section 4), and the silence that ends the connection.
 struct AckPolicy {
     /// Actions are performed in the order of the list.
     enum Action: Equatable {
         /// Send `<r/>`.
         case request
-        /// Call ``pauseEnded()`` after so many seconds.
+        /// Call ``pauseEnded()`` after the given number of seconds.
         case later(Double)
-        /// Send white space: a sign of life without stream management.
+        /// Send white space: a keepalive without stream management.
         case whiteSpace
-        /// Call ``silence(isBlocked:)`` after so many seconds. Replaces the wait before.
+        /// Call ``silence(isBlocked:)`` after the given number of seconds. Replaces the previous timeout.
         case wait(Double)
-        /// Wait no longer: the server has answered.
+        /// Cancel the timeout: the server has responded.
         case answered
-        /// Give up the connection: nothing was acknowledged for so many seconds.
+        /// Close the connection: nothing was acknowledged for the given number of seconds.
         case giveUp(Double)
     }
 
-    /// Whether the stream is managed: otherwise nobody acknowledges anything.
+    /// Whether the stream is managed; without stream management nothing is acknowledged.
     let isManaged: Bool
-    /// How long an answer to `<r/>` may take while other bytes keep coming, in seconds. Over a slow link much may be in front of
-    /// the answer; a server that goes on speaking and never answers is left in the end all the same.
+    /// How long the response to `<r/>` may take while other bytes arrive, in seconds. Over a slow link much data may precede the
+    /// response; the limit applies to a server that continues to send and never responds.
     let longest: Double
-    /// How far the queue is written.
+    /// How far the queue was written.
     var writer = OutboundWriter()
-    /// How many `<a/>` are to be sent.
+    /// How many `<a/>` are outstanding.
     private(set) var owed = 0
-    /// The stanzas handled by now, and those of them that the last `<a/>` has told the server of.
+    /// The count of stanzas handled so far, and the count in the last `<a/>`.
     private var handled: (now: HandledCount, told: HandledCount)
-    /// Since when there are stanzas that the server was not told of.
+    /// Since when there are handled stanzas that no `<a/>` has acknowledged.
     private var untoldSince: Double?
-    /// Whether there is something new to ask the server about.
+    /// Whether something was written that no `<r/>` covers yet.
     private var mayRequest = true
-    /// Whether a message of the user's was written since the last `<r/>`.
+    /// Whether a message of the user was written since the last `<r/>`.
     private var isUrgent = false
-    /// Whether the next `<r/>` waits for the end of a pause, and when the last one was sent while the link was slow.
+    /// Whether the next `<r/>` is postponed to the end of a pause, and when the last one was sent over a slow link.
     private var pause = (isOn: false, since: -Double.infinity)
-    /// Whether anything was received since the last look.
+    /// Whether anything was received since the last keepalive check.
     private var isHeard = false
-    /// Whether anything was received since the answer is awaited.
+    /// Whether anything was received since the response is awaited.
     private var isHeardMeanwhile = false
-    /// How many seconds the present waiting lasts, and how many were waited before.
+    /// The length of the current timeout in seconds, and how many seconds were waited before it.
     private var waiting = (now: 0.0, before: 0.0)
 
     /// - Parameters:
-    ///   - longestSilence: in seconds.
-    ///   - handled: the stanzas that the server knows to be handled at the beginning of the connection.
+    ///   - longestSilence: the silence after which the connection is closed, in seconds.
+    ///   - handled: the count that was acknowledged to the server before the connection started.
     init(isManaged: Bool, longestSilence: Double, handled: HandledCount = .zero) {
         (self.isManaged, longest) = (isManaged, 10 * longestSilence)
         self.handled = (handled, handled)
@@ -58,15 +58,15 @@ struct AckPolicy {
 
     // MARK: What we acknowledge
 
-    /// So many `<r/>` came.
+    /// `number` further `<r/>` were received.
     mutating func requested(_ number: Int = 1) { owed += number }
 
-    /// So many stanzas, and for so many seconds, may be handled without an `<a/>` before one is sent unasked.
+    /// The maximum number of handled stanzas, and the maximum time, before an `<a/>` is sent unrequested.
     private static let longestUntold = (stanzas: UInt32(50), seconds: 10.0)
 
-    /// The stanzas up to `count` are handled at the time `now`, in seconds. While stanzas keep coming, an `<a/>` is sent unasked:
-    /// over a slow line a server's `<r/>` waits behind the server's own data (measured: ejabberd 23.01 ends the connection after
-    /// 60 s without an `<a/>`). Where nothing more comes, nothing is in front of the `<r/>`.
+    /// The stanzas up to `count` are handled at the time `now`, in seconds. While stanzas arrive, an `<a/>` is sent unrequested:
+    /// over a slow link a server's `<r/>` is queued behind the server's own data (measured: ejabberd 23.01 ends the connection
+    /// after 60 s without an `<a/>`). If no further stanzas arrive, nothing delays the `<r/>`.
     mutating func handled(_ count: HandledCount, at now: Double) {
         handled.now = count
         let untold = count.distance(from: handled.told)
@@ -77,10 +77,10 @@ struct AckPolicy {
         owed = max(1, owed)
     }
 
-    /// The connection is let go: the handled stanzas are acknowledged unasked.
+    /// The connection is being closed: the handled stanzas are acknowledged unrequested.
     mutating func lettingGo() { owed = max(1, owed) }
 
-    /// So many of the owed `<a/>` are sent.
+    /// `number` of the outstanding `<a/>` were sent.
     mutating func paid(_ number: Int = .max) {
         (owed, handled.told, untoldSince) = (max(0, owed - number), handled.now, nil)
     }
@@ -90,7 +90,7 @@ struct AckPolicy {
     /// There may be something new to write.
     mutating func queueChanged() { writer.mayHaveMore = true }
 
-    /// Every entry that may leave is written.
+    /// Every entry that may be sent was written.
     mutating func queueWritten() { writer.mayHaveMore = false }
 
     mutating func wrote(_ entries: [OutboundQueue.Entry]) {
@@ -99,19 +99,19 @@ struct AckPolicy {
         isUrgent = isUrgent || entries.contains { $0.message != nil || $0.groupchat != nil }
     }
 
-    /// An `<a/>` came, for so many stanzas more.
-    /// - Returns: `.answered` if the `<a/>` answers our `<r/>`: a server may acknowledge unasked, too.
+    /// An `<a/>` was received that acknowledges `newly` further stanzas.
+    /// - Returns: `.answered` if the `<a/>` responds to the `<r/>`: a server may acknowledge unrequested, too.
     mutating func acknowledged(_ newly: UInt32) -> [Action] {
-        // A server that lags behind is asked again when there is something new, not at once. Stanzas written after the answered
-        // request are new.
+        // A server that lags behind receives another request when there is something new, not at once. Stanzas written after the
+        // answered request are new.
         if newly > 0 { mayRequest = true }
         return writer.acknowledged(newly) ? [.answered] : []
     }
 
-    /// The queue is written, as far as the connection has room.
+    /// The queue was written, as far as the connection has room.
     /// - Parameters:
-    ///   - patience: seconds of silence after which the connection is given up.
-    ///   - isSlow: whether the link is slow: an `<r/>` and its answer take the room of a short message.
+    ///   - patience: seconds of silence after which the connection is closed.
+    ///   - isSlow: whether the link is slow: an `<r/>` and its response take as many bytes as a short message.
     ///   - now: the time in seconds.
     mutating func flushed(within patience: Double, isSlow: Bool = false, at now: Double = 0) -> [Action] {
         guard writer.outstanding > 0, mayRequest else { return [] }
@@ -121,7 +121,7 @@ struct AckPolicy {
             return request(within: patience)
         }
         guard !pause.isOn else { return [] }
-        // So many seconds are between two requests.
+        // The remainder of the minimum interval between two requests, in seconds.
         let rest = 5 - (now - pause.since)
         guard rest > 0 else {
             pause.since = now
@@ -137,7 +137,7 @@ struct AckPolicy {
         return flushed(within: patience)
     }
 
-    /// An acknowledgement is wanted within so many seconds of silence.
+    /// Requests an acknowledgement, due within the given number of seconds of silence.
     mutating func request(within seconds: Double) -> [Action] {
         guard isManaged, !writer.isRequested || writer.isBehind else { return [] }
         writer.request()
@@ -145,26 +145,26 @@ struct AckPolicy {
         return [.request, wait(seconds)]
     }
 
-    /// The network has changed: the connection has to show a sign of life within so many seconds.
+    /// The network has changed: the server has to respond within the given number of seconds.
     mutating func networkChanged(within seconds: Double) -> [Action] {
         guard isManaged else { return [] }
         return writer.isRequested ? [wait(seconds)] : request(within: seconds)
     }
 
-    /// No answer came for the time of the wait. The connection is given up, unless other bytes came: over a slow line the bytes
-    /// before the answer may take long. Even then the wait ends after the longest time for an answer.
-    /// - Parameter isBlocked: whether the process reads nothing, not even the answer, because the database cannot be written.
+    /// No response was received within the timeout. The connection is closed unless other bytes were received: over a slow link
+    /// the bytes before the response may take long. Even then the wait ends after the longest time for a response.
+    /// - Parameter isBlocked: whether the process does not read, because the database cannot be written.
     mutating func silence(isBlocked: Bool) -> [Action] {
         guard !isBlocked else { return [wait(waiting.now, after: waiting.before)] }
         let waited = waiting.before + waiting.now
         if isHeardMeanwhile, waited < longest { return [wait(waiting.now, after: waited)] }
         guard writer.isBehind else { return [.giveUp(waited)] }
-        // The server did answer, but for fewer stanzas than were sent before the `<r/>`.
+        // The server did respond, but for fewer stanzas than were sent before the `<r/>`.
         writer.giveUpRequest()
         return [.answered]
     }
 
-    /// A sign of life is due, if there was none of the server.
+    /// A keepalive is due, unless something was received from the server.
     mutating func keepAlive(within patience: Double) -> [Action] {
         defer { isHeard = false }
         guard !isHeard else { return [] }

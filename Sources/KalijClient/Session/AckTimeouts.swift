@@ -1,8 +1,8 @@
 import KalijSteps
 
-/// How long a session waits for an answer over its link.
+/// How long a session waits for a response over its link.
 struct AckTimeouts {
-    /// Seconds of silence after which the connection is given up.
+    /// Seconds of silence after which the connection is closed.
     let patience: Double
     /// Whether the link is slow, and the process has time.
     let isSlow: Bool
@@ -10,7 +10,7 @@ struct AckTimeouts {
     private let longest: Double
 
     /// - Parameters:
-    ///   - quality: the link as the steps see it; nil in a process whose time is short.
+    ///   - quality: the link quality that the steps use; nil in a process whose time is short.
     ///   - longest: the longest silence, in seconds.
     init(_ line: Line, _ quality: LinkQuality?, longest: Double) {
         let measure = line.meter.measure
@@ -19,6 +19,6 @@ struct AckTimeouts {
         self.longest = longest
     }
 
-    /// So many seconds of silence, or more over a slow link.
+    /// The given number of seconds of silence, or more over a slow link.
     func atLeast(_ seconds: Double) -> Double { min(longest, max(seconds, answer)) }
 }

@@ -1,23 +1,24 @@
-/// When the tail is read from the archive: the messages that came live or were acknowledged since the archive was read.
+/// Determines when to read the tail of the archive: the messages that were received live, or acknowledged, since the archive was
+/// last read.
 struct ArchiveSyncTrigger {
     enum Action: Equatable {
         case none
         case read
-        /// Read the archive after so many seconds (``quietEnded()``). Replaces the wait before.
+        /// Read the archive after the given number of seconds (``quietEnded()``). Replaces the previous timeout.
         case wait(Double)
     }
 
-    /// So many messages may be, before the archive is read again.
+    /// The number of messages after which the archive is read again.
     private static let longest = (quick: 200, slow: 1000)
-    /// Over a slow link the tail is a second copy that the user's messages would wait behind: it is read after so many seconds
+    /// Over a slow link the tail is a second copy that would delay the user's messages: it is read after this many seconds
     /// without a message.
     private static let quiet = 30.0
     private var messages = 0
     private var isWaiting = false
 
-    /// So many messages came.
+    /// `number` further messages were received or acknowledged.
     /// - Parameters:
-    ///   - waits: whether the reading after a resume was put off.
+    ///   - waits: whether the sync after a resumption was postponed.
     ///   - isCaughtUp: whether the archive was read to its end.
     ///   - isSlow: whether the link is slow, and the process has time.
     mutating func grew(by number: Int, waits: Bool = false, isCaughtUp: Bool, isSlow: Bool = false) -> Action {
@@ -32,8 +33,8 @@ struct ArchiveSyncTrigger {
         return .wait(Self.quiet)
     }
 
-    /// The wait is over.
-    /// - Returns: whether the archive is to be read.
+    /// The timeout has expired.
+    /// - Returns: whether to read the archive.
     mutating func quietEnded() -> Bool {
         defer { (messages, isWaiting) = (0, false) }
         return isWaiting

@@ -2,12 +2,12 @@ import KalijFeatures
 import KalijStream
 import KalijXML
 
-/// Stanzas that arrived together, cut into steps that share a transaction.
+/// Stanzas that were received together, split into steps that share a transaction.
 ///
-/// A commit costs several times as much as a step: a page that neighbouring steps have changed is written once instead of once
-/// for each step. All changes of a stanza are still committed together, now with the changes of its neighbours. Everything leaves
-/// the process after the commit, acknowledgements included. Results of one page of the archive are one step, so that the progress
-/// of the reading is written once for all of them.
+/// A commit costs several times as much as a step: a page that consecutive steps change is written once instead of once for each
+/// step. All changes of a stanza are still committed together, now with the changes of its neighbours. Nothing is sent or emitted
+/// before the commit, acknowledgements included. Results of one archive page are one step, so that the progress of the sync is
+/// written once for all of them.
 struct Batch: IteratorProtocol {
     /// The stanzas of one step: a single stanza, or results of one page.
     typealias Part = InboundBatch
@@ -16,17 +16,17 @@ struct Batch: IteratorProtocol {
     private static let mostResults = 50
 
     private var rest: ArraySlice<StreamParserEvent>
-    /// The counters after the stanzas taken.
+    /// The counters after the consumed stanzas.
     private(set) var management: StreamManagement
-    /// How many events were taken.
+    /// How many events were consumed.
     private(set) var taken = 0
-    /// How many `<r/>` are among the events taken.
+    /// How many `<r/>` are among the consumed events.
     private(set) var requests = 0
-    /// Whether a stanza is to be handled by itself, and ends the batch.
+    /// Whether a stanza requires a transaction of its own, and so ends the batch.
     private let isAlone: (Element) -> Bool
 
-    /// Nil where the first of `events` is no stanza or is alone: then the first event is handled by itself.
-    /// - Parameter events: the events that wait.
+    /// Nil if the first of `events` is not a stanza, or requires a transaction of its own: that event is handled individually.
+    /// - Parameter events: the waiting events.
     init?(
         _ events: ArraySlice<StreamParserEvent>, _ management: StreamManagement,
         isAlone: @escaping (Element) -> Bool = { _ in false }

@@ -2,24 +2,24 @@ import KalijSteps
 import KalijStream
 import KalijTransport
 
-/// What a connection begins with: what is known of the server, and what is used up by the attempt.
+/// The stored information that a connection starts with, and what the attempt consumes.
 struct ConnectionPlan {
-    /// The address that worked last.
+    /// The address of the last successful connection.
     var remembered: Endpoint?
-    /// The link at that address, as measured last.
+    /// The link to that address, as last measured.
     var link = LinkMeasurement()
     var ticket: [UInt8]?
-    /// Whether a new ticket would be of use.
+    /// Whether to request a new ticket.
     var wantsTicket = false
     var tokens: [FASTToken] = []
-    /// The name of this directory's client for the server; nil: the login is not by SASL2.
+    /// The user-agent id of this directory (XEP-0388 section 2.2); nil: the login does not use SASL2.
     var userAgent: String?
-    /// What no login falls below by now.
+    /// The minimum security that each login requires.
     var pins: DowngradePins
 }
 
 extension Account {
-    /// - Parameter approach: where the connection goes first, and with which ticket.
+    /// - Parameter approach: the address to try first, and the ticket to offer.
     func destination(_ approach: ConnectionPlan) -> (ConnectionTarget, TLSSettings) {
         var (target, tls) = (target, tls)
         target.remembered = approach.remembered
@@ -28,14 +28,14 @@ extension Account {
     }
 }
 
-/// The way of an account's driver to its server: what a connection begins with, what is learned on the way, and when silence ends
-/// the attempt.
+/// Plans the connections of an account: what each one starts with, what is learned from it, and the silence that ends the
+/// attempt.
 final class ConnectionPlanner {
     private let steps: LoginSteps
     private var approach: ConnectionPlan
-    /// Where the connection has arrived; nil before.
+    /// The address that the connection has reached; nil before.
     private var endpoint: Endpoint?
-    /// Whether the network has changed since the connection was begun.
+    /// Whether the network has changed since the connection was started.
     private var isNetworkToBlame = false
 
     init(_ steps: LoginSteps) {
@@ -44,9 +44,9 @@ final class ConnectionPlanner {
     }
 
     /// Prepares a connection.
-    /// - Parameter withTokens: whether a token may take the place of the password.
+    /// - Parameter withTokens: whether a token may replace the password.
     func begin(withTokens: Bool) -> ConnectionPlan {
-        // A database that cannot be read keeps nobody from trying.
+        // A database that cannot be read does not prevent the attempt.
         (approach, endpoint, isNetworkToBlame) = (
             (try? steps.approach()) ?? ConnectionPlan(pins: approach.pins), nil, false
         )
@@ -54,8 +54,8 @@ final class ConnectionPlanner {
         return approach
     }
 
-    /// The connection is up.
-    /// - Returns: what the negotiation is told.
+    /// The connection is established.
+    /// - Returns: the event for the negotiation.
     func connected(_ endpoint: Endpoint, _ tls: TLSInfo?) throws -> Negotiation.Event {
         self.endpoint = endpoint
         try tls.map(noteTicket)
@@ -63,7 +63,7 @@ final class ConnectionPlanner {
         return .connected(secured: tls.map(ChannelBindings.init), known: known)
     }
 
-    /// TLS is up after STARTTLS.
+    /// TLS is established after STARTTLS.
     func secured(_ tls: TLSInfo) throws -> Negotiation.Event {
         try noteTicket(tls)
         return .secured(ChannelBindings(tls))
@@ -72,27 +72,28 @@ final class ConnectionPlanner {
     private func noteTicket(_ tls: TLSInfo) throws {
         guard approach.ticket != nil else { return }
         approach.ticket = nil
-        // A ticket that was too old says nothing of the server; the next ticket takes its place.
+        // An expired ticket gives no evidence about the server; the next ticket replaces it.
         if tls.hasOfferedTicket { try steps.ticketOffered(isTaken: tls.isResumed) }
     }
 
     func learned(_ server: KnownServer) throws { try endpoint.map { try steps.learned(server, at: $0) } }
 
-    /// Keeps a ticket for a later connection. A disk that is full needs none.
+    /// Stores a ticket for a later connection. A failure is ignored: the next connection works without.
     func keep(_ ticket: [UInt8]) { try? steps.store(ticket: ticket) }
 
     /// No address was reached.
     func failed(_ failure: ConnectFailure) {
         let kinds: [ConnectFailure.Kind] = [.unreachable, .noAnswer, .noSuchName, .noService]
-        // Nobody has seen the ticket.
+        // The ticket was never transmitted.
         if kinds.contains(failure.kind), let ticket = approach.ticket { keep(ticket) }
         approach.ticket = nil
     }
 
-    /// The network has changed: what is not answered now is the network's fault, and is not waited for long.
+    /// The network has changed: an outstanding response is attributed to the network, and its timeout is short.
     func networkChanged() { isNetworkToBlame = true }
 
-    /// Seconds of silence after which the negotiation is told; nil before the connection is up, which has limits of its own.
+    /// Seconds of silence after which the negotiation receives `.silent`; nil before the connection is established, which has
+    /// timeouts of its own.
     func patience(_ line: Line) -> Double? {
         guard endpoint != nil else { return nil }
         let (measure, negotiation) = (line.meter.measure, line.negotiation)
@@ -100,9 +101,10 @@ final class ConnectionPlanner {
         return negotiation.suspect == nil ? measure.silence() : measure.letter
     }
 
-    /// The connection fails. If something that left unasked is not answered as it should be, the next connection goes by steps: the
-    /// failure is none of the network's, and no failed resume.
-    /// - Returns: whether there was such a letter, so that the next connection is to be made at once.
+    /// The connection has failed. If a pipelined element has no valid response yet, it is no longer pipelined with this server,
+    /// and the next connection negotiates step by step. Such a failure is attributed neither to the network nor to a failed
+    /// resumption.
+    /// - Returns: whether a pipelined element is suspected, so that the next connection is to be made at once.
     func takeBackLetter(of line: Line) -> Bool {
         guard !isNetworkToBlame, let letter = line.negotiation.suspect, let endpoint else { return false }
         do {
@@ -112,10 +114,10 @@ final class ConnectionPlanner {
         return true
     }
 
-    /// Notes how the server was reached, and the link as measured.
+    /// Records how the server was reached, and the measured link.
     func note(_ line: Line) {
         guard let endpoint, let cost = line.meter.login else { return }
-        // If nothing can be written, the next connection learns the same anew.
+        // If the write fails, the next connection measures the same again.
         try? steps.reached(endpoint, line.meter.measure, cost, isFound: approach.remembered == nil)
     }
 }

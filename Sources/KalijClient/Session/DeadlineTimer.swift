@@ -1,14 +1,14 @@
 import KalijTransport
 
-/// A loop's timer for a moment of the steady time, set again and again to the earliest moment that is waited for.
+/// A timer of the loop for a time of the steady clock, always set to the earliest pending deadline.
 final class DeadlineTimer {
     private var timer: Timer?
     private var due: Int64?
 
-    /// The longest sleep: the loop's own clock may stand still while the machine sleeps.
+    /// The longest delay: the loop's own clock may stop while the machine sleeps.
     private static let longest = 3600.0
 
-    /// Fires at `time`, or earlier if an earlier moment is set.
+    /// Fires at `time`, or earlier if an earlier deadline is set.
     func set(_ time: Int64, now: Int64, on loop: any Scheduler, _ body: @escaping () -> Void) {
         if let due, due <= time { return }
         timer?.cancel()

@@ -6,28 +6,28 @@ import KalijTransport
 /// The objects that the drivers of all accounts share. Lives on the engine's thread.
 final class DriverContext {
     let loop: any Scheduler
-    /// Makes a connection for an account. The caller opens the connection.
+    /// Creates a connection for an account. The caller opens it.
     let connect: (ConnectionTarget, TLSSettings, @escaping (ConnectionEvent) -> Void) -> any StreamConnection
-    /// From 0 up to but not including 1.
+    /// A random number from 0 up to but not including 1.
     let random: () -> Double
     let runner: StepRunner
     let timing: Timing
     private let report: (EngineEvent) -> Void
     private let fatal: (any Error) -> Void
     private let changed: () -> Void
-    /// There is something to notify of.
+    /// Called when a notification is pending.
     var notified: () -> Void = {}
     /// Indexes stored texts; nil in a process whose time is short.
     var indexing: SearchIndexer?
-    /// Moves files; nil in a process that never does.
+    /// Transfers files; nil in a process that never does.
     var files: FileEnvironment?
-    /// When this process has to end, on the loop's clock; nil for no such time.
+    /// When this process has to end, on the loop's clock; nil without a limit.
     var end: Double?
-    /// Another process keeps ours from writing.
+    /// Called when another process blocks the writes of this one.
     var blocked: () -> Void = {}
     /// Shows the notifications now, and not in the loop's next turn.
     var notifyNow: () -> Void = {}
-    /// The waiters for promises in the process.
+    /// The tasks of this process that await promises.
     let awaiter: PromiseAwaiter
 
     init(
@@ -47,7 +47,7 @@ final class DriverContext {
         self.changed = changed
     }
 
-    /// Over sockets, on the loop itself.
+    /// Connects over sockets, on the loop itself.
     convenience init(
         loop: EventLoop, runner: StepRunner, timing: Timing, report: @escaping (EngineEvent) -> Void,
         fatal: @escaping (any Error) -> Void, changed: @escaping () -> Void, awaiter: PromiseAwaiter
@@ -64,7 +64,7 @@ final class DriverContext {
 
     func emit(_ events: [EngineEvent]) { events.forEach(report) }
 
-    /// Promises were settled, and the settling step was committed.
+    /// Promises were settled, and the step that settled them was committed.
     func settled(_ promises: [Int64: StoredValue]) {
         for (id, outcome) in promises { awaiter.settled(id, outcome) }
     }
@@ -72,34 +72,34 @@ final class DriverContext {
     /// The process can no longer drive at all.
     func fail(_ error: any Error) { fatal(error) }
 
-    /// Something was acknowledged, or an account's driver gave up: the engine may have reached its end.
+    /// Something was acknowledged, or an account's driver has stopped trying: the engine may be done.
     func mayHaveEnded() { changed() }
 }
 
-/// How long the engine waits, in seconds. No time decides correctness: whatever gives up is tried again.
+/// The engine's timeouts, in seconds. None affects correctness: whatever times out is retried.
 public struct Timing: Sendable {
-    /// For a session, from the connection on.
+    /// The timeout for establishing a session, starting with the connection.
     public var negotiation: Double = 60
-    /// For an answer to `<r/>`.
+    /// The timeout for a response to `<r/>`.
     public var acknowledgement: Double = 60
-    /// Between signs of life on an idle connection.
+    /// The interval of keepalives on an idle connection.
     public var keepalive: Double = 300
-    /// For an answer to `<r/>` after the network changed.
+    /// The timeout for a response to `<r/>` after the network changed.
     public var networkCheck: Double = 10
-    /// Before the archive is read once more after a bind, or asked again if the archive could not answer.
+    /// The delay before the archive is read once more after a bind, or queried again if the query failed.
     public var archiveRetry: Double = 5
-    /// How long the results of an archive's page wait for the rest of the page. Results are of no use before the end of the page,
-    /// and a transaction for each of the server's writes costs twice as much as a transaction for the page.
+    /// How long the results of an archive page wait for the rest of the page. Results are of no use before the end of the page,
+    /// and a transaction for each of the server's writes costs twice as much as one for the page.
     public var page: Double = 0.25
-    /// For reaching the server to end a session there, when an account is logged out.
+    /// The timeout for reaching the server to end a session there, when an account is logged out.
     public var logout: Double = 5
-    /// How long a session must last before the next connection is tried without the delay of the failures before.
+    /// How long a session must last before a reconnection without the accumulated delay of earlier failures.
     public var stable: Double = 10
-    /// The longest time between two attempts.
+    /// The longest delay between two connection attempts.
     public var longestRetry: Double = 300
-    /// The longest time between two attempts to write to a blocked database.
+    /// The longest delay between two attempts to write to a blocked database.
     public var longestStorageRetry: Double = 30
 
-    /// Values for a phone and a desktop.
+    /// Creates the default values for a phone or a desktop.
     public init() {}
 }

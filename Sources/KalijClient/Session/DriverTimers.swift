@@ -1,29 +1,29 @@
 import KalijTransport
 
-/// The timers of an account's driver: at most one timer for each purpose.
+/// The timers of an account's driver: at most one for each purpose.
 final class DriverTimers {
     enum Purpose: Hashable {
-        /// A session must be there.
+        /// The timeout for establishing a session.
         case negotiation
-        /// Bytes must have come before there is a session.
+        /// The timeout for receiving bytes during the negotiation.
         case silence
-        /// The session has lasted long enough to trust the way to the server.
+        /// The session has lasted long enough to trust the path to the server.
         case stable
-        /// An answer to `<r/>` must have come.
+        /// The timeout for a response to `<r/>`.
         case answer
-        /// A sign of life is due on an idle connection.
+        /// A keepalive is due on an idle connection.
         case keepalive
         /// The archive is read once more.
         case archive
         /// The tail is read over a slow link.
         case tail
-        /// An `<r/>` is sent over a slow link.
+        /// A postponed `<r/>` is sent over a slow link.
         case request
-        /// The database is tried again.
+        /// A write to the database is retried.
         case storage
-        /// The server is tried again.
+        /// The connection is retried.
         case reconnect
-        /// A logout waits no longer for the server.
+        /// The timeout of a logout.
         case logout
     }
 
@@ -32,7 +32,7 @@ final class DriverTimers {
 
     init(on loop: any Scheduler) { self.loop = loop }
 
-    /// Replaces an earlier alarm for the purpose.
+    /// Replaces an earlier timer for the purpose.
     func set(_ purpose: Purpose, after seconds: Double, _ body: @escaping () -> Void) {
         timers[purpose]?.cancel()
         timers[purpose] = loop.schedule(after: seconds, body)
@@ -40,7 +40,7 @@ final class DriverTimers {
 
     func cancel(_ purpose: Purpose) { timers.removeValue(forKey: purpose)?.cancel() }
 
-    /// The connection has ended: only a logout goes on.
+    /// The connection has ended: only a logout's timer remains.
     func connectionEnded() {
         for purpose in timers.keys where purpose != .logout { cancel(purpose) }
     }

@@ -6,17 +6,17 @@ import KalijXML
 
 /// The consequence of an error for an account.
 enum ErrorDisposition {
-    /// The database cannot be written: until then nothing is read or acknowledged.
+    /// The database cannot be written: nothing is read or acknowledged until it can.
     case wait(StoreError)
-    /// No stanza is to blame, and nothing can be stored: the process stops driving, and acknowledges nothing.
+    /// The error is not attributed to a stanza, and nothing can be stored: the process stops driving, and acknowledges nothing.
     case stop(any Error)
     /// There is no session yet.
     case negotiation(NegotiationError)
-    /// The connection ends, after the server was told why in so many bytes.
+    /// The connection ends, after the given bytes were sent to state the reason to the server.
     case disconnect(Reason, telling: [UInt8] = [])
-    /// The server has ended the stream, perhaps for a stanza of ours.
+    /// The server has ended the stream, possibly because of a stanza that was sent.
     case blame(StreamError)
-    /// The connection ends. The stanza was not acknowledged: the server sends the stanza again, and then each attempt is counted.
+    /// The connection ends. The stanza was not acknowledged: the server redelivers it, and each attempt is counted from then on.
     case careful(Reason)
 
     init(of error: any Error) {
@@ -38,10 +38,10 @@ enum ErrorDisposition {
     }
 }
 
-/// The end of a connection that is no fault of the negotiation.
+/// The end of a connection that the negotiation did not cause.
 enum StreamFailure: Error, CustomStringConvertible {
     case beforeSession(String)
-    /// The sign-in page of a network answers in the server's place, most likely.
+    /// A captive portal most likely responds in place of the server.
     case http
     case closed
     case stream(StreamError)

@@ -1,13 +1,13 @@
 import KalijSteps
 
-/// The driver of an account, for the account's files.
+/// Provides the account's driver to the transfers of its files.
 final class FileTransferHost: TransferHost {
     private weak var driver: AccountDriver?
     private let context: DriverContext
 
     init(_ driver: AccountDriver) { (self.driver, context) = (driver, driver.context) }
 
-    /// The account's files; nil in a process that moves none.
+    /// The account's transfers; nil in a process that transfers no files.
     var transfers: Transfers? {
         guard let driver, let seams = context.files else { return nil }
         return Transfers(self, seams, loop: context.loop, FileSteps(runner: context.runner, account: driver.account))
@@ -20,7 +20,7 @@ final class FileTransferHost: TransferHost {
     func attempt(_ body: () throws -> Void) { driver?.attempt(body) }
     func release(_ effects: Step.Effects) {
         driver?.release(effects)
-        // The outcome of a file may be what another process waits for, or the last thing that this process had to do.
+        // Another process may await the outcome of a file, or it may have been the last outstanding work of this one.
         context.loop.enqueue { [weak driver] in driver?.context.mayHaveEnded() }
     }
     func emit(_ content: any EventContent) { driver.map { context.emit(content, for: $0.account) } }

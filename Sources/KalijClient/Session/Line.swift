@@ -6,48 +6,48 @@ import KalijXML
 
 import FoundationEssentials
 
-/// A connection to a server with the stream: the inbox, and the negotiation of a session.
+/// A connection to a server with its XML stream: the inbox, and the negotiation of a session.
 final class Line {
     enum Event {
         case connected(Endpoint, TLSInfo?)
         case secured(TLSInfo)
-        /// The server has given a ticket for a later connection.
+        /// The server has issued a session ticket for a later connection.
         case ticket([UInt8])
         /// The ``inbox`` is to be handled.
         case arrived
-        /// The system has taken all bytes sent.
+        /// The system has accepted all bytes sent.
         case drained
         case failed(ConnectFailure)
         case closed(TransportError?)
     }
 
-    /// How many bytes may wait for the system before the queue waits, too.
+    /// How many unsent bytes the connection may hold before the queue waits, too.
     private static let unsentLimit = 256 * 1024
 
-    /// The receiver of events.
+    /// Receives the events.
     var onEvent: (Event) -> Void = { _ in }
     var inbox = Inbox()
-    /// Whether there is a session: then the events of one turn of the loop are handled together.
+    /// Whether there is a session, in which the events of one turn of the loop are handled together.
     var isInSession = false {
         didSet { if isInSession, let traffic = connection?.traffic { meter.loggedIn(traffic, at: loop.now) } }
     }
     private(set) var negotiation: Negotiation
     private var parser = StreamParser()
     private var connection: (any StreamConnection)?
-    /// Whether the inbox is delivered in the loop's next turn.
+    /// Whether delivery of the inbox is scheduled for the loop's next turn.
     private var isPlanned = false
-    /// When the inbox is delivered although the rest of the page has not come.
+    /// Fires when the inbox is delivered although the page is incomplete.
     private var gathering: Timer?
     private let loop: any Scheduler
     private let page: Double
     private(set) var meter: LinkMeter
-    /// Whether nothing has come yet.
+    /// Whether nothing was received yet.
     private var isFresh = true
     private var ending: StreamCloser?
 
     /// - Parameters:
-    ///   - page: how long results of an archive's page wait for the rest of the page, in seconds.
-    ///   - link: the link as measured by an earlier connection.
+    ///   - page: how long results of an archive page wait for the rest of the page, in seconds.
+    ///   - link: the link as measured on an earlier connection.
     init(
         _ configuration: Negotiation.Configuration, on loop: any Scheduler, page: Double = 0,
         link: LinkMeasurement = LinkMeasurement()
@@ -58,7 +58,7 @@ final class Line {
         (self.loop, self.page) = (loop, page)
     }
 
-    /// Opens the connection that `connect` makes.
+    /// Opens the connection that `connect` creates.
     func open(_ connect: (@escaping (ConnectionEvent) -> Void) -> any StreamConnection) {
         let connection = connect { [weak self] in self?.handle($0) }
         self.connection = connection
@@ -66,10 +66,11 @@ final class Line {
         connection.open()
     }
 
-    /// Ends the connection; nothing is told any more.
+    /// Closes the connection; no event is emitted afterwards.
     /// - Parameters:
-    ///   - seconds: how long the server may take to answer the stream's end; nil ends the connection alone.
-    ///   - finished: called from the loop at the end, with whether a stream's end was answered.
+    ///   - seconds: how long the server may take to respond to the end of the stream; nil closes the connection without ending
+    ///     the stream.
+    ///   - finished: called on the loop at the end, with whether the server responded to the end of the stream.
     func close(endingStreamWithin seconds: Double? = nil, _ finished: ((Bool) -> Void)? = nil) {
         let connection = connection
         self.connection = nil
@@ -106,7 +107,7 @@ final class Line {
         }
     }
 
-    /// Events from before the end are handled first.
+    /// Events received before the end are handled first.
     private func end(_ event: Event) {
         deliverPlanned()
         if connection != nil { onEvent(event) }
@@ -133,7 +134,7 @@ final class Line {
         }
     }
 
-    /// Delivers the inbox, if a delivery was planned.
+    /// Delivers the inbox, if a delivery is scheduled.
     func deliverPlanned() {
         if isPlanned || gathering != nil { deliver() }
     }
@@ -150,7 +151,7 @@ final class Line {
         gathering = nil
     }
 
-    /// Whether anything is read.
+    /// Whether the connection reads.
     var isReading: Bool {
         get { connection?.isReading ?? true }
         set { connection?.isReading = newValue }
@@ -158,10 +159,10 @@ final class Line {
 
     // MARK: Measuring
 
-    /// A question leaves whose answer stands behind everything that the server sends before.
+    /// A request is sent whose response follows everything that the server sent before.
     func asked() { meter.asked(at: loop.now) }
 
-    /// The answer has come, or is not expected any more.
+    /// The response was received, or is no longer expected.
     func answered() {
         meter.answered(at: loop.now)
         meter.noticed(connection?.roundTrip)
@@ -169,7 +170,7 @@ final class Line {
 
     // MARK: Negotiating
 
-    /// Gives the negotiation an event. Actions about bytes are done here, other actions are the owner's.
+    /// Passes an event to the negotiation. Actions that concern bytes are performed here, the others by `perform`.
     func negotiate(_ event: Negotiation.Event, _ perform: (Negotiation.Action) throws -> Void) throws {
         for action in try negotiation.handle(event) {
             switch action {
@@ -178,7 +179,7 @@ final class Line {
                 send(bytes)
             case .startTLS: connection?.startTLS()
             case .restartParser(let keepingRest):
-                // After SASL the parser has begun the new stream by itself.
+                // After SASL the parser has already started the new stream.
                 guard !keepingRest else { continue }
                 parser = StreamParser()
                 parser.expectNextStream()
@@ -190,17 +191,17 @@ final class Line {
 
     // MARK: Sending
 
-    /// Bytes that the system has not taken yet.
+    /// Bytes that the system has not accepted yet.
     var unsent: Int { connection?.unsent ?? 0 }
 
-    /// Whether more can be sent without filling memory.
+    /// Whether more can be sent without unbounded buffering.
     var hasRoom: Bool { connection.map { $0.unsent < Self.unsentLimit } ?? false }
 
     func send(_ bytes: [UInt8]) { connection?.send(bytes) }
 }
 
 extension StreamParser {
-    /// After SASL a new stream begins.
+    /// Prepares for the new stream that starts after SASL.
     fileprivate func expectNextStream() {
         expectRestart(after: Negotiation.lastElement.name, Negotiation.lastElement.namespace)
     }
@@ -220,7 +221,7 @@ extension Negotiation.Event {
 }
 
 extension ChannelBindings {
-    /// What the TLS connection gives to bind a login to.
+    /// The channel binding data of a TLS connection.
     init(_ tls: TLSInfo) {
         var data: [Kind: [UInt8]] = [:]
         data[.tlsExporter] = tls.tlsExporter
@@ -235,7 +236,7 @@ extension Negotiation.Configuration {
         (userAgent, tokens, self.now) = (approach.userAgent, approach.tokens, now)
     }
 
-    /// - Parameter pins: what the login does not fall below; empty before the first login.
+    /// - Parameter pins: the minimum security of the login; empty before the first login.
     init(_ jid: JID, _ credentials: Credentials, pins: DowngradePins = DowngradePins()) {
         self.init(
             account: jid.bare, credentials: credentials, nonce: Self.nonce(), pins: pins)
@@ -243,14 +244,14 @@ extension Negotiation.Configuration {
 }
 
 extension Negotiation.Configuration {
-    /// 144 random bits. SCRAM says the nonce three times, in base64 of base64: each byte costs five on a slow line.
+    /// 144 random bits. SCRAM transmits the nonce three times, in base64 of base64: each byte costs five on a slow link.
     private static func nonce() -> String {
         var generator = SystemRandomNumberGenerator()
         return Data((0..<18).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64EncodedString()
     }
 }
 
-/// The name of a directory's client for a server (XEP-0388 section 2.2).
+/// The user-agent id of a directory (XEP-0388 section 2.2).
 enum UserAgent {
     static func new() -> String { UUID().uuidString.lowercased() }
 }

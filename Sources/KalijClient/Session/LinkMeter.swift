@@ -1,47 +1,48 @@
 import KalijSteps
 import KalijTransport
 
-/// Measures the link of a connection: the round trip by TCP and by our own questions, whichever is the slower, because a proxy that
-/// ends TCP hides the link behind it; and the rate by bytes of which more are known to follow.
+/// Measures the link of a connection. The round trip is the larger of TCP's measurement and that of the stream's own requests,
+/// because a proxy that terminates TCP hides the link behind it. The rate is measured by bytes that are followed by more, as far
+/// as can be determined.
 struct LinkMeter {
-    /// The measure so far; at first that of an earlier connection.
+    /// The measurement so far; initially that of an earlier connection.
     private(set) var measure: LinkMeasurement
-    /// What the way to the session has cost; nil before.
+    /// The cost of establishing the session; nil before.
     private(set) var login: EndpointRow.LoginCost?
     private var begun = 0.0
     private var system: RoundTrip?
     private var own: (smoothed: Double, variation: Double)?
-    /// Whether only TCP's connecting was measured, which a proxy may have answered.
+    /// Whether only the TCP handshake was measured, which a proxy may have completed.
     private var isOwnOfTCP = false
-    /// When a question left, and how many bytes had arrived by then; nil if no question is open.
+    /// When a request was sent, and how many bytes were received by then; nil if no request is outstanding.
     private var question: (at: Double, received: Int)?
     private var received = 0
-    /// Whether the rate is only guessed from a handshake.
+    /// Whether the rate is only an estimate from a TLS handshake.
     private var isGuess = false
-    /// Bytes of which more are known to follow: when the first of them came, and how many came after the first.
+    /// A burst, which further bytes are expected to follow: when its first bytes were received, and how many bytes after those.
     private var burst: (first: Double, bytes: Int)?
 
-    /// A burst of fewer bytes, or of a shorter time in seconds, tells little.
+    /// The minimum size and the minimum duration in seconds of a burst that determines the rate.
     private static let (leastBytes, leastTime) = (4000, 0.25)
-    /// Certificates have more bytes.
+    /// The minimum size of a handshake with certificates.
     private static let leastHandshake = 1500
-    /// An answer behind more bytes says more about the rate than about the round trip.
+    /// A response that follows more bytes than this depends on the rate rather than on the round trip.
     private static let quickAnswer = 3000
 
-    /// - Parameter earlier: the measure of an earlier connection to the address.
+    /// - Parameter earlier: the measurement of an earlier connection to the address.
     init(_ earlier: LinkMeasurement = LinkMeasurement()) { measure = earlier }
 
-    /// A connection is begun.
+    /// A connection is being opened.
     mutating func begin(at now: Double) { begun = now }
 
-    /// There is a session.
+    /// The session is established.
     mutating func loggedIn(_ traffic: Traffic, at now: Double) {
         login = EndpointRow.LoginCost(
             sent: traffic.sent, received: traffic.received, milliseconds: Int(max(0, now - begun) * 1000))
     }
 
-    /// TLS is up. The server's part of the handshake takes a round trip and the time of its bytes; a resumed session has too few bytes
-    /// to tell anything. The server's time for the handshake is counted, too: the guess is too low rather than too high.
+    /// TLS is established. The server's part of the handshake takes a round trip and the time of its bytes; a resumed session has
+    /// too few bytes for an estimate. The server's computing time is included: the estimate is too low rather than too high.
     mutating func secured(_ times: HandshakeTimes) {
         note(own: times.connect)
         isOwnOfTCP = true
@@ -53,31 +54,31 @@ struct LinkMeter {
         isGuess = true
     }
 
-    /// Whether the way to the server is another one than before, as on a train instead of at home. A short handshake is slow by the
-    /// server's work.
+    /// Whether the path to the server differs from the earlier one, as on a train instead of at home. A short handshake may be
+    /// slow because of the server's computing time.
     private func isOther(_ guess: Double, than rate: Double, _ transfer: Double) -> Bool {
         guess > 4 * rate || (guess < rate / 4 && transfer >= Self.leastTime)
     }
 
-    /// What TCP has measured itself.
+    /// TCP's own measurement.
     mutating func noticed(_ roundTrip: RoundTrip?) {
         system = roundTrip
         combine()
     }
 
-    /// A question left. Of several open questions the first counts.
+    /// A request was sent. Of several outstanding requests the first counts.
     mutating func asked(at now: Double) { question = question ?? (now, received) }
 
-    /// The first bytes of an answer may have come.
+    /// The first bytes of a response may have been received.
     mutating func answered(at now: Double) {
         guard let question else { return }
         self.question = nil
         if received - question.received <= Self.quickAnswer { note(own: now - question.at) }
     }
 
-    /// Bytes have arrived in one turn of the loop.
-    /// - Parameter isMoreExpected: whether the server has more to send, the rest of a page; and so it has as long as a question is
-    ///   open. Without that knowledge a slow link looks like a friend who writes slowly.
+    /// Bytes were received in one turn of the loop.
+    /// - Parameter isMoreExpected: whether the server has more to send, the rest of a page. The same holds while a request is
+    ///   outstanding. Otherwise a slow link is indistinguishable from a contact who writes slowly.
     mutating func arrived(_ bytes: Int, isMoreExpected: Bool, at now: Double) {
         let isMoreExpected = isMoreExpected || question != nil
         received &+= bytes
@@ -94,14 +95,14 @@ struct LinkMeter {
         self.burst = nil
         let time = now - burst.first
         guard burst.bytes >= Self.leastBytes, time > 0 else { return }
-        // In a shorter time the sizes of the system's buffers count more than the link.
+        // Over a shorter time the sizes of the system's buffers dominate.
         guard time >= Self.leastTime || burst.bytes >= 4 * Self.leastBytes else { return }
         let rate = Double(burst.bytes) / time
         measure.bytesPerSecond = isGuess ? rate : measure.bytesPerSecond.map { ($0 + rate) / 2 } ?? rate
         isGuess = false
     }
 
-    /// RFC 6298, 2.
+    /// Smooths the sample (RFC 6298 section 2).
     private mutating func note(own sample: Double) {
         guard sample >= 0, sample.isFinite else { return }
         if let own, !isOwnOfTCP {

@@ -3,12 +3,12 @@ import KalijSteps
 import KalijStream
 import KalijTransport
 
-/// The steps around a login: what is used up before, and what is learned.
+/// The steps around a login: what it consumes, and what is learned from it.
 struct LoginSteps {
     let runner: StepRunner
     let account: Account
 
-    /// Prepares a connection. Tokens are counted, and the ticket is taken out, before anything leaves.
+    /// Prepares a connection. The tokens' counters are advanced, and the ticket is removed, before anything is sent.
     func approach() throws -> ConnectionPlan {
         let (database, now) = (runner.database, runner.now)
         let accounts = AccountTable(database)
@@ -27,22 +27,22 @@ struct LoginSteps {
                 if approach.userAgent == nil { try accounts.set(userAgent: name, of: account.id) }
                 used = (try tokens.begin(), try tickets.take(at: now))
             }
-            // A power failure must not bring back a ticket that was used (RFC 8446, C.4).
+            // A power failure must not restore a ticket that was used (RFC 8446 appendix C.4).
             if used.1 != nil { try runner.raiseBarrier() }
             (approach.userAgent, approach.tokens, approach.ticket) = (name, used.0, used.1)
         } catch {
-            // A database that cannot be written keeps nobody from logging in with the password's keys.
+            // A database that cannot be written does not prevent a login with the password's keys.
             return approach
         }
         return approach
     }
 
-    /// What is known of the server at `endpoint`.
+    /// The stored information about the server at `endpoint`.
     func known(_ endpoint: Endpoint) throws -> EndpointRow? {
         try EndpointRow.load(.init(endpoint), of: account.id, from: runner.database)
     }
 
-    /// What was learned of the server at `endpoint`; nothing at a new address.
+    /// The properties learned of the server at `endpoint`; empty for a new address.
     func server(at endpoint: Endpoint) throws -> KnownServer { try known(endpoint)?.server ?? KnownServer() }
 
     func learned(_ server: KnownServer, at endpoint: Endpoint) throws {
@@ -51,8 +51,8 @@ struct LoginSteps {
         }
     }
 
-    /// There is a session at `endpoint`.
-    /// - Parameter isFound: whether the DNS has told the address, and it was not remembered.
+    /// A session was established at `endpoint`.
+    /// - Parameter isFound: whether the address was resolved by DNS, instead of remembered.
     func reached(
         _ endpoint: Endpoint, _ link: LinkMeasurement, _ login: EndpointRow.LoginCost, isFound: Bool = true
     ) throws {
@@ -62,20 +62,20 @@ struct LoginSteps {
         }
     }
 
-    /// A ticket was offered.
+    /// Records that a ticket was offered.
     func ticketOffered(isTaken: Bool) throws {
         _ = try runner.run("ticket", for: account) { step in
             try TicketRow(step.database, of: account.id).offered(isTaken: isTaken, at: step.now)
         }
     }
 
-    /// The server has given a ticket.
+    /// Stores a ticket that the server has issued.
     func store(ticket: [UInt8]) throws {
         _ = try runner.run("ticket", for: account) { try TicketRow($0.database, of: account.id).store(ticket) }
     }
 
-    /// The server has given a token. The token is on the disk before anything else leaves: a server may forget the token before
-    /// once the new one is acknowledged by its use.
+    /// Stores a token that the server has issued, and makes it durable before anything else is sent: a server may discard the
+    /// previous token once the use of the new one acknowledges it.
     func store(_ token: FASTToken) throws {
         _ = try runner.run("token", for: account) { try LoginTokens($0.database, of: account.id).add(token) }
         try runner.raiseBarrier()

@@ -1,19 +1,20 @@
 import KalijSteps
 
-/// The end of an account: ends the session at the server and all waiting, and forgets how to log in.
+/// The logout of an account: ends the session at the server, invalidates pending requests and timers, and deletes the
+/// credentials.
 final class Logout {
     private weak var driver: AccountDriver?
     private let isRemoving: Bool
-    /// Called when everything has left, with the reason if the session was not ended at the server.
+    /// Called when everything was sent, with the reason if the session was not ended at the server.
     private let finished: (String?) -> Void
-    /// The handlers whose answers are waited for; nil as long as the server was told nothing.
+    /// The handlers whose responses are awaited; nil until the features have sent their requests.
     private var awaited: [String]?
 
     init(_ driver: AccountDriver, removing: Bool, _ finished: @escaping (String?) -> Void) {
         (self.driver, isRemoving, self.finished) = (driver, removing, finished)
     }
 
-    /// Ends the session at the server first, with a connection made for the purpose if there is none.
+    /// Ends the session at the server first, over a new connection if there is none.
     func begin(within seconds: Double) throws {
         guard let driver else { return }
         let isOnline = driver.stage.session != nil
@@ -27,7 +28,7 @@ final class Logout {
         if isOnline { leave() } else { driver.connect() }
     }
 
-    /// What the server cannot be told without a session; nil if there is nothing to tell.
+    /// The requests that cannot be sent without a session; nil if there are none.
     private func leftover(_ driver: AccountDriver) throws -> String? {
         try steps(driver).leave().awaited.isEmpty ? nil : "there was no session in which to end pushes"
     }
@@ -36,13 +37,13 @@ final class Logout {
         LogoutSteps(runner: driver.context.runner, account: driver.account)
     }
 
-    /// The session was resumed for its end, and all stanzas that the server had kept are here.
+    /// The session was resumed in order to end it, and all stanzas that the server had kept were received.
     func caughtUp() {
-        // In the loop's next turn, so that the present work is finished first.
+        // In the loop's next turn, so that the current work is finished first.
         driver?.context.loop.enqueue { [weak self] in self?.leave() }
     }
 
-    /// The features tell the server what has to be told.
+    /// The features send their last requests to the server.
     private func leave() {
         guard let driver, driver.logout === self, awaited == nil else { return }
         driver.attempt {
@@ -53,7 +54,7 @@ final class Logout {
         }
     }
 
-    /// Something was handled: perhaps the last answer.
+    /// A stanza was handled: possibly the last response.
     func stepped() {
         guard let driver, driver.logout === self, let awaited, !awaited.isEmpty else { return }
         driver.attempt {
@@ -63,18 +64,18 @@ final class Logout {
         }
     }
 
-    /// Does now whatever the logout asked for.
+    /// Completes the logout now.
     /// - Parameter problem: why the session is not ended at the server.
     func finish(without problem: String? = nil) {
-        // What has arrived is handled while there is a session to handle it in: afterwards a stanza would be an error, which
-        // closes the connection without the session's end.
+        // Received stanzas are handled while there is a session: afterwards a stanza would be an error, which closes the
+        // connection without ending the session.
         driver?.line?.deliverPlanned()
         guard let driver, driver.logout === self else { return }
         driver.logout = nil
         driver.alarms.cancel(.logout)
         driver.attempt {
             let logins = LoginSteps(runner: driver.context.runner, account: driver.account)
-            // Counted before the tokens are deleted here.
+            // The counter is advanced before the tokens are deleted here.
             let approach = problem == nil ? try? logins.approach() : nil
             let effects = try steps(driver).logOut(removing: isRemoving)
             driver.context.emit(effects.events)

@@ -3,13 +3,13 @@ import KalijHandlers
 import KalijSteps
 import KalijStore
 
-/// The step that ends an account.
+/// The steps that log out an account.
 struct LogoutSteps {
     let runner: StepRunner
     let account: Account
 
-    /// Has the features tell the server what has to be told before the end.
-    /// - Returns: the names of the handlers whose answers are waited for.
+    /// Runs the features' last requests to the server before the logout.
+    /// - Returns: the names of the handlers whose responses are awaited.
     func leave() throws -> (awaited: [String], Step.Effects) {
         var awaited: [String] = []
         let effects = try runner.run("leave", for: account) { step in
@@ -19,14 +19,15 @@ struct LogoutSteps {
         return (awaited, effects)
     }
 
-    /// Whether answers of the server are missing.
+    /// Whether responses of the server are outstanding.
     func isWaiting(for handlers: [String]) throws -> Bool {
         var isWaiting = false
         _ = try runner.run("leaving", for: account) { isWaiting = try Requests(step: $0).isWaiting(handlers) }
         return isWaiting
     }
 
-    /// Ends all waiting, and forgets how to log in. An account that is to be removed loses everything.
+    /// Invalidates pending requests, timers and promises, and deletes the credentials. An account that is to be removed loses all
+    /// data.
     func logOut(removing: Bool) throws -> Step.Effects {
         try runner.run("logout", for: account) { step in
             let reason = removing ? Invalidation.accountRemoved : .loggedOut
@@ -40,7 +41,7 @@ struct LogoutSteps {
         }
     }
 
-    /// A handler that is told may ask again, and is then told again, but not for ever.
+    /// A handler that is invalidated may send a request again, and is then invalidated again, for a limited number of rounds.
     private func invalidateAll(_ reason: Invalidation, in step: Step) throws {
         for _ in 0..<10 {
             try Requests(step: step).invalidateAll(reason)

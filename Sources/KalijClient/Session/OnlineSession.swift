@@ -3,9 +3,9 @@ import KalijSteps
 import KalijStream
 import KalijXML
 
-/// A session on a connection: handles arriving stanzas, writes the queue, and sees to acknowledgements on both sides.
+/// A session on a connection: handles arriving stanzas, writes the queue, and manages the acknowledgements in both directions.
 final class OnlineSession {
-    /// RFC 6121 section 4.5.1 wants this presence before a stream ends.
+    /// RFC 6121 section 4.5.1 requires unavailable presence before a stream ends.
     private static let unavailable = Array("<presence type='unavailable'/>".utf8)
 
     private weak var driver: AccountDriver?
@@ -26,21 +26,21 @@ final class OnlineSession {
             handled: management?.handled ?? .zero)
     }
 
-    /// Whether the stream has something to send, or waits for an acknowledgement.
+    /// Whether the stream has bytes to send, or awaits an acknowledgement.
     var isBusy: Bool { line.unsent > 0 || acknowledging.writer.isRequested }
 
     // MARK: Receiving
 
-    /// Handles the inbox's first event, or with the first event all that share its transaction.
+    /// Handles the inbox's first event, together with all following events that may share its transaction.
     func handleNext(_ event: StreamParserEvent) throws {
         if try handleTogether() { return }
         try handle(event)
         line.inbox.removeFirst()
     }
 
-    /// Handles the stanzas at the inbox's beginning in one transaction.
-    /// - Returns: false if nothing has happened, and the next event is to be handled by itself. After an error of a step or of
-    ///   the commit the same goes for every stanza of the batch, so that the stanza to blame fails alone.
+    /// Handles the stanzas at the front of the inbox in one transaction.
+    /// - Returns: false if nothing was handled, and the next event is to be handled individually. After an error of a step or of
+    ///   the commit this applies to every stanza of the batch, so that only the stanza that causes the error fails.
     private func handleTogether() throws -> Bool {
         // The attempt at a stanza that may have ended an earlier process is committed before the step.
         guard line.inbox.alone == 0, driver?.redelivery.isOver ?? false, let management,
@@ -54,7 +54,7 @@ final class OnlineSession {
             effects.forEach(release)
             return true
         } catch {
-            // Not even the first step was begun.
+            // The first step was not started.
             guard batch.taken > 0 else { throw error }
             line.inbox.handleAlone(batch.taken)
             return false
@@ -102,7 +102,7 @@ final class OnlineSession {
             if newly > 0 { driver?.due.acknowledged() }
             context.mayHaveEnded()
         case .streamError(let error): throw StreamFailure.stream(error)
-        // After a login by SASL2 the features follow the session.
+        // After a login with SASL2 the features follow the session.
         case .nonza: try StreamFeatures(element).map(steps.note)
         }
     }
@@ -114,7 +114,7 @@ final class OnlineSession {
         perform(tail.grew(by: effects.tail, isCaughtUp: isCaughtUp, isSlow: pace.isSlow))
     }
 
-    /// The session was resumed. Over a slow link the reading of the tail was put off (`ArchiveSync.resume`).
+    /// The session was resumed. Over a slow link the sync of the tail was postponed (`ArchiveSync.resume`).
     func resumed() { perform(tail.grew(by: 0, waits: pace.isSlow, isCaughtUp: false, isSlow: pace.isSlow)) }
 
     private func perform(_ action: ArchiveSyncTrigger.Action) {
@@ -132,8 +132,8 @@ final class OnlineSession {
 
     // MARK: Acknowledging
 
-    /// Sends the owed acknowledgements, once the acknowledged stanzas are on the disk, as far as the connection has room: a server
-    /// may ask without end and read nothing.
+    /// Sends the outstanding acknowledgements, once the acknowledged stanzas are on the disk, as far as the connection has room:
+    /// a server may send requests without limit and read nothing.
     func acknowledge() throws {
         guard let management else { return }
         acknowledging.handled(management.handled, at: context.loop.now)
@@ -150,15 +150,15 @@ final class OnlineSession {
         return AckTimeouts(line, quality, longest: context.timing.acknowledgement)
     }
 
-    /// Wants an acknowledgement within so many seconds of silence, or more over a slow link.
+    /// Requests an acknowledgement, due within the given number of seconds of silence, or more over a slow link.
     func request(within seconds: Double? = nil) {
         perform(acknowledging.request(within: seconds.map(pace.atLeast) ?? pace.patience))
     }
 
-    /// Finds out whether the connection still lives.
+    /// Checks whether the connection is still alive.
     func networkChanged() { perform(acknowledging.networkChanged(within: pace.atLeast(context.timing.networkCheck))) }
 
-    /// Sends a sign of life after each long silence.
+    /// Sends a keepalive after each long silence.
     func keepAlive() {
         driver?.alarms.set(.keepalive, after: context.timing.keepalive) { [weak self] in
             guard let self else { return }
@@ -202,7 +202,7 @@ final class OnlineSession {
     /// There may be something new to write.
     func queueChanged() { acknowledging.queueChanged() }
 
-    /// Writes the queue as far as the connection has room, and asks for acknowledgements.
+    /// Writes the queue as far as the connection has room, and requests acknowledgements.
     func flush() throws {
         if acknowledging.writer.mayHaveMore { try writeQueue() }
         perform(acknowledging.flushed(within: pace.patience, isSlow: pace.isSlow, at: context.loop.now))
@@ -221,7 +221,7 @@ final class OnlineSession {
             case .nothing:
                 if acknowledging.writer.answers.written() { line.isReading = true }
                 return acknowledging.queueWritten()
-            // Nothing leaves before the acknowledgement of a single stanza, which is to be read.
+            // Nothing is sent before the acknowledgement of a single stanza, for which the connection has to be read.
             case .later:
                 if acknowledging.writer.answers.written() { line.isReading = true }
                 return
@@ -237,19 +237,19 @@ final class OnlineSession {
         }
     }
 
-    /// The server has ended the stream with `error`, perhaps for an unacknowledged stanza of ours. From then on the
-    /// unacknowledged stanzas leave one at a time, and a stanza that ends the stream again is set aside.
+    /// The server has ended the stream with `error`, possibly because of an unacknowledged stanza. From then on the
+    /// unacknowledged stanzas are sent one at a time, and a stanza that ends the stream again is set aside.
     func blame(_ error: StreamError) {
         guard error.mayBlameStanza, management != nil, acknowledging.writer.outstanding > 0 else { return }
         let queue = QueueSteps(runner: context.runner, account: steps.account)
         driver?.attempt { driver?.release(try queue.blamed(through: acknowledging.writer.position, for: error)) }
     }
 
-    /// Tells a server with XEP-0352 whether somebody looks: for a client that nobody looks at, the server pushes less. Each connected
-    /// process says that somebody looks: otherwise a server may hold back unimportant stanzas, and the events that withdraw
-    /// notifications count as unimportant.
+    /// Sends the client state (XEP-0352), if the server supports it: the server pushes less for an inactive client. Each
+    /// connected process declares itself active: otherwise a server may hold back unimportant stanzas, which include the events
+    /// that withdraw notifications.
     func tell(isWatched: Bool) {
-        // Without pushes nobody is spared anything.
+        // Without pushes the client state has no benefit.
         guard (try? PushRow.load(steps.account.id, from: context.runner.database)?.isEnabled) ?? false else { return }
         let isOffered = try? SessionRow.offers(
             "csi", ClientState.namespace, to: steps.account.id, in: context.runner.database)
@@ -257,7 +257,7 @@ final class OnlineSession {
     }
 
     /// Writes the queue, and acknowledges the handled stanzas.
-    /// - Parameter endingSession: whether the session ends, and not only the connection; then nothing new is written.
+    /// - Parameter endingSession: whether the session ends, and not only the connection; in that case nothing new is written.
     func letGo(endingSession: Bool) {
         if !endingSession { try? flush() }
         line.isReading = false

@@ -4,26 +4,27 @@ import KalijStore
 
 /// How far the queue has been written on the present connection.
 struct OutboundWriter {
-    /// Whether the server has to show that it reads the session (``UnreadSession``): then an `<a/>` for nothing new is news.
+    /// Whether it is undetermined that the server reads the session (``UnreadSession``): an `<a/>` that acknowledges nothing new
+    /// then counts as evidence.
     var isDoubtful = false
     /// The last entry written.
     private(set) var position: Int64 = 0
     /// How many written entries the server has not acknowledged.
     private(set) var outstanding = 0
-    /// How many of the outstanding entries the answer to the present `<r/>` has to acknowledge; nil if no `<r/>` was sent. The
-    /// server handles the entries before reading the `<r/>`, so an `<a/>` for fewer entries was on its way already.
+    /// How many of the outstanding entries the response to the current `<r/>` has to acknowledge; nil if no `<r/>` is
+    /// outstanding. The server handles the entries before it reads the `<r/>`, so an `<a/>` for fewer entries was sent earlier.
     private var requested: Int?
-    /// Whether an `<a/>` came that acknowledges fewer entries than the present `<r/>` asks for: an earlier answer, or the answer
-    /// of a server that lags behind.
+    /// Whether an `<a/>` was received that acknowledges fewer entries than the current `<r/>` covers: an earlier response, or the
+    /// response of a server that lags behind.
     private(set) var isBehind = false
     /// Whether the queue may hold entries after ``position``.
     var mayHaveMore = true
-    /// The answers in the queue that the server has not taken.
+    /// The bound on responses in the queue that the server has not accepted.
     var answers = OwedAnswers()
-    /// Whether the last entry written left alone: nothing else leaves before its acknowledgement.
+    /// Whether the last entry was sent alone: nothing else is sent before its acknowledgement.
     private(set) var isAlone = false
 
-    /// The part of `entries`, the next entries, that may leave now: a blamed entry leaves alone.
+    /// The part of `entries`, the next entries, that may be sent now: a blamed entry is sent alone.
     func transmitting(_ entries: [OutboundQueue.Entry]) -> ArraySlice<OutboundQueue.Entry> {
         guard !isAlone else { return [] }
         guard entries.first?.isBlamed ?? false else { return entries.prefix { !$0.isBlamed } }
@@ -37,14 +38,14 @@ struct OutboundWriter {
         isAlone = last.isBlamed
     }
 
-    /// Whether an acknowledgement was requested and has not come.
+    /// Whether an acknowledgement was requested and not received yet.
     var isRequested: Bool { requested != nil }
 
     /// An `<r/>` is sent.
     mutating func request() { (requested, isBehind) = (outstanding, false) }
 
-    /// An `<a/>` has come, for so many entries more.
-    /// - Returns: whether the `<a/>` answers the `<r/>`.
+    /// An `<a/>` was received that acknowledges `number` further entries.
+    /// - Returns: whether the `<a/>` responds to the `<r/>`.
     mutating func acknowledged(_ number: UInt32) -> Bool {
         outstanding = max(0, outstanding - Int(number))
         answers.acknowledged(number)
@@ -55,6 +56,6 @@ struct OutboundWriter {
         return !isRequested
     }
 
-    /// Nothing better is expected any more.
+    /// The response to the current `<r/>` is no longer expected.
     mutating func giveUpRequest() { (requested, isBehind) = (nil, false) }
 }

@@ -3,48 +3,49 @@ import KalijSteps
 import KalijStore
 import KalijStream
 
-/// The steps for leaving stanzas: the queue, and the stanzas that the server does not take.
+/// The steps for outbound stanzas: the queue, and the stanzas that the server rejects.
 struct QueueSteps {
     let runner: StepRunner
     let account: Account
 
-    /// The next departure from the queue.
+    /// The next transmission from the queue.
     enum Departure {
         case nothing
         /// The next entries wait until the written entries are acknowledged.
         case later
         /// Some of the next entries were set aside.
         case refused(Step.Effects)
-        /// Kept stanzas were queued.
+        /// Stanzas that features had kept were queued.
         case queued(Step.Effects)
-        /// The entries leave now. The rows that the entries rely on are on the disk.
+        /// The entries are sent now. The rows that the entries depend on are on the disk.
         case transmit([OutboundQueue.Entry], Step.Effects)
     }
 
-    /// Whether stanzas wait to be acknowledged or sent. The next process goes on with the reading of archives, which may take long.
+    /// Whether stanzas are pending to be acknowledged or sent. Archive queries do not count: the sync may take long, and the next
+    /// process resumes it.
     func isAny() throws -> Bool { try queue(runner.database).isAny(besides: ArchiveReading.requests) }
 
-    /// The departure after the entries that `writer` has written. Commits the changes of the departure.
+    /// The transmission after the entries that `writer` has written. Commits its changes.
     func next(after writer: OutboundWriter, isManaged: Bool) throws -> Departure {
         let next = try queue(runner.database).entries(after: writer.position, limit: Self.portion)
         if next.count < Self.portion, let effects = try queueReady() { return .queued(effects) }
         guard !next.isEmpty else { return .nothing }
-        // After the look: the entries found were committed before anybody else could have raised the fence.
+        // After the query: the entries found were committed before another process could have raised the fence.
         try runner.checkFence()
         if let effects = try setAsideTooLong(next) { return .refused(effects) }
         let entries = isManaged ? Array(writer.transmitting(next)) : next
         guard !entries.isEmpty else { return .later }
         let effects = try transmitting(entries)
-        // If a power failure took back the commit, a message would leave once more in a new session. In the present session the
-        // server's count would be taken for the count of entries queued since (simulation, seed 1777).
+        // If a power failure undid the commit, a message would be sent once more in a new session. In the current session the
+        // server's count would be mistaken for a count of entries queued since (simulation, seed 1777).
         try runner.raiseBarrier()
         return .transmit(entries, effects)
     }
 
-    /// How many entries leave at once.
+    /// How many entries are sent at once.
     private static let portion = 50
 
-    /// Queues what features have kept and what may leave now; nil if there is nothing of the kind.
+    /// Queues the stanzas that features have kept and that may be sent now; nil if there are none.
     private func queueReady() throws -> Step.Effects? {
         let ready = try runner.features.hooks.outgoingMessageInterceptors
             .filter { try $0.hasPendingOutgoing(for: account, in: runner.database) }
@@ -54,7 +55,7 @@ struct QueueSteps {
         }
     }
 
-    /// Commits that the messages and requests in `entries` are about to leave for the first time.
+    /// Commits that the messages and requests in `entries` are about to be sent for the first time.
     func transmitting(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
         let (messages, groupchats) = (entries.compactMap(\.message), entries.compactMap(\.groupchat))
         guard !messages.isEmpty || !groupchats.isEmpty || entries.contains(where: { $0.request != nil }) else {
@@ -69,7 +70,7 @@ struct QueueSteps {
         }
     }
 
-    /// Forgets `entries` after their departure on a stream without acknowledgements.
+    /// Removes `entries` after their transmission on a stream without acknowledgements.
     func transmitted(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects {
         try runner.run("left", for: account) { step in
             for entry in entries { try queue(step.database).remove(entry.id) }
@@ -84,7 +85,7 @@ struct QueueSteps {
         }
     }
 
-    /// Sets aside the stanzas of `entries` that are larger than the server takes by now; nil if there are none.
+    /// Sets aside the stanzas of `entries` that exceed the server's current size limit; nil if there are none.
     func setAsideTooLong(_ entries: [OutboundQueue.Entry]) throws -> Step.Effects? {
         let queue = OutboundQueue(database: runner.database, account: account.id)
         let refused =
@@ -100,8 +101,8 @@ struct QueueSteps {
         }
     }
 
-    /// The entry never leaves: a message has failed, any other stanza is a dead letter. The handler that waits for the answer to
-    /// a request is told after the deadline of the request.
+    /// The entry is never sent: a message has failed, any other stanza becomes a dead letter. A handler that waits for the
+    /// response to a request is called after the deadline of the request.
     private func setAside(_ entry: OutboundQueue.Entry, _ reason: Reason, in step: Step) throws {
         try queue(step.database).remove(entry.id)
         if let message = entry.message ?? entry.groupchat { return try MessageWriter(step: step).fail(message, reason) }

@@ -3,7 +3,7 @@ import KalijStream
 import KalijTransport
 
 extension Reason {
-    /// No connection could be made.
+    /// The reason for a connection that could not be established.
     init(_ failure: ConnectFailure) {
         let code: Code =
             switch failure.kind {
@@ -19,7 +19,7 @@ extension Reason {
         self.init(code, failure.description)
     }
 
-    /// There is no session.
+    /// The reason for a session that could not be established.
     init(_ error: NegotiationError) {
         switch error {
         case .closed, .silent: self.init(.connectionLost, error.description)

@@ -1,56 +1,58 @@
 import KalijFeatures
 import KalijTransport
 
-/// When the next connection is tried, with which password, and whether the last session is to be resumed.
+/// Determines when the next connection is attempted, with which password, and whether the last session is to be resumed.
 struct ReconnectPolicy {
     private var backoff: Backoff
-    /// Consecutive connections that ended between `<resume/>` and its answer.
+    /// Consecutive connections that ended between `<resume/>` and its response.
     private var unansweredResumes = 0
     /// Consecutive sessions in which the server acknowledged nothing.
     private var silentSessions = 0
-    /// Consecutive connections without a session that were followed by another one at once.
+    /// Consecutive connections without a session that were followed by an immediate reconnection.
     private var hasty = 0
-    /// A login has fewer letters; a server that changes its features each time would be connected to for ever.
+    /// A login has fewer pipelined elements; without the limit, a server that changes its features each time would cause endless
+    /// reconnections.
     private static let mostHasty = 8
-    /// Consecutive connections that ended at a stanza that could not be handled.
+    /// Consecutive connections that ended because a stanza could not be handled.
     private var failedStanzas = 0
-    /// Whether the connection that ends now does so at a stanza, and the next is to come soon.
+    /// Whether the current connection ends because of a stanza, and the next one is due soon.
     private var isSoon = false
     /// Which of two passwords the next login uses.
     var choice = PasswordCandidate()
-    /// Of whoever has taken the resource: what tells ours apart from now on; nil while nobody has.
+    /// A suffix for this client's resource and tag, while another client uses the same resource; nil without a conflict.
     private(set) var otherResource: String?
-    /// How often a session was ended for another one with its resource.
+    /// How often a session was ended by another one with its resource.
     private var conflicts = 0
-    /// Whether the session has lasted long enough to trust the way to the server.
+    /// Whether the session has lasted long enough to trust the path to the server.
     private var isStable = false
 
     /// - Parameter longest: the longest delay, in seconds.
     init(longest: Double) { backoff = Backoff(base: 1, limit: longest) }
 
-    /// Whether the session counts as lost though no server has said so: some servers close the connection instead of refusing,
-    /// or resume a session whose stanzas they do not read any more.
+    /// Whether the session counts as lost although the server has not reported that: some servers close the connection instead of
+    /// refusing, or resume a session whose stanzas they no longer read.
     var givesUpSession: Bool { unansweredResumes >= 2 || silentSessions >= 3 }
 
     /// The session was given up.
     mutating func gaveUpSession() { (unansweredResumes, silentSessions) = (0, 0) }
 
-    /// There is a session.
+    /// A session was established.
     mutating func established() {
         (unansweredResumes, hasty) = (0, 0)
         choice.accepted()
     }
 
-    /// A letter has failed.
-    /// - Returns: whether the next connection is made at once.
+    /// A pipelined element has failed.
+    /// - Returns: whether to make the next connection at once.
     mutating func letterFailed() -> Bool {
         hasty += 1
-        // From here on a letter's failure counts as an unanswered <resume/>: without a session to resume, the login goes by steps.
+        // Beyond the limit the failure counts as an unanswered `<resume/>`: without a session to resume, the login negotiates
+        // step by step.
         if hasty > Self.mostHasty { unansweredResumes += 1 }
         return hasty <= Self.mostHasty
     }
 
-    /// The server has acknowledged something, or nothing new.
+    /// The server has responded with an acknowledgement, possibly of nothing new.
     mutating func acknowledged() { silentSessions = 0 }
 
     /// The connection ends because the server acknowledges nothing.
@@ -59,19 +61,20 @@ struct ReconnectPolicy {
     /// The session has lasted for a while.
     mutating func lasted() { isStable = true }
 
-    /// The server has ended the stream in place of an answer to `<resume/>`. Together with the connection's end the stream's end
-    /// counts twice: the session is not tried again.
+    /// The server has ended the stream in place of a response to `<resume/>`. The end of the connection counts as well, so that
+    /// the session is not resumed again.
     mutating func resumeCut() { unansweredResumes += 1 }
 
-    /// The connection ends at a stanza that could not be handled. The way to the server is not to blame, and the attempts at the stanza
-    /// count in its session alone: with long delays the server would forget the session before the last attempt.
+    /// The connection ends because a stanza could not be handled. The path to the server is not the cause, and the attempts at
+    /// the stanza are counted in its session only: with long delays the session would expire before the last attempt.
     mutating func stanzaFailed() {
         failedStanzas = isStable ? 1 : failedStanzas + 1
         isSoon = failedStanzas <= Attempts.last
     }
 
-    /// Another session has taken the place of ours: with the same resource we would take it back, for ever (RFC 6120 section 4.9.3.3). Once, that
-    /// was perhaps our own: a server reads the late `<resume/>` of a process that has ended.
+    /// Another session has replaced this one: with the same resource this client would replace it in turn, for ever (RFC 6120
+    /// section 4.9.3.3). The first time, the other session may have been this client's own: a server processes the late
+    /// `<resume/>` of a process that has ended.
     /// - Parameter random: from 0 up to but not including 1.
     mutating func resourceTaken(random: Double) {
         conflicts += 1
@@ -82,7 +85,7 @@ struct ReconnectPolicy {
     /// The stanza was set aside.
     mutating func stanzaSetAside() { failedStanzas = 0 }
 
-    /// A connection has ended; `isResumePending` if before the answer to `<resume/>`.
+    /// A connection has ended; `isResumePending` if before the response to `<resume/>`.
     mutating func ended(isResumePending: Bool) {
         if isResumePending { unansweredResumes += 1 }
         if isStable { backoff.reset() }
@@ -97,7 +100,7 @@ struct ReconnectPolicy {
         return 1 + random
     }
 
-    /// The network has changed: earlier failures say nothing of the new network.
+    /// The network has changed: earlier failures give no evidence about the new network.
     mutating func networkChanged() {
         backoff.reset()
         hasty = 0

@@ -1,33 +1,33 @@
 import KalijSteps
 
-/// The way to letting requests time out.
+/// Determines when requests time out.
 ///
-/// If the process did not run for a while, a deadline has passed long before the answer can be read. So when a deadline passes,
-/// the server is sent a stanza. Once the server has acknowledged the stanza, asked or unasked, everything has come that the
-/// server sent before. Requests that were over their deadline then have no answer on the way.
+/// If the process did not run for a while, a deadline may pass long before the response can be read. When a deadline passes, a
+/// stanza is therefore sent to the server. Once the server has acknowledged it, requested or not, everything that the server sent
+/// before was received. Requests that had passed their deadline at that time have no response in flight.
 struct RequestExpiry {
     enum Action: Equatable {
-        /// Queue a stanza for the server to acknowledge, and tell of its entry in the queue (``marked(by:at:)``).
+        /// Queue a stanza for the server to acknowledge, and report its entry in the queue (``marked(by:at:)``).
         case mark
-        /// Let requests time out if their deadline was before `until`.
+        /// Expire the requests whose deadline was before `until`.
         case expire(Requests.Expired, until: Int64)
     }
 
-    /// How the account is connected.
+    /// The state of the account's connection.
     enum Connection {
         case none, negotiating, unmanaged, managed
     }
 
-    /// The entry of the queue that is to be acknowledged, and when the entry was added.
+    /// The entry of the queue that is to be acknowledged, and when it was added.
     private var mark: (entry: Int64, time: Int64)?
 
-    /// A deadline has passed by `now`; nil if there is nothing to be done yet.
+    /// A deadline has passed by `now`; nil if no action is due yet.
     func deadlinePassed(_ connection: Connection, now: Int64) -> Action? {
         switch connection {
         case .none: .expire(.unsent, until: now)
-        case .negotiating: nil  // the beginning of the session looks again
+        case .negotiating: nil  // the start of the session checks again
         case .unmanaged: .expire(.all, until: now)
-        // Requests that come due meanwhile are looked for afterwards.
+        // Requests that become due in the meantime are checked afterwards.
         case .managed: mark == nil ? .mark : nil
         }
     }
@@ -35,14 +35,14 @@ struct RequestExpiry {
     /// The entry `entry` was queued.
     mutating func marked(by entry: Int64, at time: Int64) { mark = (entry, time) }
 
-    /// Something was acknowledged.
-    /// - Parameter isAcknowledged: whether an entry of the queue is.
+    /// An acknowledgement was received.
+    /// - Parameter isAcknowledged: whether an entry of the queue was acknowledged.
     mutating func acknowledged(_ isAcknowledged: (Int64) throws -> Bool) rethrows -> Action? {
         guard let mark, try isAcknowledged(mark.entry) else { return nil }
         self.mark = nil
         return .expire(.all, until: mark.time)
     }
 
-    /// The connection has ended: the next session looks again.
+    /// The connection has ended: the next session checks again.
     mutating func connectionEnded() { mark = nil }
 }

@@ -1,7 +1,7 @@
 import KalijFeatures
 import KalijSteps
 
-/// The work of an account that is due at a time: handlers, and reading the archive once more.
+/// The scheduled work of an account: due handlers, and another sync of the archive.
 final class ScheduledWork {
     private weak var driver: AccountDriver?
     private let context: DriverContext
@@ -9,7 +9,7 @@ final class ScheduledWork {
     private let deadlines = DeadlineTimer()
     private let timers = DeadlineTimer()
     private var expiry = RequestExpiry()
-    /// The account's files; nil in a process that moves none.
+    /// The account's transfers; nil in a process that transfers no files.
     let transfers: Transfers?
 
     init(_ driver: AccountDriver) {
@@ -18,13 +18,13 @@ final class ScheduledWork {
         transfers = FileTransferHost(driver).transfers
     }
 
-    /// Whether the database cannot be written.
+    /// Whether writes to the database are blocked.
     private var isBlocked: Bool { driver?.storage.isWaiting ?? true }
     private var isStopped: Bool { driver?.stage.isStopped ?? true }
 
     // MARK: Planning
 
-    /// Sets the timers from the database: at the beginning, and whenever somebody else has changed the database.
+    /// Sets the timers from the database: at the start, and whenever another component or process has changed it.
     func watch() {
         driver?.attempt {
             if let deadline = try steps.nextDeadline() { watch(deadline: deadline) }
@@ -42,7 +42,7 @@ final class ScheduledWork {
         if effects.archiveAgain { readArchiveLater() }
     }
 
-    /// When to look again for due work after the database could not be read or written.
+    /// When to check again for due work after the database could not be read or written.
     private var afterStorage: Int64 { context.runner.steadyNow + 1000 }
 
     private func watch(deadline: Int64) {
@@ -54,7 +54,7 @@ final class ScheduledWork {
         timers.set(time, now: context.runner.steadyNow, on: context.loop) { [weak self] in self?.timePassed() }
     }
 
-    /// The connection has ended: a mark made on the connection is void.
+    /// The connection has ended: a mark made on it is void.
     func connectionEnded() { expiry.connectionEnded() }
 
     func cancel() {
@@ -70,7 +70,7 @@ final class ScheduledWork {
         if !isBlocked { driver?.attempt { try driver?.stage.session?.flush() } }
     }
 
-    /// Does all due work, a step for each piece. The entries queued by the steps are still to be written.
+    /// Performs all due work, with one step for each item. The entries queued by the steps still have to be written.
     func doAll() {
         guard !isBlocked else { return watch(timer: afterStorage) }
         driver?.attempt {
@@ -102,7 +102,7 @@ final class ScheduledWork {
 
     private func mark() {
         driver?.attempt {
-            // A timer that slept its longest may fire before anything is due.
+            // A timer with the longest delay may fire before anything is due.
             guard let deadline = try steps.nextDeadline() else { return }
             let now = context.runner.steadyNow
             guard deadline <= now else { return watch(deadline: deadline) }
@@ -114,7 +114,7 @@ final class ScheduledWork {
         if isBlocked { watch(deadline: afterStorage) }
     }
 
-    /// Something was acknowledged, and the acknowledgement was handled.
+    /// An acknowledgement was received and handled.
     func acknowledged() {
         driver?.attempt {
             guard case .expire(let which, let time) = try expiry.acknowledged(steps.isAcknowledged) else { return }
@@ -126,7 +126,7 @@ final class ScheduledWork {
         driver?.attempt {
             while !isStopped, let effects = try steps.expire(which, until: time) { driver?.release(effects) }
             guard !isStopped else { return }
-            // Later deadlines only: requests left over from before `time` wait for a connection.
+            // Only later deadlines: requests that remain from before `time` wait for a connection.
             if let deadline = try steps.nextDeadline(after: time) { watch(deadline: deadline) }
             try driver?.stage.session?.flush()
         }
@@ -139,7 +139,7 @@ final class ScheduledWork {
         driver?.alarms.set(.archive, after: context.timing.archiveRetry) { [weak self] in self?.readArchive() }
     }
 
-    /// Reads the archive from the place of the last reading on.
+    /// Resumes the sync of the archive at its last position.
     func readArchive() {
         guard let driver, driver.stage.session != nil else { return }
         driver.attempt {

@@ -2,17 +2,17 @@ import KalijAddress
 import KalijSteps
 import KalijStream
 
-/// The way from an authenticated stream to a session: answers the negotiation's questions from the database.
+/// Establishes a session on an authenticated stream: supplies the negotiation with data from the database.
 struct SessionEstablishment {
     /// Actions are performed in the order of the list.
     enum Action {
         case negotiate(Negotiation.Event)
         case commit(Step.Effects)
-        /// There is a session under the address `jid`.
+        /// A session is established under the address `jid`.
         case online(StreamManagement?, jid: String, isResumed: Bool)
-        /// The session is lost, and its stream with it.
+        /// The session is lost, together with its stream.
         case connectAgain
-        /// The session that the logout wanted to end is not there.
+        /// The session that the logout was to end no longer exists.
         case giveUpLogout
         case fail(any Error)
     }
@@ -21,10 +21,10 @@ struct SessionEstablishment {
     private var logins: LoginSteps { LoginSteps(runner: steps.runner, account: steps.account) }
     private let withNewPassword: Bool
 
-    /// - Parameter withNewPassword: whether the login uses a new password of which the server has not told that it counts.
+    /// - Parameter withNewPassword: whether the login uses a new password that the server has not confirmed yet.
     init(_ steps: SessionSteps, withNewPassword: Bool) { (self.steps, self.withNewPassword) = (steps, withNewPassword) }
 
-    /// - Parameter isLeaving: whether a session is sought only to be ended.
+    /// - Parameter isLeaving: whether a session is established only to be ended.
     mutating func handle(
         _ action: Negotiation.Action, _ reconnecting: inout ReconnectPolicy, isLeaving: Bool
     ) throws -> [Action] {
@@ -49,21 +49,22 @@ struct SessionEstablishment {
             try logins.refused(token)
             return []
         case .unauthenticated, .enableFailed: return []
-        case .send, .startTLS, .restartParser: return []  // the line's
-        case .learned: return []  // the approach's
+        case .send, .startTLS, .restartParser: return []  // performed by the line
+        case .learned: return []  // performed by the planner
         }
     }
 
-    /// With the name of the directory's client the tag decides the resource. Never to be changed: Prosody 13 ends the session before
-    /// only for the same tag (XEP-0386 section 3.2).
+    /// With a user-agent id the tag determines the resource. The tag must never change: Prosody 13 ends the previous session only
+    /// for the same tag (XEP-0386 section 3.2).
     private static let tag = "kalij"
 
-    /// Resumes a session that can be resumed; else binds. After two resumptions without an answer a session counts as lost.
+    /// Resumes a session if possible; otherwise binds. After two resumptions without a response a session counts as lost.
     private func plan(_ reconnecting: inout ReconnectPolicy, isLeaving: Bool) throws -> [Action] {
-        // A process that was frozen meanwhile would take the session from the process that drives now.
+        // A process that was frozen in the meantime would take the session from the process that drives now.
         try steps.runner.checkFence()
         let session = try steps.load()
-        // A server ends the session before for the same resource, be the resource given by us or, by Bind 2, by the server.
+        // A server ends the previous session with the same resource, whether the client requested the resource or, with Bind 2,
+        // the server generated it.
         let resource = session.jid.flatMap { JID.received($0).resource } ?? steps.account.resource
         let other = reconnecting.otherResource
         let bind = SessionPlan.Bind(
@@ -71,14 +72,14 @@ struct SessionEstablishment {
             carbons: true)
         let isLost = reconnecting.givesUpSession || session.unread.isLost(at: steps.runner.steadyNow)
         guard let id = session.resumeID, !isLost else {
-            // Only a session that can be resumed is there to be ended.
+            // Only a session that can be resumed can still be ended.
             if isLeaving { return [.giveUpLogout] }
             var actions: [Action] = []
             if session.resumeID != nil {
                 reconnecting.gaveUpSession()
                 actions.append(.commit(try steps.resumeFailed(nil)))
             }
-            // The counts of tokens are not to be used again after a power failure.
+            // The counters of tokens must not be reused after a power failure.
             try steps.runner.raiseBarrier()
             return actions + [.negotiate(.planned(SessionPlan(bind: isLeaving ? nil : bind)))]
         }
@@ -94,7 +95,8 @@ struct SessionEstablishment {
             let management = StreamManagement(handled: session.handled, acknowledged: count)
             return [.commit(effects), .online(management, jid: session.jid ?? "", isResumed: true)]
         } catch let error as SessionError {
-            // The server resumed a session that is not ours: give up the session, so that the next connection binds anew.
+            // The server resumed a session other than the stored one: the session is discarded, so that the next connection binds
+            // a new one.
             return [.commit(try steps.resumeFailed(nil, isMisfit: true)), .fail(error)]
         }
     }

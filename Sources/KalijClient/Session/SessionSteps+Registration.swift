@@ -4,13 +4,13 @@ import KalijStream
 
 /// Steps that settle changes of the account at its server.
 extension SessionSteps {
-    /// What the account can log in with.
+    /// The credentials with which the account can log in.
     func logins() throws -> AccountTable.Logins {
         try AccountTable(runner.database).logins(of: account.id) ?? AccountTable.Logins(stored: account.credentials)
     }
 
     /// The server has accepted a login.
-    /// - Returns: nil if nothing has to be noted: most often the stored keys are the keys of the login.
+    /// - Returns: nil if nothing has to be recorded: in most cases the stored keys are those of the login.
     func loggedIn(withNewPassword isNew: Bool, _ login: SuccessfulAuthentication) throws -> Step.Effects? {
         let logins = try logins()
         let newKeys = if case .password = logins.stored { login.keys } else { isNew ? login.keys : nil }
@@ -29,8 +29,8 @@ extension SessionSteps {
         }
     }
 
-    /// The server refuses the login of an account that the server was asked to remove. The server has most likely removed the account;
-    /// the messages stay, because nobody has said so.
+    /// The server has refused the login of an account whose removal was requested. The server has most likely removed the
+    /// account; the messages are kept, because the removal was not confirmed.
     func unregistered() throws {
         _ = try runner.run("unregistered", for: account) { step in
             guard try !Requests(step: step).isUnsent(UnregisterResponse.name) else { return }

@@ -6,9 +6,9 @@ import KalijXML
 
 import FoundationEssentials
 
-/// The steps that call handlers because of the time, or tell handlers that nothing will come.
+/// The steps that call handlers at a time, or report to handlers that no response will be received.
 extension SessionSteps {
-    /// Calls one handler whose request is over its deadline at `time`; nil if there is none.
+    /// Calls one handler whose request has passed its deadline at `time`; nil if there is none.
     func expire(_ which: Requests.Expired, until time: Int64) throws -> Step.Effects? {
         var found = false
         let effects = try runner.run("timeout", for: account) { step in
@@ -17,7 +17,7 @@ extension SessionSteps {
         return found ? effects : nil
     }
 
-    /// Queues a stanza for the server to acknowledge. Nobody waits for the answer.
+    /// Queues a stanza for the server to acknowledge. Its response has no handler.
     /// - Returns: the effects, and the stanza's entry in the queue.
     func mark() throws -> (Step.Effects, marker: Int64) {
         var marker: Int64 = 0
@@ -30,12 +30,12 @@ extension SessionSteps {
         return (effects, marker)
     }
 
-    /// Whether the entry `id` of the queue is there no longer.
+    /// Whether the entry `id` was removed from the queue.
     func isAcknowledged(_ id: Int64) throws -> Bool {
         try !OutboundQueue(database: runner.database, account: account.id).contains(id)
     }
 
-    /// Handles one due timer or promise: a promise is over its deadline, or was settled elsewhere; nil if there is none.
+    /// Handles one due timer or promise, which has passed its deadline or was settled elsewhere; nil if there is none.
     func due() throws -> Step.Effects? {
         var found = false
         let effects = try runner.run("timer", for: account) { step in
@@ -46,12 +46,12 @@ extension SessionSteps {
         return found ? effects : nil
     }
 
-    /// When the next request is over its deadline, leaving out deadlines up to `time`; nil if there is none.
+    /// The next deadline of a request, excluding deadlines up to `time`; nil if there is none.
     func nextDeadline(after time: Int64 = .min) throws -> Int64? {
         try Requests.nextDeadline(after: time, of: account.id, in: runner.database)
     }
 
-    /// When the next timer is due, or the next promise over its deadline; nil without either.
+    /// The next time of a timer, or deadline of a promise; nil without either.
     func nextTimer() throws -> Int64? {
         let timer = try Timers.next(of: account.id, in: runner.database)
         let promise = try Promises.nextDeadline(of: account.id, in: runner.database)

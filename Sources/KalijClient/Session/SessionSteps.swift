@@ -15,7 +15,7 @@ struct SessionSteps {
     /// The stored session.
     func load() throws -> SessionRow { try SessionRow.load(account.id, from: runner.database) }
 
-    /// The features of the stream: how many bytes of a stanza the server takes, and the offers.
+    /// Records the stream features: the maximum size of a stanza in bytes, and the offers.
     func note(_ features: StreamFeatures) throws {
         let (bytes, offers) = (features.largestStanza.map(Int64.init), features.offers)
         guard
@@ -28,11 +28,11 @@ struct SessionSteps {
         }
     }
 
-    /// The server has resumed the session and handled our stanzas up to `count` (XEP-0198 section 5).
+    /// The server has resumed the session and handled the client's stanzas up to `count` (XEP-0198 section 5).
     ///
-    /// Stanzas that have left and are not in the count are looked for in the archive before being sent again: the count may be
-    /// the count of an heir to the session that did not see everything (measured: while busy, ejabberd 23.01 gives a session to
-    /// each of several connections that ask for it).
+    /// Stanzas that were sent and are not in the count are looked up in the archive before they are sent again: the count may
+    /// belong to a process of the server that took over the session without seeing every stanza (measured: while busy, ejabberd
+    /// 23.01 assigns a session to each of several connections that request it).
     /// - Throws: `SessionError.impossibleCount` if fewer stanzas were sent.
     func resumed(_ count: HandledCount) throws -> Step.Effects {
         try runner.run("resumed", for: account) { step in
@@ -48,7 +48,7 @@ struct SessionSteps {
         }
     }
 
-    /// The session is lost; `count` is the server's count of handled stanzas, nil if the server does not say.
+    /// The session is lost; `count` is the server's count of handled stanzas, nil if the server does not report it.
     /// - Parameter isMisfit: whether the server has counted more stanzas than were sent.
     func resumeFailed(_ count: HandledCount?, isMisfit: Bool = false) throws -> Step.Effects {
         try runner.run("resume failed", for: account) { step in
@@ -61,9 +61,9 @@ struct SessionSteps {
         }
     }
 
-    /// A new session begins under the address `jid`. Messages of the session before are looked for in the archive, and sent again
-    /// if not found. Where no archive can tell, a message stays `sent` and is reported.
-    /// - Parameter carbons: whether the server copies already what other clients send and get (XEP-0386 section 3.3).
+    /// A new session starts under the address `jid`. Messages of the previous session are looked up in the archive, and sent
+    /// again if not found. Without an archive to query, a message remains `sent` and is reported.
+    /// - Parameter carbons: whether the server has enabled carbons (XEP-0386 section 3.3).
     func bound(_ jid: JID, carbons: Bool = false) throws -> Step.Effects {
         try runner.run("bound", for: account) { step in
             for observer in step.hooks.sessionObservers { try observer.didLoseSession(in: step) }
@@ -71,13 +71,13 @@ struct SessionSteps {
             try forgetSession(step)
             try SessionRow.begin(jid, of: account.id, in: step.database)
             if carbons { try SessionRow.set(carbons: true, of: account.id, in: step.database) }
-            // Last: stanzas sent by the handlers belong to the new session.
+            // This is last: stanzas sent by the handlers belong to the new session.
             try Requests(step: step).sessionLost()
         }
     }
 
-    /// The new session has begun. With a `resumeID` the session is under stream management and can be resumed. Without stream
-    /// management the queue leaves without being kept.
+    /// The new session is established. With a `resumeID` it is under stream management and can be resumed. Without stream
+    /// management the entries of the queue are removed once they are sent.
     func established(resumeID: String?) throws -> Step.Effects {
         try runner.run("established", for: account) { step in
             try SessionRow.set(resumeID: resumeID, of: account.id, in: step.database)
@@ -87,23 +87,23 @@ struct SessionSteps {
         }
     }
 
-    /// How long a transaction may be open before the last step in it begins, in nanoseconds.
+    /// How long a transaction may be open before the last step in it starts, in nanoseconds.
     private static let longest: Int64 = 5_000_000
 
-    /// Handles stanzas that arrived together, for as long as others may be kept from writing.
+    /// Handles stanzas that were received together, for as long as other writers may be blocked.
     /// - Returns: the effects of each step, all committed.
     func handle(_ batch: inout Batch) throws -> [Step.Effects] {
         try runner.run("stanza", for: account, each: &batch, within: Self.longest, Dispatcher.handle)
     }
 
-    /// One inbound stanza; `count` is the handled count including the stanza, nil without stream management.
+    /// Handles one inbound stanza; `count` is the handled count including the stanza, nil without stream management.
     func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects {
         try runner.run("stanza", for: account) { step in
             try Dispatcher.handle(InboundBatch(stanzas: [stanza], count: count), in: step)
         }
     }
 
-    /// A result of an archive that could not be handled before: it is handled, and its failures are forgotten.
+    /// Handles an archive result that could not be handled before, and removes the record of its failures.
     func handle(_ stanza: Element, count: HandledCount?, failedBefore name: String) throws -> Step.Effects {
         try runner.run("stanza", for: account) { step in
             try Dispatcher.handle(InboundBatch(stanzas: [stanza], count: count), in: step)
@@ -111,7 +111,7 @@ struct SessionSteps {
         }
     }
 
-    /// A stanza that is set aside unprocessed, and counts as handled.
+    /// Stores a stanza that is set aside unprocessed, and counts it as handled.
     func quarantine(_ stanza: QuarantinedStanza, count: HandledCount?) throws -> Step.Effects {
         try runner.run("quarantine", for: account) { step in
             try step.count(count)
@@ -119,7 +119,7 @@ struct SessionSteps {
         }
     }
 
-    /// Reads the archive from the place of the last reading on.
+    /// Resumes the sync of the archive at its last position.
     func readArchive() throws -> Step.Effects {
         try runner.run("archive", for: account) { step in
             guard try SessionRow.load(account.id, from: step.database).archive else { return }
@@ -127,7 +127,7 @@ struct SessionSteps {
         }
     }
 
-    /// The server acknowledges up to `count`.
+    /// The server has acknowledged the stanzas up to `count`.
     func acknowledged(_ count: HandledCount) throws -> Step.Effects {
         try runner.run("acknowledged", for: account) { step in
             guard try settle(to: count, isRead: true, in: step) else {
@@ -136,11 +136,11 @@ struct SessionSteps {
         }
     }
 
-    /// Whether the server has counted stanzas that this database does not know: the database is an old copy.
+    /// Whether the server has counted stanzas that this database has not sent: the database is an old copy.
     private func isOfAnother(_ count: HandledCount, in step: Step) throws -> Bool {
         let acknowledged = try SessionRow.load(account.id, from: step.database).acknowledged
         let newly = count.distance(from: acknowledged)
-        // A count below is another mistake.
+        // A lower count is a different error.
         return try newly < UInt32.max / 2 && queue(in: step).hasNeverLeft(among: Int(newly))
     }
 
@@ -171,9 +171,9 @@ struct SessionSteps {
     }
 }
 
-/// Why a session cannot go on.
+/// Why a session cannot continue.
 enum SessionError: Error, CustomStringConvertible {
-    /// The server's count is above the number of stanzas sent (XEP-0198 section 4).
+    /// The server's count exceeds the number of stanzas sent (XEP-0198 section 4).
     case impossibleCount(UInt32)
 
     var description: String {

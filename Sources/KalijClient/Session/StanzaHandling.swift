@@ -3,8 +3,8 @@ import KalijSteps
 import KalijStream
 import KalijXML
 
-/// Handles the stanzas of a session that are handled by themselves: an attempt that counts comes before the step, and a stanza whose
-/// attempts are used up is set aside.
+/// Handles individual stanzas of a session: an attempt that counts is committed before the step, and a stanza whose attempts are
+/// exhausted is set aside.
 final class StanzaHandling {
     private weak var driver: AccountDriver?
     private let steps: SessionSteps
@@ -15,7 +15,8 @@ final class StanzaHandling {
         attempts = Attempts(runner: driver.context.runner, account: driver.account)
     }
 
-    /// Whether the stanza is a result of an archive that could not be handled before, or its message: it shares no transaction.
+    /// Whether the stanza is an archive result that could not be handled before, or its message: it requires a transaction of its
+    /// own.
     func isAlone(_ stanza: Element) -> Bool {
         guard let redelivery = driver?.redelivery, redelivery.hasFailedResults else { return false }
         let name =
@@ -24,7 +25,7 @@ final class StanzaHandling {
         return name.map(redelivery.hasFailed) ?? false
     }
 
-    /// - Parameter count: what the handled count becomes; nil without stream management.
+    /// - Parameter count: the handled count after the stanza; nil without stream management.
     func handle(_ stanza: Element, _ count: HandledCount?) throws -> Step.Effects {
         guard let driver else { return Step.Effects() }
         if let result = ArchiveResults.name(of: stanza, for: steps.account) { return try handle(stanza, count, result) }
@@ -33,7 +34,7 @@ final class StanzaHandling {
         {
             return try setAside(stanza, count, after: Attempts.last)
         }
-        // Without stream management nothing comes again.
+        // Without stream management no stanza is redelivered.
         guard let count else { return try steps.handle(stanza, count: nil) }
         if driver.redelivery.handle(count) == .begin {
             driver.redelivery.begun(count, attempt: try attempts.begin(count))
@@ -44,11 +45,11 @@ final class StanzaHandling {
         return try setAside(stanza, count, after: number)
     }
 
-    /// The result of an archive; `name` is its name in ``FailedResults``.
+    /// Handles an archive result; `name` is its name in ``FailedResults``.
     private func handle(_ stanza: Element, _ count: HandledCount?, _ name: String) throws -> Step.Effects {
         guard let driver else { return Step.Effects() }
         do {
-            // After a resumption the server sends results of the former question again: nobody has a turn with these.
+            // After a resumption the server redelivers results of an earlier query, which no handler processes.
             guard driver.redelivery.hasFailed(name),
                 try ArchiveResults.isAwaited(stanza, for: steps.account, in: steps.runner.database)
             else {
@@ -59,7 +60,7 @@ final class StanzaHandling {
             driver.redelivery.handled(name)
             return effects
         } catch {
-            // The machine is not to blame.
+            // Errors of the machine are not counted.
             if case .careful = ErrorDisposition(of: error) {
                 driver.redelivery.failed(name, times: try attempts.failed(name))
             }

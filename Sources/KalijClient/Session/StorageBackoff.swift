@@ -1,11 +1,11 @@
 import KalijTransport
 
-/// Whether the database can be written, and if not, the time of the next attempt.
+/// Tracks whether the database can be written, and if not, the time of the next attempt.
 struct StorageBackoff {
     private var backoff: Backoff
-    /// Whether the application was told that the database cannot be written.
+    /// Whether an event has reported to the application that the database cannot be written.
     private var isTold = false
-    /// Whether nothing is handled until the next attempt.
+    /// Whether handling is suspended until the next attempt.
     private(set) var isWaiting = false
 
     /// - Parameter longest: the longest delay, in seconds.
@@ -19,10 +19,10 @@ struct StorageBackoff {
         return backoff.next(random: random)
     }
 
-    /// The next attempt is due, or there is nothing left to attempt: the connection has ended.
+    /// The next attempt is due, or there is nothing left to attempt, because the connection has ended.
     mutating func goOn() { isWaiting = false }
 
-    /// A session's work came to its end.
+    /// The work of a session has succeeded.
     /// - Returns: whether the database could not be written before.
     mutating func worked() -> Bool {
         guard isTold, !isWaiting else { return false }

@@ -2,18 +2,18 @@ import KalijStream
 import KalijTransport
 import KalijXML
 
-/// The end of a stream: nothing of what comes is of interest but the server's own end (RFC 6120 section 4.4).
+/// Closes a stream: everything received is discarded, except the server's closing stream tag (RFC 6120 section 4.4).
 ///
-/// ejabberd handles a closed connection before the stream's end that came with the close, and then keeps the session for its
-/// resumption. So the connection stays until the server has answered.
+/// ejabberd handles a closed connection before the closing stream tag that was received with it, and then keeps the session for
+/// resumption. The connection therefore remains open until the server has responded.
 final class StreamCloser {
     private var parser: StreamParser
     private var finished: ((Bool) -> Void)?
     private var deadline: Timer?
 
     /// - Parameters:
-    ///   - seconds: the longest time for the answer.
-    ///   - finished: called once, with whether the server has answered.
+    ///   - seconds: the timeout for the response.
+    ///   - finished: called once, with whether the server has responded.
     init(
         _ parser: StreamParser, on loop: any Scheduler, within seconds: Double, _ finished: @escaping (Bool) -> Void
     ) {

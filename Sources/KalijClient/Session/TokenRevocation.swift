@@ -2,8 +2,8 @@ import KalijSteps
 import KalijStream
 import KalijTransport
 
-/// Ends the life of an account's token at the server, by one more login (XEP-0484 section 3.6): an old copy of the database then lets
-/// nobody in by the token.
+/// Invalidates an account's token at the server with one more login (XEP-0484 section 3.6), so that an old copy of the database
+/// cannot be used to log in with it.
 final class TokenRevocation {
     private let line: Line
     private let known: (Endpoint) -> KnownServer
@@ -22,13 +22,13 @@ final class TokenRevocation {
     }
 
     /// - Parameters:
-    ///   - seconds: the longest time for the login.
-    ///   - finished: called from the loop at the end, whatever the server says.
+    ///   - seconds: the timeout for the login.
+    ///   - finished: called on the loop at the end, whatever the outcome.
     func run(
         _ account: Account, _ approach: ConnectionPlan, _ context: DriverContext, within seconds: Double,
         _ finished: @escaping () -> Void
     ) {
-        // Keeps this object until the end.
+        // Keeps this object alive until the end.
         self.finished = {
             withExtendedLifetime(self) {}
             finished()
@@ -61,7 +61,7 @@ final class TokenRevocation {
         try line.negotiate(event) { action in
             switch action {
             case .plan: try negotiate(.planned(SessionPlan()))
-            // Without the token there is nothing to end.
+            // Without the token there is nothing to invalidate.
             case .authenticated, .tokenRefused: end()
             default: break
             }

@@ -6,7 +6,7 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-/// An account whose steps a test runs by hand: the stream, the network and the loop are missing, everything else is the engine's.
+/// An account whose steps a test runs manually: the stream, the network and the loop are absent, everything else is the engine's.
 package final class ManualDriver {
     package let directory: AccountDirectory
     package let account: Account
@@ -15,13 +15,13 @@ package final class ManualDriver {
     let fence: Fence
     let steps: SessionSteps
     private var writer = OutboundWriter()
-    /// How many stanzas the server has got in the session.
+    /// How many stanzas the server has received in the session.
     private var received: HandledCount
 
-    /// Takes the right to drive `directory`, as an engine does, and stores the account `jid` there if there is none.
+    /// Acquires the right to drive `directory`, as an engine does, and stores the account `jid` there if there is none.
     /// - Parameters:
-    ///   - applications: the features of the application, whose tables are made.
-    ///   - received: how many stanzas an earlier process has brought to the server in the session.
+    ///   - applications: the features of the application, whose tables are created.
+    ///   - received: how many stanzas of an earlier process the server has received in the session.
     package init(
         _ directory: AccountDirectory, as jid: JID, resource: String, applications: [any Feature.Type],
         notifies: Bool = false, clock: Clock, received: HandledCount = .zero
@@ -45,20 +45,20 @@ package final class ManualDriver {
         steps = SessionSteps(runner: runner, account: account)
     }
 
-    /// A new session begins.
+    /// Starts a new session.
     package func bind() throws -> [EngineEvent] {
         (writer, received) = (OutboundWriter(), .zero)
         let address = try JID(account.jid.description + "/" + account.resource)
         return try steps.bound(address).events + steps.established(resumeID: "test").events
     }
 
-    /// The session of the process before goes on.
+    /// Resumes the session of the previous process.
     package func resume() throws -> [EngineEvent] { try steps.resumed(received).events }
 
     /// The server's count of the session, for the next process.
     package var count: HandledCount { received }
 
-    /// A stanza arrives.
+    /// Handles an inbound stanza.
     package func receive(_ stanza: Element) throws -> [EngineEvent] {
         try steps.handle(stanza, count: try steps.load().handled.advanced()).events
     }
@@ -76,7 +76,7 @@ package final class ManualDriver {
         return events
     }
 
-    /// Stanzas leave, and the server has got them.
+    /// Sends the queued stanzas, which the server receives.
     package func leave() throws -> (stanzas: [Element], events: [EngineEvent]) {
         var (stanzas, events): ([Element], [EngineEvent]) = ([], [])
         while true {
@@ -94,7 +94,7 @@ package final class ManualDriver {
         }
     }
 
-    /// The server acknowledges all that has left.
+    /// The server acknowledges everything that was sent.
     package func acknowledge() throws -> [EngineEvent] {
         guard writer.outstanding > 0 else { return [] }
         let events = try steps.acknowledged(received).events
@@ -102,7 +102,7 @@ package final class ManualDriver {
         return events
     }
 
-    /// On a stream the namespace is the stream's.
+    /// Adds the namespace, which the stream element declares otherwise.
     private static func inClient(_ stanza: [UInt8]) -> [UInt8] {
         guard let end = stanza.firstIndex(where: { [0x20, 0x2F, 0x3E].contains($0) }) else { return stanza }
         return stanza[..<end] + Array(" xmlns='jabber:client'".utf8) + stanza[end...]

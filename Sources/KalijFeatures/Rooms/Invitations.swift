@@ -22,7 +22,8 @@ struct Invitations {
         guard message.type != "groupchat" else { return false }
         if invitation(in: message) != nil { return true }
         // Another client of the account has requested the room to invite.
-        return message.direction == .outgoing && message.element.child("x", RoomCoordinator.user)?.child("invite") != nil
+        return message.direction == .outgoing
+            && message.element.child("x", RoomCoordinator.user)?.child("invite") != nil
     }
 
     /// Handles a message, stored for the first time, that may be an invitation.

@@ -272,7 +272,9 @@ struct RoomMessageClassifier {
         }
         guard isSentBack else {
             // The room no longer exists, and no presence has reported that.
-            if [.itemNotFound, .gone].contains(error.condition) { try RoomCoordinator(step: step).handle(.notAcceptable, &room) }
+            if [.itemNotFound, .gone].contains(error.condition) {
+                try RoomCoordinator(step: step).handle(.notAcceptable, &room)
+            }
             return false
         }
         try RoomOutbox(step: step, room: room).sentBack()

@@ -4,9 +4,9 @@ import KalijPush
 import KalijText
 import KalijTransport
 
-/// Serves `/` (the operator's page), `/metrics`, `/healthz` and `/readyz`; libmicrohttpd does the HTTP, on our loop.
+/// Serves `/` (the operator's page), `/metrics`, `/healthz` and `/readyz`; libmicrohttpd implements HTTP, on the server's loop.
 final class MonitoringServer {
-    /// Why nothing can be served.
+    /// Why the pages cannot be served.
     struct Problem: Error, CustomStringConvertible {
         let description: String
     }
@@ -21,8 +21,8 @@ final class MonitoringServer {
     private let settings: HTTPSettings
     /// The connections, oldest first.
     private var connections: [OpaquePointer] = []
-    /// Beyond this many connections the server closes the oldest, so that idle connections lock nobody out. Below libmicrohttpd's limit, at
-    /// which it accepts no more.
+    /// The maximum number of connections: beyond it the server closes the oldest, so that idle connections exclude no client.
+    /// Below libmicrohttpd's limit, at which it accepts no more.
     private static let most = 48
     // traps: never, the program holds both to its end
     private unowned let server: PushServer
@@ -30,7 +30,7 @@ final class MonitoringServer {
     private var watch: Watch?
     private var timer: Timer?
 
-    /// Listens.
+    /// Starts to listen.
     /// - Throws: ``Problem``, or `SystemError`.
     init(loop: EventLoop, settings: HTTPSettings, server: PushServer) throws {
         self.loop = loop
@@ -44,10 +44,10 @@ final class MonitoringServer {
         daemon = withUnsafeBytes(of: &address) { bytes in
             kalij_mhd_start(
                 bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), Self.answer, Self.changed,
-                Unmanaged.passUnretained(self).toOpaque())  // lives: the daemon is stopped in our deinit
+                Unmanaged.passUnretained(self).toOpaque())  // lives: the daemon is stopped in `deinit`
         }
         guard let daemon else {
-            // The library says nothing itself; what the system said last is the reason.
+            // The library reports no reason itself; errno holds that of the last system call.
             let reason = errno == 0 ? "" : ": \(String(cString: strerror(errno)))"
             throw Problem(description: "http: cannot listen on \(settings.address) port \(settings.port)\(reason)")
         }
@@ -67,8 +67,8 @@ final class MonitoringServer {
     private func run() {
         guard let daemon else { return }
         MHD_run(daemon)
-        // With its limit of connections reached, libmicrohttpd stops listening, and begins again only in the run after
-        // a connection's end: nothing else would cause that run.
+        // At its connection limit, libmicrohttpd stops listening, and resumes only in the run after the end of a connection,
+        // which nothing else would trigger.
         MHD_run(daemon)
         timer?.cancel()
         var wait: UInt64 = 0
@@ -80,7 +80,7 @@ final class MonitoringServer {
         var storage = sockaddr_storage()
         var four = sockaddr_in()
         var six = sockaddr_in6()
-        // sockaddr_storage is made to hold either.
+        // sockaddr_storage can hold either.
         if inet_pton(AF_INET, settings.address, &four.sin_addr) == 1 {
             four.sin_family = sa_family_t(AF_INET)
             four.sin_port = settings.port.bigEndian
@@ -100,13 +100,13 @@ final class MonitoringServer {
     private func began(_ connection: OpaquePointer) {
         connections.append(connection)
         guard connections.count > Self.most else { return }
-        // libmicrohttpd closes the connection once it reads its end.
+        // libmicrohttpd closes the connection once it reads the end of the input.
         shutdown(kalij_mhd_socket(connections.removeFirst()), Int32(SHUT_RDWR))
     }
 
     private static let changed: MHD_NotifyConnectionCallback = { user, connection, _, event in
         guard let user, let connection else { return }
-        // Given in init; the daemon is stopped before we go.
+        // Passed in `init`; the daemon is stopped before the server is released.
         let server = Unmanaged<MonitoringServer>.fromOpaque(user).takeUnretainedValue()
         if kalij_mhd_began(event) != 0 {
             server.began(connection)
@@ -127,7 +127,7 @@ final class MonitoringServer {
         case "/healthz": return Page(type: "text/plain; charset=utf-8", body: Array("alive\n".utf8))
         case "/readyz":
             let problems = server.problems
-            // A provider's words are somebody else's.
+            // The text of a provider is untrusted.
             let lines = problems.lines.isEmpty ? ["ready"] : problems.lines.map { PrintedText(field: $0).description }
             let text = lines.joined(separator: "\n") + "\n"
             return Page(
@@ -138,7 +138,7 @@ final class MonitoringServer {
 
     private static let answer: MHD_AccessHandlerCallback = { user, connection, url, method, _, _, _, _ in
         guard let user, let url, let method else { return .NO }
-        // Given in init; the daemon is stopped before we go.
+        // Passed in `init`; the daemon is stopped before the server is released.
         let server = Unmanaged<MonitoringServer>.fromOpaque(user).takeUnretainedValue()
         let isRead = ["GET", "HEAD"].contains(String(cString: method))
         let host = kalij_mhd_host(connection).map { String(cString: $0) }

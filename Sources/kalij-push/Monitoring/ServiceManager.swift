@@ -17,7 +17,7 @@ enum ServiceManager {
         let size = socklen_t(MemoryLayout<sa_family_t>.size + path.count)
         let bytes = Array(state.utf8)
         _ = withUnsafePointer(to: &address) { pointer in
-            // The C interface wants the generic form of a sockaddr_un; the size goes along.
+            // The C function requires a pointer to the generic sockaddr; the size is passed with it.
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, size)
             }

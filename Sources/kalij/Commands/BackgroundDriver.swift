@@ -5,19 +5,19 @@ import KalijRoles
 import KalijTransport
 import Synchronization
 
-/// Drives on a thread of its own, as long as no other process does, while another thread waits for input.
+/// Drives on a thread of its own while no other process does, and another thread waits for input.
 final class BackgroundDriver: Sendable {
-    /// What the waiting thread is told.
+    /// The state as seen by the waiting thread.
     struct State {
         /// Whether another process drives.
         var isHandedOver = false
-        /// Whether the thread waits for the next try.
+        /// Whether the thread waits for the next attempt.
         var isPausing = false
         /// Whether the thread has ended.
         var isOver = false
         /// How often the state of a message has changed.
         var changes = 0
-        /// Why this process is not online, if that is known.
+        /// Why this process is not online, if the reason has been determined.
         var failure: Failure?
     }
 
@@ -31,7 +31,7 @@ final class BackgroundDriver: Sendable {
     /// Readable after a change of the state.
     let descriptor: Int32
 
-    /// Seconds until the next try, for example on a full disk.
+    /// Seconds until the next attempt, for example on a full disk.
     private static let pause: UInt32 = 5
 
     init() throws {
@@ -41,7 +41,7 @@ final class BackgroundDriver: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The present state; ``descriptor`` is readable again after the next change.
+    /// The current state; ``descriptor`` becomes readable again after the next change.
     var state: State {
         var count: UInt64 = 0
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
@@ -55,7 +55,7 @@ final class BackgroundDriver: Sendable {
         }
     }
 
-    /// Has the engine let go in order; ``State/isOver`` says when the thread has.
+    /// Stops the engine in an orderly manner; ``State/isOver`` indicates that the thread has ended.
     func end() {
         let stop = contents.withLock { contents in
             contents.isToEnd = true
@@ -64,7 +64,7 @@ final class BackgroundDriver: Sendable {
         stop?()
     }
 
-    /// Ends, and waits until everything is let go. While another process drives, there is nothing to let go.
+    /// Ends the thread, and waits until it has released the fence. While another process drives, there is nothing to release.
     func letGo(within seconds: Double) {
         end()
         let deadline = Clock.system.monotonic() + Int64(seconds * 1e9)  // fits: less than a minute
@@ -101,7 +101,7 @@ final class BackgroundDriver: Sendable {
                 began: { [self] in begin($0) })
             change { $0.stop = nil }
             switch outcome {
-            // Asked to let another process drive, so the other process goes first.
+            // A process with precedence requested the fence, so it drives first.
             case .driven where !isToEnd && !isAnotherComing(shared.directory): pause()
             case .driven: break
             case .handedOver: listen(shared.directory)
@@ -115,7 +115,7 @@ final class BackgroundDriver: Sendable {
 
     private func isAnotherComing(_ directory: AccountDirectory) -> Bool {
         for _ in 0..<50 where !isToEnd {
-            usleep(20_000)  // a bell cannot be waited for before the other process has hung the bell up
+            usleep(20_000)  // no subscription is possible before the other process listens
             if Doorbell.bell(directory: directory.path) != nil { return true }
         }
         return false
@@ -129,7 +129,7 @@ final class BackgroundDriver: Sendable {
 
     private func begin(_ engine: Engine) {
         let waker = engine.loop.waker
-        // Used by the loop's thread alone: the waker brings the call there.
+        // Accessed on the loop's thread only: the waker forwards the call there.
         nonisolated(unsafe) weak let engine = engine
         let stop: @Sendable () -> Void = { waker.enqueue { engine?.stop() } }
         change { contents in
@@ -140,7 +140,7 @@ final class BackgroundDriver: Sendable {
         if isToEnd { stop() }
     }
 
-    /// Returns once nobody drives.
+    /// Waits for the driver; returns once no process drives.
     private func listen(_ directory: AccountDirectory) {
         guard let subscription = Doorbell.subscription(directory: directory.path) else {
             usleep(20_000)  // the driver is just starting or just ending

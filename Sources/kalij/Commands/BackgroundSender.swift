@@ -3,20 +3,20 @@ import KalijClient
 import KalijRoles
 import KalijTransport
 
-/// Goes on as the `background` role, if no other process drives.
+/// Sends with the `background` role, if no other process drives.
 enum BackgroundSender {
     static let budget = 30.0
 
     /// The result.
     enum Outcome {
-        /// This process was online, or has tried to connect.
+        /// This process was online, or has attempted to connect.
         case driven
-        /// Another process drives, and was told.
+        /// Another process drives, and was signalled.
         case handedOver
         case failed(Failure)
     }
 
-    /// Sends queued stanzas, and reports errors on standard error: the stanzas stay accepted.
+    /// Sends queued stanzas, and reports errors on standard error: the stanzas remain accepted.
     static func sendWhatIsQueued(_ shared: SharedOptions) {
         let progress = Progress(of: nil, endsUnreached: true)
         if case .failed(let failure) = send(shared, progress) {
@@ -29,10 +29,10 @@ enum BackgroundSender {
     /// Sends queued stanzas.
     /// - Parameters:
     ///   - budget: how many seconds this process drives at most; nil: as long as there is work.
-    ///   - mayEnd: whether nothing besides sending is awaited any more.
+    ///   - mayEnd: whether nothing besides sending is pending.
     ///   - signals: signals that interrupt `progress`.
-    ///   - told: gets each event after `progress`.
-    ///   - began: gets each engine before the engine runs.
+    ///   - told: receives each event, after `progress`.
+    ///   - began: receives each engine before its run.
     static func send(
         _ shared: SharedOptions, _ progress: Progress, within budget: Double? = budget,
         signals: [Int32] = [SIGTERM, SIGINT], mayEnd: @escaping () throws -> Bool = { true },
@@ -57,12 +57,12 @@ enum BackgroundSender {
                         try engine.loop.watchSignals(signals) { [weak progress] _ in progress?.interrupt() }
                     })
                 guard ending == .handedOver else { return .driven }
-                // Another process drives. That process may have looked before our commit and listen only since: ring
-                // again.
+                // Another process drives. It may have checked for work before this process's commit, and listened only
+                // afterwards: signal it again.
                 if Doorbell.bell(directory: shared.directory.path) != nil { return .handedOver }
                 usleep(20_000)  // the other process is just starting or just ending
             } catch FenceError.held {
-                usleep(20_000)  // somebody brings the tables up to date
+                usleep(20_000)  // another process migrates the tables
             } catch {
                 return .failed(Failure(error))
             }

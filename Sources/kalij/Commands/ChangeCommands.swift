@@ -1,6 +1,6 @@
 import KalijClient
 
-/// How messages are named on the command line.
+/// How the help describes the ids of messages.
 private let naming = """
     ID is the `id` of the message in `kalij history --json`, or the sender's id (`origin_id`).
     """

@@ -79,7 +79,7 @@ struct ChatRecord: Encodable {
 }
 
 extension NotifyChoice {
-    /// The word of the command.
+    /// The choice's word on the command line.
     var name: String {
         switch self {
         case .all: "all"

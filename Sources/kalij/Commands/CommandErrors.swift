@@ -4,7 +4,7 @@ import KalijFiles
 
 import FoundationEssentials
 
-/// What is wrong with a command of `run --json`, in words that name the keys of the command.
+/// Describes the fault of a command of `run --json`, with the keys of the command.
 enum CommandErrors {
     static func words(_ error: any Error) -> String {
         switch error {

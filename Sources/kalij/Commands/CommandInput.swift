@@ -5,8 +5,8 @@ import KalijTransport
 
 import FoundationEssentials
 
-/// Takes JSON commands from standard input, a line each, for one engine after the other: a partly read command at the
-/// end of an engine is kept for the next engine.
+/// Reads JSON commands from standard input, one per line, for one engine after the other: a partial line at the end of an engine
+/// is kept for the next engine.
 final class CommandInput {
     private let output: EventOutput
     private var engine: Engine?
@@ -14,9 +14,9 @@ final class CommandInput {
     private var lines = LineBuffer(longest: 1 << 20)
     private var isOver = false
 
-    /// Read before the rest of a command, which may be wrong.
+    /// Decoded before the rest of a command, which may be invalid.
     private struct Identified: Decodable {
-        /// Whatever the program has chosen; an id of null is an id.
+        /// Any value that the program has chosen; null is a valid id.
         let id: CommandJSON?
 
         private enum CodingKeys: CodingKey { case id }
@@ -47,7 +47,7 @@ final class CommandInput {
         func sender() throws -> JID? { try account.map { try CommandErrors.address($0, "account") } }
     }
 
-    /// The addresses among the keys of intents; an intent would take any text.
+    /// The addresses among the keys of intents; the intents themselves decode any text.
     private struct Addresses: Decodable {
         let contact, conversation, address, room: String?
 
@@ -76,11 +76,11 @@ final class CommandInput {
 
     init(_ output: EventOutput, _ directory: AccountDirectory) { (self.output, self.directory) = (output, directory) }
 
-    /// From now on commands are for `engine`.
+    /// Directs commands to `engine` from now on.
     func attach(_ engine: Engine) {
         detach()
         self.engine = engine
-        // A file or /dev/null cannot be watched: nobody gives commands there.
+        // A regular file or /dev/null cannot be polled, and supplies no commands.
         var status = stat()
         guard !isOver, fstat(STDIN_FILENO, &status) == 0, status.st_mode & S_IFMT != S_IFREG,
             !Self.isNullDevice(status)
@@ -88,7 +88,7 @@ final class CommandInput {
         watch = try? engine.loop.watch(STDIN_FILENO, .read) { [weak self] _ in self?.readSome() }
     }
 
-    /// Commands wait.
+    /// Suspends reading; commands wait.
     func detach() {
         watch?.cancel()
         watch = nil
@@ -153,7 +153,7 @@ final class CommandInput {
         }
     }
 
-    /// Accepts a file on a thread of its own: copying a large file takes time, and the account goes on meanwhile.
+    /// Accepts a file on a thread of its own: copying a large file takes time, and the engine continues in the meantime.
     private func accept(file request: Request, _ id: CommandJSON?, _ engine: Engine) throws {
         guard let to = request.to, let path = request.file else { throw Failure(.badInput, "`send` needs `to`") }
         guard request.reply == nil else { throw Failure(.badInput, "a file cannot answer a message") }
@@ -162,7 +162,7 @@ final class CommandInput {
         let (text, originID, keeping) = (request.body, request.originID, request.keepMetadata ?? false)
         let privacy: EncryptionPreference = request.plain ?? false ? .plain : .asConversation
         let waker = engine.loop.waker
-        // Used by the loop's thread alone: the waker brings the answer there.
+        // Accessed on the loop's thread only: the waker forwards the response there.
         nonisolated(unsafe) weak let input = self
         try DetachedThread.start {
             let answer: Answer

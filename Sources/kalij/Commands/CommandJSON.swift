@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Synchronization
 
-/// Any value of JSON, to be given back as it came; numbers with up to 38 digits. At most 32 levels deep and of 1000 values, because
-/// a decoder takes minutes for more.
+/// Any JSON value, returned unchanged; numbers with up to 38 digits. At most 32 levels deep and of 1000 values, because a decoder
+/// takes minutes for more.
 enum CommandJSON: Codable, Equatable {
     case null
     case text(String)
@@ -46,7 +46,7 @@ enum CommandJSON: Codable, Equatable {
         guard decoder.codingPath.count <= Self.deepest else {
             throw DecodingError.dataCorruptedError(in: value, debugDescription: "nested too deep")
         }
-        // A failed attempt costs time, so the usual values come first; and the exact forms of a number before the others.
+        // A failed attempt takes time, so the common types are tried first, and exact number types before the others.
         if value.decodeNil() {
             self = .null
         } else if let text = try? value.decode(String.self) {

@@ -9,7 +9,7 @@ struct ContactLister {
 
     init(_ arguments: Arguments, _ shared: SharedOptions) { (self.arguments, self.shared) = (arguments, shared) }
 
-    /// A reader, and the account.
+    /// A reader of the contacts, and the account.
     func open() throws -> (Contacts, Account) {
         let jid = try arguments.value("--account").map { try JID($0) }
         let database = try shared.directory.read()

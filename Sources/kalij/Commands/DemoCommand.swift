@@ -43,7 +43,7 @@ enum DemoCommand: Command {
         var options = DemoOptions()
         options.kills = try arguments.integer("--kills", in: 0...1_000_000) ?? options.kills
         options.messages = try arguments.integer("--messages", in: 1...10_000_000) ?? options.messages
-        // fits: `integer` takes no negative number here
+        // fits: `integer` accepts no negative number here
         if let seed = try arguments.integer("--seed") { options.seed = UInt64(seed) }
         if let name = arguments.value("--server") {
             guard let server = ServerKind(rawValue: name) else {
@@ -74,8 +74,8 @@ enum DemoCommand: Command {
         return outcome.wait()
     }
 
-    /// The demo's exit status, handed from its task to the waiting thread.
-    // Written before `signal()` and read after `wait()`, so the order is certain.
+    /// The demo's exit status, passed from its task to the waiting thread.
+    // Written before `signal()` and read after `wait()`, which orders the accesses.
     private final class Outcome: @unchecked Sendable {
         private let finished = DispatchSemaphore(value: 0)
         private var status: Int32 = 69

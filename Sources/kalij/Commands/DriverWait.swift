@@ -19,7 +19,7 @@ struct DriverWait {
         try wait(until: { try isEnough() || Clock.system.monotonic() >= deadline }, next: { deadline })
     }
 
-    /// Waits until `isDone`, which is asked after each event and at `next`, in nanoseconds of the monotonic clock.
+    /// Waits until `isDone` returns true; it is called after each event and at `next`, in nanoseconds of the monotonic clock.
     func wait(until isDone: @escaping () throws -> Bool, next: @escaping () -> Int64) throws {
         try WaitForDriver(directory: shared.directory).wait(
             until: isDone, next: next, drive: { try drive(until: isDone, next: next) })
@@ -50,7 +50,7 @@ struct DriverWait {
         }
     }
 
-    /// The look at a time, at which nothing else happens.
+    /// The check at a time when no event occurs.
     private final class Look {
         weak var engine: Engine?
         private(set) var failure: (any Error)?

@@ -2,16 +2,16 @@ import KalijClient
 import KalijText
 import KalijTransport
 
-/// The output of `run`: present events, and with `--since` every numbered event once, in the order of the numbers, even
-/// if another process drove at that time.
+/// The output of `run`: current events, and with `--since` every numbered event once, in the order of the numbers, even if
+/// another process drove at that time.
 final class EventOutput {
     private var printer: EventPrinter
     private let directory: AccountDirectory
-    /// The number of the last printed event; nil if earlier events do not matter.
+    /// The number of the last printed event; nil if earlier events are not requested.
     private var last: Int64?
     private var watch: Watch?
     private var stop: () -> Void = {}
-    /// Why nothing can be printed any more.
+    /// Why output is no longer possible.
     private(set) var failure: (any Error)?
 
     init(_ printer: EventPrinter, _ directory: AccountDirectory, since number: Int64?) {
@@ -20,12 +20,12 @@ final class EventOutput {
         last = number
     }
 
-    /// Ends `engine` once nothing can be printed any more: also if there is nothing to print when the reader goes.
+    /// Stops `engine` once output is no longer possible, even if there is nothing to print when the reader closes its end.
     func attach(_ engine: Engine) {
-        // Not in the middle of the engine's work and its events.
+        // Not while the engine processes an event.
         stop = { [weak engine] in engine?.loop.enqueue { engine?.stop() } }
         watch?.cancel()
-        // A file cannot be watched, and never goes away.
+        // A regular file cannot be polled, and is never closed by a reader.
         watch = try? engine.loop.watch(Output.descriptor, .hangup) { [weak self] _ in self?.fail(OutputClosed()) }
         printStored()
         if failure != nil { stop() }
@@ -34,7 +34,7 @@ final class EventOutput {
     func print(_ event: EngineEvent) {
         if let number = event.number, let last {
             guard number > last else { return }
-            // Events of another process, from a time when this process did not drive.
+            // Events of another process, which drove in between.
             if number > last + 1 { return printStored() }
         }
         write(event)
@@ -60,7 +60,7 @@ final class EventOutput {
         }
     }
 
-    /// Prints an answer to a command.
+    /// Prints the response to a command.
     func answer(_ line: PrintedText) { attempt { try Output.results(line + "\n") } }
 
     private func attempt(_ body: () throws -> Void) {

@@ -7,17 +7,17 @@ import KalijRoles
 import KalijText
 import KalijTransport
 
-/// Waits for the file of a message, and drives meanwhile if no other process does.
+/// Waits for the file of a message; drives if no other process does.
 final class FileDownloader {
     private let shared: SharedOptions
     private let account: Account
     private let attachments: Attachments
     private let terminal = Terminal()
     private let bar = ProgressBar()
-    /// When something has moved last, in nanoseconds of the monotonic clock.
+    /// The time of the last progress, in nanoseconds of the monotonic clock.
     private var movedAt = Clock.system.monotonic()
 
-    /// How long nothing may move, in nanoseconds.
+    /// The timeout without progress, in nanoseconds.
     private static let patience: Int64 = 60_000_000_000
 
     init(_ shared: SharedOptions, _ account: Account) {
@@ -25,7 +25,7 @@ final class FileDownloader {
         attachments = Attachments(shared.directory, of: account.jid)
     }
 
-    /// - Parameter path: where a copy is wanted.
+    /// - Parameter path: the destination of a copy; nil for none.
     func run(_ message: MessageReference, to path: String?) throws -> ExitStatus {
         guard let (row, known) = try attachments.file(of: message) else {
             throw Failure(.badInput, "there is no such message, or it shares no file")
@@ -72,7 +72,7 @@ final class FileDownloader {
         }
         switch outcome {
         case .driven: try progress.checkInterruption()
-        // The other process fetches: this process listens.
+        // The other process downloads: this process listens.
         case .handedOver: throw FenceError.stale(mine: 0, now: 0)
         case .failed(let failure): throw failure
         }
@@ -100,14 +100,14 @@ final class FileDownloader {
     }
 }
 
-/// Where a received file is copied to.
+/// The destination of a received file.
 private struct Destination {
     private let folder: String
     private let name: String
-    /// Whether the user has named a file, and not a folder.
+    /// Whether the user specified a file, not a folder.
     private let isFile: Bool
 
-    /// - Throws: `Failure` if there is something already, or no folder.
+    /// - Throws: `Failure` if the file exists, or the folder does not.
     init(_ path: String, named suggested: String) throws {
         var status = stat()
         guard stat(path, &status) != 0 else {

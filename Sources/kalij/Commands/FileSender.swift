@@ -5,7 +5,7 @@ import KalijRoles
 import KalijText
 import KalijTransport
 
-/// Accepts a file, and makes sure that it is uploaded and its message sent.
+/// Accepts a file, and ensures that it is uploaded and its message sent.
 final class FileSender {
     private let arguments: Arguments
     private let shared: SharedOptions
@@ -13,10 +13,10 @@ final class FileSender {
     private let bar = ProgressBar()
     private weak var engine: Engine?
     private var silence: Timer?
-    /// Whether nothing has moved for ``patience``.
+    /// Whether there was no progress for ``patience``.
     private var isSilent = false
 
-    /// For how many seconds nothing may move: a server that says nothing must not keep this process for ever.
+    /// The timeout without progress, in seconds: a server that does not respond must not keep this process running for ever.
     private static let patience = 180.0
 
     init(_ arguments: Arguments, _ shared: SharedOptions) { (self.arguments, self.shared) = (arguments, shared) }
@@ -49,7 +49,7 @@ final class FileSender {
 
     // MARK: Driving
 
-    /// - Returns: why the message was not sent yet; nil if it was, or if another process goes on.
+    /// - Returns: why the message was not sent yet; nil if it was, or if another process sends it.
     private func drive(_ id: String, _ account: Account) throws -> Failure? {
         let reader = HistoryReader(try shared.directory.read())
         let isKnown = { ![nil, .pending].contains(try reader.outcome(of: id, by: account)) }
@@ -73,7 +73,7 @@ final class FileSender {
         }
     }
 
-    /// Another process uploads. As long as the upload is under way, this process waits.
+    /// Another process uploads the file. This process waits while the upload is in progress.
     private func awaitOther(_ id: String, _ account: Account, _ isKnown: @escaping () throws -> Bool) throws {
         let attachments = Attachments(shared.directory, of: account.jid)
         var deadline = Clock.system.monotonic() + Int64(BackgroundSender.budget) * 1_000_000_000
@@ -139,11 +139,11 @@ final class FileSender {
 }
 
 extension Attachments.Upload {
-    /// Whether bytes move, or an answer is awaited.
+    /// Whether the upload transfers bytes, or awaits a response.
     var isMoving: Bool { ["mailbox", "asking", "putting", "sealed", "done"].contains(state) }
 }
 
-/// A file on its way, in JSON or as a line.
+/// A pending upload, in JSON or as a line.
 struct UploadRecord: Encodable {
     private let event = "upload"
     private let account: String
@@ -169,7 +169,7 @@ struct UploadRecord: Encodable {
         encrypted = upload.isEncrypted
     }
 
-    /// For a person.
+    /// The text for people.
     var line: PrintedText {
         let words: PrintedText = reason.map { " (\($0))" } ?? ""
         return

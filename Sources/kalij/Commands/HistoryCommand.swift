@@ -89,19 +89,19 @@ enum HistoryCommand: Command {
         return isEmpty ? .nothing : .done
     }
 
-    /// With -v after the id that `react`, `correct` and others want.
+    /// With -v preceded by the id, the argument of `react`, `correct` and other commands.
     private static func line(_ message: Message, _ shared: SharedOptions) -> PrintedText {
         shared.verbose ? "\(message.id) \(message.line)" : message.line
     }
 }
 
-/// Asks for older history and waits until the history is there.
+/// Requests older history, and waits until it was fetched.
 struct HistoryFetcher {
     private let shared: SharedOptions
 
     init(_ shared: SharedOptions) { self.shared = shared }
 
-    /// - Throws: `Failure` if a part did not come.
+    /// - Throws: `Failure` if a part was not fetched.
     func fetch(older: Int, gaps: Bool, of jid: JID?, within seconds: Int) throws {
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())

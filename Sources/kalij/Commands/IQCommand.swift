@@ -36,7 +36,7 @@ enum IQCommand: Command {
         let request = try request(
             to: try JID(arguments.words[0]), arguments.words[1], type: arguments.has("--set") ? .set : .get)
         let account = try arguments.value("--account").map { try JID($0) }
-        // The answer stays in `kalij pending --results`.
+        // The response is also listed by `kalij pending --results`.
         if arguments.has("--set") { Output.accepted() }
         var status = ExitStatus.tryAgain
         try RequestRunner([[request]], of: account, within: seconds, shared) { status = show($0, shared) }.run()

@@ -3,7 +3,7 @@ import KalijClient
 import KalijRoles
 import KalijTransport
 
-/// Accepts an intent, and makes sure that the intent is performed: the common part of the commands that change something.
+/// Accepts an intent, and ensures that it is performed: the common part of the commands that change something.
 struct IntentRunner {
     private let shared: SharedOptions
     private let arguments: Arguments
@@ -30,16 +30,16 @@ struct IntentRunner {
     init(_ arguments: Arguments, _ shared: SharedOptions) { (self.arguments, self.shared) = (arguments, shared) }
 
     /// - Parameters:
-    ///   - waiting: whether to wait for the outcome, whatever the arguments say.
-    ///   - isTold: whether the events of the intent are printed with `--json`.
-    /// - Throws: `Failure`, and whatever `AccountDirectory.share` throws: then nothing was accepted.
+    ///   - waiting: whether to wait for the outcome, regardless of the arguments.
+    ///   - isTold: whether to print the events of the intent with `--json`.
+    /// - Throws: `Failure`, and the errors of `AccountDirectory.share`. In each case nothing was accepted.
     func run(_ intent: some Intent, waiting: Bool = false, isTold: Bool = true) throws -> ExitStatus {
         guard !arguments.has("--wait") || !arguments.has("--queue-only") else {
             throw Failure(.usage, "--queue-only never goes online, so there is nothing to --wait for")
         }
         let jid = try arguments.value("--account").map { try JID($0) }
         let id = try shared.directory.share(intent, for: jid)
-        // A question about somebody changes nothing.
+        // A query changes nothing.
         if !(intent is FetchProfile) { Output.accepted() }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
         let record = ActionRecord("accepted", type(of: intent).name, id, of: account)
@@ -54,8 +54,8 @@ struct IntentRunner {
         return try status(of: outcome, type(of: intent).name, failure, waiting: isWaiting)
     }
 
-    /// Drives until the outcome is known, if no other process drives.
-    /// - Returns: why the change was not made yet; nil if it was made, or if another process goes on.
+    /// Drives until the outcome is available, if no other process drives.
+    /// - Returns: why the change was not made yet; nil if it was, or if another process performs it.
     private func goOn(_ id: String, _ account: Account, waiting: Bool) throws -> Failure? {
         let reader = HistoryReader(try shared.directory.read())
         let isKnown = { ![nil, .pending].contains(try reader.outcome(of: id, by: account)) }
@@ -95,7 +95,7 @@ struct IntentRunner {
     }
 }
 
-/// What became of an intent, in JSON.
+/// The outcome of an intent, in JSON.
 struct ActionRecord: Encodable {
     private let event: String
     private let account: String
@@ -109,7 +109,7 @@ struct ActionRecord: Encodable {
         case originID = "origin_id"
     }
 
-    /// The outcome; nil if the outcome is not known.
+    /// Nil if there is no outcome yet.
     init?(_ outcome: IntentOutcome?, _ command: String, _ id: String, of account: Account) {
         switch outcome {
         case .done?: self.init("done", command, id, of: account)

@@ -1,4 +1,4 @@
-/// Cuts bytes into lines of a bounded length.
+/// Splits bytes into lines of a bounded length.
 struct LineBuffer {
     enum Line: Equatable {
         /// Without the line feed.
@@ -8,14 +8,14 @@ struct LineBuffer {
     }
 
     let longest: Int
-    /// The beginning of a line; at most one byte more than the limit.
+    /// The incomplete line; at most one byte more than the limit.
     private var begun: [UInt8] = []
 
-    /// - Parameter longest: how many bytes a line may have, without the line feed.
+    /// - Parameter longest: the maximum length of a line in bytes, without the line feed.
     init(longest: Int) { self.longest = longest }
 
-    /// Takes more bytes.
-    /// - Returns: the lines that end within.
+    /// Appends bytes.
+    /// - Returns: the lines that are complete.
     mutating func append(_ bytes: some Collection<UInt8>) -> [Line] {
         var lines: [Line] = []
         var rest = bytes[...]
@@ -28,11 +28,11 @@ struct LineBuffer {
         return lines
     }
 
-    /// The last line, at the end of the input: such a line needs no line feed.
+    /// The last line, at the end of the input, where the line feed is optional.
     /// - Returns: nil if the last line is empty.
     mutating func end() -> Line? { begun.isEmpty ? nil : taken() }
 
-    /// Whether a line has begun that has not ended.
+    /// Whether the buffer holds an incomplete line.
     var isBegun: Bool { !begun.isEmpty }
 
     private mutating func add(_ bytes: some Collection<UInt8>) {

@@ -24,9 +24,9 @@ final class LineSender {
     /// The ids of the newest messages, oldest first.
     private var accepted: [String] = []
 
-    /// How many of the newest messages are looked at in the end.
+    /// How many of the newest messages are checked at the end.
     private static let mostKept = 10_000
-    /// How many nanoseconds to wait for an error after the server has taken the last message; see ``MessageSender``.
+    /// How many nanoseconds to wait for an error after the server has accepted the last message; see ``MessageSender``.
     private static let patience: Int64 = 1_000_000_000
 
     init(_ arguments: Arguments, _ shared: SharedOptions, to recipient: JID) throws {
@@ -82,7 +82,7 @@ final class LineSender {
         if ioctl(STDIN_FILENO, UInt(FIONREAD), &unread) == 0, unread > 0 || lines.isBegun { throw interrupted }
     }
 
-    /// Exit status 0 would say that all of the input was accepted.
+    /// Exit status 0 would indicate that all of the input was accepted.
     private var interrupted: Failure {
         Failure(.tryAgain, "interrupted: line \(number) is the last that was accepted")
     }
@@ -124,7 +124,7 @@ final class LineSender {
         Output.line(shared.json ? try JSONLine.of(record) : times.next(message.line, at: message.sentAt))
     }
 
-    /// The input may never end, so the user learns at once why nothing leaves.
+    /// The input may never end, so the user is informed at once why nothing is sent.
     private func tell(_ failure: Failure?) {
         guard failure?.message != toldProblem else { return }
         toldProblem = failure?.message
@@ -133,8 +133,8 @@ final class LineSender {
 
     // MARK: The end
 
-    /// Waits until the last message is sent, as a single `send` waits; longer only as long as messages leave.
-    /// - Returns: why messages are left.
+    /// Waits until the last message is sent, like a single `send`; longer only while messages are being sent.
+    /// - Returns: why messages remain.
     private func awaitEnd(atOnce: Bool) -> Failure? {
         let budget = Int64(BackgroundSender.budget) * 1_000_000_000
         var end = Clock.system.monotonic() + budget
@@ -149,7 +149,7 @@ final class LineSender {
             }
             if state.isHandedOver, isSent || !arguments.has("--confirm") { break }
             failedAt = isSent || state.failure == nil ? nil : failedAt ?? Clock.system.monotonic()
-            // The driver tries again, so a failure has to last.
+            // The driver retries, so only a lasting failure counts.
             let next = failedAt.map { min(end, $0 + Self.patience * 3) } ?? end
             if failedAt != nil, Clock.system.monotonic() >= next { break }
             _ = wait(for: [signals.descriptor, driver.descriptor], until: next)
@@ -166,7 +166,7 @@ final class LineSender {
         return failure ?? Failure(.tryAgain, "not within \(Int(BackgroundSender.budget)) s")
     }
 
-    /// Whether the server has the last message, and so all of them; or has refused it.
+    /// Whether the server has the last message, and therefore all of them, or has refused it.
     private func isFinal() -> Bool {
         guard let last = accepted.last else { return true }
         let state = (try? reader.sent(last, by: account))?.flatMap { $0.state }
@@ -191,8 +191,8 @@ final class LineSender {
         return arguments.has("--confirm") ? failure?.status ?? .done : .done
     }
 
-    /// - Parameter end: in nanoseconds of the monotonic clock; nil for no end.
-    /// - Returns: the readable ones of `descriptors`. A signal is taken note of.
+    /// - Parameter end: the deadline in nanoseconds of the monotonic clock; nil for none.
+    /// - Returns: the readable ones of `descriptors`. Pending signals are handled.
     private func wait(for descriptors: [Int32], until end: Int64?) -> [Int32] {
         var requests = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         var milliseconds: Int32 = -1
@@ -212,7 +212,7 @@ final class LineSender {
         }
     }
 
-    /// Lets everything go before the stop: a stopped process must not keep others from driving.
+    /// Releases the fence before the stop: a stopped process must not prevent others from driving.
     private func freeze() {
         if isDriving {
             driver.letGo(within: BackgroundSender.budget)

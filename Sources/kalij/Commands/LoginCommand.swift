@@ -41,7 +41,7 @@ enum LoginCommand: Command {
         let server = try settings(arguments)
         let days = try arguments.integer("--history-days", in: 0...Int(AccountTable.longestHistory))
         let password = try Password.read(file: arguments.value("--password-file"), for: jid)
-        // Before anything is asked of a server: the directory must be of use.
+        // Before any request to a server: the directory must be usable.
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
         return try logIn(jid, password, server, historyDays: days, database, shared)
     }
@@ -53,7 +53,7 @@ enum LoginCommand: Command {
         return jid
     }
 
-    /// Checks the account at its server, and stores the account.
+    /// Verifies the account at its server, and stores it.
     static func logIn(
         _ jid: JID, _ password: String, _ server: ServerSettings, historyDays days: Int?, _ database: Database,
         _ shared: SharedOptions
@@ -77,7 +77,7 @@ enum LoginCommand: Command {
         return .done
     }
 
-    /// The user's possible remedy, if known.
+    /// A possible remedy for the user; nil if there is none.
     static func wayOut(of error: LoginError, at domain: String, _ server: ServerSettings) -> String? {
         switch error {
         case .noStream: "if it speaks TLS from the first byte on, say so with --direct-tls"
@@ -91,7 +91,7 @@ enum LoginCommand: Command {
         }
     }
 
-    /// A different resource for each installation, so that the clients do not push one another out.
+    /// A different resource for each installation, so that the clients do not replace one another's sessions.
     private static func newResource() -> String { "kalij." + String(UInt32.random(in: .min ... .max), radix: 36) }
 
     /// How the server is reached and trusted.

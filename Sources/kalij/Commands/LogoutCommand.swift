@@ -75,7 +75,7 @@ enum LogoutCommand: Command {
         return .done
     }
 
-    /// Waits until the driver has logged out, or logs out here.
+    /// Waits until the driver has logged out; without a driver, logs out in this process.
     private static func wait(
         _ shared: SharedOptions, online: Bool, _ isDone: () throws -> Bool
     ) throws -> LogoutReport {

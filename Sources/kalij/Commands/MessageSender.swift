@@ -4,11 +4,11 @@ import KalijClient
 import KalijRoles
 import KalijTransport
 
-/// Makes sure that an accepted message is sent, and finds out the result.
+/// Ensures that an accepted message is sent, and determines the result.
 final class MessageSender {
     private let shared: SharedOptions
     private let account: Account
-    /// First the accepted message, then its present state.
+    /// The accepted message, in its latest state.
     private(set) var message: Message
     /// Why the message is not sent yet.
     private(set) var failure: Failure?
@@ -16,8 +16,8 @@ final class MessageSender {
     private var timer: Timer?
     private weak var engine: Engine?
 
-    /// How many nanoseconds to wait for an error after the server has taken a message: ejabberd looks for the recipient
-    /// after taking the message, and another server has to be found first.
+    /// How many nanoseconds to wait for an error after the server has accepted a message: ejabberd looks up the recipient
+    /// afterwards, and a remote server has to be connected first.
     private static let (patience, patienceWithOthers): (Int64, Int64) = (200_000_000, 1_000_000_000)
 
     init(_ message: Message, of account: Account, _ shared: SharedOptions) {
@@ -26,7 +26,7 @@ final class MessageSender {
         self.message = message
     }
 
-    /// Drives until the message is sent and was not refused at once, if no other process drives.
+    /// Drives, if no other process does, until the message is sent and was not refused at once.
     /// - Parameter confirming: whether to wait for another driver, too.
     func run(confirming: Bool) throws {
         let progress = Progress(of: account.jid.description, endsUnreached: true) { [weak self] in self?.see($0) }
@@ -72,7 +72,7 @@ final class MessageSender {
         if message.state?.isWithServer ?? false { settledAt = settledAt ?? Clock.system.monotonic() }
     }
 
-    /// Whether nothing more is to be expected.
+    /// Whether no further event is expected.
     private var mayEnd: Bool {
         guard message.state?.isWithServer ?? false, let settledAt else { return true }
         let patience = isForOwnServer ? Self.patience : Self.patienceWithOthers

@@ -54,7 +54,7 @@ enum PingCommand: Command {
         }
     }
 
-    /// The clock of a step counts whole milliseconds.
+    /// The clock of a step has a resolution of one millisecond.
     private static func milliseconds(_ number: Int64) -> String { number < 1 ? "under 1 ms" : "\(number) ms" }
 
     private static func summary(of questions: [AdHocRequests.Question]) -> String {

@@ -57,13 +57,13 @@ enum ProfileCommand: Command {
             let isKnown = try Self.print(jid, account, shared)
             return status != .done || isKnown ? status : .nothing
         } catch {
-            // What is known from earlier is of use, too.
+            // A stored profile is of use, too.
             _ = try Self.print(jid, account, shared)
             throw error
         }
     }
 
-    /// - Returns: false if nothing is known.
+    /// - Returns: false if no profile is stored.
     private static func print(_ jid: JID, _ account: Account, _ shared: SharedOptions) throws -> Bool {
         let reader = Contacts(try shared.directory.read())
         guard let profile = try reader.profile(of: jid, for: account), !profile.isEmpty else { return false }
@@ -83,7 +83,7 @@ enum ProfileCommand: Command {
 extension Profile {
     fileprivate var isEmpty: Bool { name == nil && avatar == nil && vcard?.isEmpty ?? true }
 
-    /// For a person.
+    /// The text for people.
     fileprivate var lines: [PrintedText] {
         var lines: [PrintedText] = ["\(jid)"]
         if let name { lines.append("    name: \(name)") }

@@ -55,7 +55,7 @@ enum PushCommand: Command {
 
     private static func waits(_ arguments: Arguments) -> Bool { !arguments.has("--queue-only") }
 
-    /// The node for a Web Push subscription, as `kalij-push` reads it.
+    /// The node for a Web Push subscription, in the format of `kalij-push`.
     private static func subscription(_ arguments: Arguments) throws -> String {
         guard let endpoint = arguments.value("--endpoint"), let key = arguments.value("--p256dh"),
             let secret = arguments.value("--auth")

@@ -1,23 +1,23 @@
 import Glibc
 
-/// The system's part for a push: starts a process for each connection to a socket.
+/// Acts as the push system: starts a process for each connection to a socket.
 struct PushSocket {
     private let path: String
     private let listener: Int32
     private let command: [String]
 
-    /// Milliseconds before another attempt to take a push or to start a run.
+    /// Milliseconds before another attempt to accept a push or to start a run.
     private static let pause: Int32 = 1000
 
-    /// Listens at `path`, in place of an ended process of this user.
-    /// - Throws: `Failure` if anything else is there, or somebody listens there.
+    /// Listens at `path`, replacing the socket of an ended process of this user.
+    /// - Throws: `Failure` if the path is anything else, or another process listens there.
     init(_ path: String, _ command: [String]) throws {
         self.path = path
         self.command = command
         let address = try Self.address(path)
         try Self.makeRoom(address, path)
         let listener = try Self.socket(path)
-        // Nobody else may start runs, whatever the mask was.
+        // No other user may start runs, regardless of the umask.
         let mask = umask(0o177)
         let isBound = Self.with(address) { bind(listener, $0, $1) } == 0
         let error = errno
@@ -59,7 +59,7 @@ struct PushSocket {
 
     /// Starts runs, for ever. A push is served as soon as a process can be started.
     func serve() -> Never {
-        // Nobody waits for the runs.
+        // The runs are not waited for.
         signal(SIGCHLD, SIG_IGN)
         var isPushed = false
         while true {
@@ -73,13 +73,13 @@ struct PushSocket {
         }
     }
 
-    /// Whether somebody connects within so many milliseconds.
+    /// Whether a client connects within the given number of milliseconds.
     private func isCalled(within milliseconds: Int32) -> Bool {
         var request = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
         return poll(&request, 1, milliseconds) > 0
     }
 
-    /// Takes a push; false if there is none.
+    /// Accepts a push; false if there is none.
     private func take() -> Bool {
         let push = accept(listener, nil, nil)
         guard push < 0 else {
@@ -88,7 +88,7 @@ struct PushSocket {
         }
         guard ![EINTR, ECONNABORTED, EAGAIN].contains(errno) else { return false }
         Output.error("taking a push: \(String(cString: strerror(errno))); next attempt in a second")
-        // The push waits in the socket's queue.
+        // The push remains in the socket's backlog.
         usleep(UInt32(Self.pause) * 1000)  // fits: a second
         return false
     }
@@ -110,7 +110,7 @@ struct PushSocket {
         guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
             throw Failure(.badInput, "\(path): a socket's path has at most 107 bytes")
         }
-        // The address starts zeroed and is longer than the path, so the terminating zero stays.
+        // The address starts zeroed and is longer than the path, so the terminating zero remains.
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         return address
     }

@@ -72,7 +72,7 @@ enum QuarantineCommand: Command {
             Output.note("nothing can be tried again")
             return .nothing
         }
-        // The driver releases or discards the stanza, a moment later; without a driver, this process does.
+        // The driver releases or discards the stanza shortly afterwards; without a driver, this process does.
         let deadline = Clock.system.monotonic() + 30_000_000_000
         while try quarantine.wanted() > 0, Clock.system.monotonic() < deadline {
             do {

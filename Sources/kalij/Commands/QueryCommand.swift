@@ -47,7 +47,7 @@ enum QueryCommand: Command {
     static let options: [Arguments.Option] = [.flag("--stream", "read a stream; ask each of its stanzas")]
     static let usesAccounts = false
 
-    /// A log holds stanzas that a server let through, so the limits are wider than a connection's.
+    /// A log contains stanzas that a server has accepted, so the limits are wider than those of a connection.
     private static let limits = ParserLimits(
         stanzaBytes: 16 << 20, hardStanzaBytes: 1 << 30, depth: 4_096, attributes: 65_536, children: 1 << 24,
         elements: 1 << 24, nameBytes: 1 << 20, valueBytes: 16 << 20)
@@ -73,7 +73,7 @@ enum QueryCommand: Command {
         } catch let error as XMLError {
             throw Failure(.badInput, input.message(error))
         } catch is OutputClosed {
-            // Whoever reads has had enough, such as `head`.
+            // The reader, such as `head`, has closed its end.
             return .done
         }
         return printer.isEmpty ? .nothing : .done
@@ -93,7 +93,7 @@ enum QueryCommand: Command {
         return (query, given.count > needed ? given[needed] : nil)
     }
 
-    /// The error in the query, and the place: a query may have several lines.
+    /// The error in the query, with its position: a query may have several lines.
     private static func message(_ error: QuerySyntaxError) -> String {
         let before = error.query.prefix(error.column - 1)
         let line = before.count(where: \.isNewline) + 1
@@ -122,7 +122,7 @@ enum QueryCommand: Command {
     }
 }
 
-/// Where XML comes from, for messages.
+/// The source of XML, for messages.
 private struct Input {
     /// nil, or "-", for standard input.
     let path: String?

@@ -21,7 +21,7 @@ enum ReadCommand: Command {
         try arguments.expect(1...1)
         let jid = try JID(arguments.words[0])
         let account = try arguments.value("--account").map { try JID($0) }
-        // The place is named now: what comes until the intent is performed was not read.
+        // The position is determined now: messages that arrive before the intent is performed are not marked as read.
         let newest = try Conversations(shared.directory, of: account).messages(with: jid, limit: 1).last
         guard let place = arguments.value("--through").map({ MessageReference($0) }) ?? newest.map({ .row($0.id) })
         else { throw Failure(.nothing, "there are no messages with \(jid.bare)") }

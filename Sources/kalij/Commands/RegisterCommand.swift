@@ -43,7 +43,7 @@ enum RegisterCommand: Command {
         let fields = try Self.fields(arguments)
         let server = try LoginCommand.settings(arguments)
         let password = try Password.read(file: arguments.value("--password-file"), for: jid, isNew: true)
-        // Before anything is asked of a server: the directory must be of use.
+        // Before any request to a server: the directory must be usable.
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
         var taken: RegistrationError?
         do {
@@ -60,12 +60,13 @@ enum RegisterCommand: Command {
         do {
             return try LoginCommand.logIn(jid, password, server, historyDays: nil, database, shared)
         } catch let failure {
-            // An earlier try with this password may have ended before its login: only then the address is the user's.
+            // An earlier attempt with this password may have ended before its login: only then does the address belong to the
+            // user.
             throw taken.map { Failure($0) } ?? failure
         }
     }
 
-    /// The wanted address, and the token of the invitation.
+    /// The address to register, and the token of the invitation.
     private static func wanted(_ arguments: Arguments) throws -> (JID, token: String?) {
         let links = arguments.words.filter { $0.lowercased().hasPrefix("xmpp:") }
         let words = arguments.words.filter { !links.contains($0) }
@@ -77,7 +78,7 @@ enum RegisterCommand: Command {
         guard uri.action == "register" || uri.action == "roster" && uri.parameters["ibr"] == "y" else {
             throw Failure(.badInput, "the link does not invite to register an account")
         }
-        // A contact's link names the contact, whose server takes the invitation.
+        // A contact's link specifies the contact, whose server accepts the invitation.
         let named = uri.action == "register" && uri.jid.local != nil ? uri.jid.bare : nil
         guard let jid = try words.first.map({ try LoginCommand.account($0).bare }) ?? named else {
             throw Failure(.usage, "the link names no user: say the wanted address, as in romeo@\(uri.jid.domain)")
@@ -112,14 +113,14 @@ extension Failure {
     }
 }
 
-/// Asks a person the server's questions at the terminal.
+/// Prompts at the terminal for the fields of the server's registration form.
 private struct RegistrationPrompt {
     private let form: RegistrationForm
     private let given: [String: [String]]
 
     init(_ form: RegistrationForm, given: [String: [String]]) { (self.form, self.given) = (form, given) }
 
-    /// - Returns: values by the names of fields; of optional fields only the given.
+    /// - Returns: values by field name; optional fields only if they were given.
     func answers() throws -> [String: [String]] {
         for line in form.instructions { Output.note("the server says: \(line)") }
         if let link = form.link { Output.note("the server also registers at \(link)") }

@@ -4,7 +4,7 @@ import KalijRoles
 import KalijStore
 import KalijXML
 
-/// Asks questions and waits for the answers: rounds of several at once, one round after the other.
+/// Sends requests and waits for the responses, in consecutive rounds of concurrent requests.
 final class RequestRunner {
     private let shared: SharedOptions
     private let account: JID?
@@ -12,19 +12,19 @@ final class RequestRunner {
     private let database: Database
     private var rounds: ArraySlice<[Element]>
     private let pause: Int64
-    /// The questions of the present round, and the round's deadline.
+    /// The requests of the current round, and its deadline.
     private var open: [Int64] = []
     private var deadline: Int64 = 0
-    /// The beginning of the next round; nil while a round is under way.
+    /// The start of the next round; nil while a round is in progress.
     private var nextRound: Int64?
     private var isDone = false
     private let tell: (AdHocRequests.Question) -> Void
 
     /// - Parameters:
-    ///   - account: the asking account; nil for the only account.
-    ///   - seconds: how long an answer may take.
+    ///   - account: the requesting account; nil selects the only account.
+    ///   - seconds: the timeout for a response.
     ///   - pause: seconds between two rounds.
-    ///   - tell: gets each question in its state at the end of the wait, answered or not.
+    ///   - tell: receives each request in its state at the end of the wait, answered or not.
     /// - Throws: `DirectoryError`, `StoreError`
     init(
         _ rounds: [[Element]], of account: JID?, within seconds: Int, pause: Double = 0, _ shared: SharedOptions,
@@ -41,17 +41,16 @@ final class RequestRunner {
         nextRound = 0
     }
 
-    /// Accepts the questions, makes sure that they are sent, and waits for the answers.
+    /// Accepts the requests, ensures that they are sent, and waits for the responses.
     func run() throws {
         let account = try AccountTable(database).account(account, in: shared.directory)
         try DriverWait(shared, for: account).wait(until: look, next: { self.next })
     }
 
-    /// When to look at the latest.
+    /// When to check at the latest.
     private var next: Int64 { nextRound ?? deadline }
 
-    /// Reports the ended questions of the round, and begins the next round when its time has come; true once all rounds
-    /// are over.
+    /// Reports the finished requests of the round, and starts the next round when it is due; true once all rounds are finished.
     private func look() throws -> Bool {
         guard !isDone else { return true }
         let now = Clock.system.monotonic()
@@ -75,7 +74,7 @@ final class RequestRunner {
     private func begin(at now: Int64) throws {
         nextRound = nil
         open = try rounds.removeFirst().map(accept)
-        // The driver reports a timeout a moment later.
+        // The driver reports a timeout shortly afterwards.
         deadline = now + Int64(seconds + 5) * 1_000_000_000  // fits: a day of nanoseconds
     }
 

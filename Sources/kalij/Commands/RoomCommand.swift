@@ -79,7 +79,7 @@ enum RoomCommand: Command {
         }
     }
 
-    /// Prints the new group as `list` does, for its address.
+    /// Prints the new group in the format of `list`, which includes its address.
     private static func create(
         _ intent: any Intent, _ arguments: Arguments, _ shared: SharedOptions
     ) throws -> ExitStatus {
@@ -96,7 +96,7 @@ enum RoomCommand: Command {
             : Failure(.usage, "`room` has no \"\(word)\"")
     }
 
-    /// What is wanted; nil for another word, or too few or too many words.
+    /// The intent of the command; nil for another word, or too few or too many words.
     private static func intent(_ word: String, _ arguments: Arguments) throws -> (any Intent)? {
         let rest = Array(arguments.words.dropFirst())
         if word == "create" { return rest.count == 1 ? try creating(rest[0], arguments) : nil }
@@ -149,7 +149,7 @@ enum RoomCommand: Command {
     }
 }
 
-/// The commands that print what is stored of rooms.
+/// The commands that print the stored rooms.
 private struct RoomLister {
     private let shared: SharedOptions
     private let reader: Rooms
@@ -165,7 +165,7 @@ private struct RoomLister {
 
     func addresses() throws -> Set<JID> { Set(try reader.rooms(of: account).map(\.jid)) }
 
-    /// - Parameter known: rooms that are left out.
+    /// - Parameter known: the rooms to omit.
     func list(except known: Set<JID> = []) throws -> ExitStatus {
         let rooms = try reader.rooms(of: account).filter { !known.contains($0.jid) }
         for room in rooms {

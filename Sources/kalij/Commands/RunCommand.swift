@@ -73,13 +73,13 @@ enum RunCommand: Command {
         let output = EventOutput(
             EventPrinter(json: shared.json, verbose: shared.verbose, clock: shared.clock), shared.directory,
             since: since.map(Int64.init))
-        // Prints the events so far, before this process has to answer others.
+        // Prints the events so far, before this process has to respond to others.
         SignalDisposition.endsAtOnce()
         output.printStored()
         if output.failure == nil { try drive(shared, options, output) }
         switch output.failure {
         case let error as EventLogError: throw Failure(.badInput, "--since: \(error)")
-        // Whoever reads has had enough, such as `head`.
+        // The reader, such as `head`, has closed its end.
         case is OutputClosed, nil: return .done
         case let error?: throw error
         }
@@ -106,7 +106,7 @@ enum RunCommand: Command {
             },
             began: { engine in
                 engines += 1
-                // This process was frozen, and perhaps another process went on.
+                // This process was frozen, and another process may have driven in the meantime.
                 if shared.verbose, engines > 1 { Output.note("driving again") }
                 try watchSignals(engine)
                 commands?.attach(engine)

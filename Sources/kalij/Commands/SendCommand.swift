@@ -95,7 +95,7 @@ enum SendCommand: Command {
             try JSONLine.of(EventRecord(message, event: event, account: message.from, at: Clock.system.now())))
     }
 
-    /// A message without a final state was still accepted: a user who repeats the command sends the message twice.
+    /// A message without a final state was accepted all the same: a user who repeats the command sends it twice.
     private static func status(of sending: MessageSender, confirming: Bool) -> ExitStatus {
         if sending.message.state == .failed {
             Output.error("refused: \(sending.message.error?.description ?? "without a reason")")

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// Signals as input: blocked for this thread and the threads begun later, and read from a descriptor.
+/// Signals as input: blocked for this thread and the threads started later, and read from a descriptor.
 final class SignalInput {
-    /// Readable when a signal has come.
+    /// Readable when a signal is pending.
     let descriptor: Int32
 
     init(_ numbers: [Int32]) throws {

@@ -20,7 +20,7 @@ enum StatusCommand: Command {
         try arguments.expect(0...0)
         let status = StatusReader(shared.directory, try shared.directory.read())
         let accounts = try status.accounts()
-        // A refused first login leaves a directory without an account.
+        // After a refused first login the directory has no account.
         guard !accounts.isEmpty else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         var record = StatusRecord(
             directory: shared.directory.path, driver: try status.driver(), accounts: accounts,

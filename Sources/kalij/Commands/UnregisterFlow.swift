@@ -1,18 +1,18 @@
 import Glibc
 import KalijClient
 
-/// Has the server remove an account: the first half of `kalij logout --unregister`.
+/// Requests that the server remove an account: the first half of `kalij logout --unregister`.
 struct UnregisterFlow {
     private let account: Account
     private let shared: SharedOptions
 
-    /// The longest time for the server's answer, in seconds.
+    /// The timeout for the server's response, in seconds.
     private static let patience = 30
 
     init(_ account: Account, _ shared: SharedOptions) { (self.account, self.shared) = (account, shared) }
 
-    /// - Parameter isConfirmed: whether the user need not be asked.
-    /// - Throws: `Failure` if the server has not removed the account, or nobody knows.
+    /// - Parameter isConfirmed: whether to skip the user's confirmation.
+    /// - Throws: `Failure` if the server has not removed the account, or the outcome is undetermined.
     func run(isConfirmed: Bool, _ table: AccountTable) throws {
         guard account.state == .active else {
             throw Failure(.badConfiguration, "\(account.jid) is logged out: log in first")

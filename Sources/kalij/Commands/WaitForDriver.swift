@@ -9,21 +9,21 @@ struct WaitForDriver {
     let directory: AccountDirectory
 
     /// - Parameters:
-    ///   - isDone: looks into the database; asked whenever something has happened, and at `next`.
-    ///   - next: when to look at the latest, in nanoseconds of the monotonic clock; asked anew each time.
+    ///   - isDone: checks the database; called after each change, and at `next`.
+    ///   - next: when to check at the latest, in nanoseconds of the monotonic clock; called before each wait.
     ///   - drive: drives until the work is done.
-    /// - Throws: the closures' errors, except a `FenceError` of `drive`: then another process drives.
+    /// - Throws: the closures' errors, except a `FenceError` of `drive`, which indicates that another process drives.
     func wait(
         until isDone: () throws -> Bool, next: () -> Int64, drive: () throws -> Void
     ) throws {
         while try !isDone() {
             do {
                 do {
-                    // An interrupted driver lets go in order; a waiting process has nothing to let go.
+                    // An interrupted driver stops in an orderly manner; a waiting process has nothing to release.
                     defer { SignalDisposition.endsAtOnce(isWaiting: true) }
                     try drive()
                 }
-                // Not done: this process was asked to let another process drive, so the other process goes first.
+                // Not done: a process with precedence requested the fence, so it drives first.
                 if try !isDone() { awaitDriver() }
             } catch is FenceError {
                 try listen(until: isDone, next: next)
@@ -31,7 +31,7 @@ struct WaitForDriver {
         }
     }
 
-    /// Waits a while for another process to drive.
+    /// Waits for a short time until another process drives.
     private func awaitDriver() {
         for _ in 0..<50 {
             usleep(20_000)

@@ -31,7 +31,7 @@ enum WakeCommand: Command {
         .value("--listen", "SOCKET", "start a run for each connection to this socket"),
     ]
 
-    /// Seconds from exec to here, at most; and from the last signal to the end.
+    /// The maximum time from exec to here, and from the last signal to the end, in seconds.
     private static let start = 0.2
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
@@ -41,7 +41,7 @@ enum WakeCommand: Command {
         if let path = arguments.value("--listen") {
             try PushSocket(path, [CommandLine.arguments[0]] + words(budget, shared)).serve()
         }
-        // Even during a wait for the name of a server or a disk: dying at any point is harmless, being late is not.
+        // Even during a wait for name resolution or a disk: terminating at any point is harmless, exceeding the budget is not.
         ExitMessage.prepare(NotificationPrinter(json: shared.json).reopening.description)
         signal(SIGALRM) { _ in
             ExitMessage.say()
@@ -60,7 +60,7 @@ enum WakeCommand: Command {
         }
     }
 
-    /// Has the system send the last signal so early that the process is gone at the end of the budget.
+    /// Schedules SIGALRM so early that the process has terminated at the end of the budget.
     private static func awaitEnd(_ budget: Int) {
         let last = timeval(tv_sec: budget - 1, tv_usec: Int(1_000_000 * (1 - start)))
         var timer = itimerval(it_interval: timeval(), it_value: last)
@@ -68,7 +68,7 @@ enum WakeCommand: Command {
     }
 
     private static func words(_ budget: Int, _ shared: SharedOptions) -> [String] {
-        // Everything is said here, also what comes from the configuration file.
+        // All options are passed explicitly, including those of the configuration file.
         ["--config", "/dev/null", "--data", shared.directory.path] + (shared.json ? ["--json"] : [])
             + (shared.verbose ? ["-v"] : []) + [name, "--budget", "\(budget)"]
     }

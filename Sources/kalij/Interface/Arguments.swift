@@ -1,18 +1,18 @@
 import KalijCommandLine
 
-/// The words of a command line, divided by a command's declaration.
+/// The words of a command line, parsed according to a command's declaration.
 struct Arguments {
     typealias Option = CommandOption
 
     private(set) var words: [String] = []
     private var values: [String: [String]] = [:]
     private var flags: Set<String> = []
-    /// The places of options of a configuration file.
+    /// The positions of options in a configuration file.
     private var places: [String: String] = [:]
     private var mayHaveOptions = true
 
-    /// Reads words until `stop` takes a word for somebody else.
-    /// - Returns: the arguments, and the words from the word that `stop` took.
+    /// Parses words until `stop` returns true for a word.
+    /// - Returns: the arguments, and the remaining words, starting with the one that stopped the parsing.
     static func read(
         _ line: ArraySlice<String>, options: [Option], stop: (String) -> Bool = { _ in false }
     ) throws -> (Arguments, rest: ArraySlice<String>) {
@@ -53,20 +53,20 @@ struct Arguments {
     }
 
     func has(_ flag: String) -> Bool { flags.contains(flag) }
-    /// The value given last for `name`; nil if missing.
+    /// The last value given for `name`; nil if missing.
     func value(_ name: String) -> String? { values[name]?.last }
     /// All values given for `name`.
     func all(_ name: String) -> [String] { values[name] ?? [] }
 
     func isGiven(_ name: String) -> Bool { values[name] != nil || flags.contains(name) }
 
-    /// An option of a configuration file: a flag, if there is no value.
+    /// Adds an option of a configuration file: a flag if there is no value.
     mutating func add(_ name: String, _ value: String?, from place: String) {
         if let value { values[name, default: []].append(value) } else { flags.insert(name) }
         places[name] = place
     }
 
-    /// These options, and later words with theirs, which count more.
+    /// These options merged with later words and options, which have precedence.
     func merged(_ later: Arguments) -> Arguments {
         var all = later
         all.flags.formUnion(flags)
@@ -89,7 +89,7 @@ struct Arguments {
         return number
     }
 
-    /// Throws unless there are between `range` words.
+    /// Throws unless the number of words is in `range`.
     func expect(_ range: ClosedRange<Int>) throws {
         if words.count < range.lowerBound { throw Failure(.usage, "too few arguments", isLost: true) }
         if words.count > range.upperBound {

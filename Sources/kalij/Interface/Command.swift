@@ -11,11 +11,11 @@ protocol Command {
     /// The rest of the help: input, output, examples.
     static var details: String { get }
     static var options: [Arguments.Option] { get }
-    /// Whether the command needs the directory of accounts. Others run without a home directory, too.
+    /// Whether the command requires the directory of accounts. Others run without a home directory, too.
     static var usesAccounts: Bool { get }
 
     /// Runs the command.
-    /// - Throws: `Failure`, or an error known to `Failure.init(_:)`.
+    /// - Throws: `Failure`, or an error that `Failure.init(_:)` converts.
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus
 }
 

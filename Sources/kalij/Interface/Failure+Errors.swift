@@ -7,7 +7,7 @@ import KalijTransport
 import KalijXML
 
 extension Failure {
-    /// The failure for `error`, in words for the person at the terminal.
+    /// The failure for `error`, described for the user at the terminal.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
@@ -33,12 +33,12 @@ extension Failure {
         }
     }
 
-    /// Room on a disk comes back by itself, the right to write does not.
+    /// A full disk is a temporary condition, a missing permission is not.
     private static func status(of error: StoreError) -> ExitStatus {
         error.isMachineError && error.code != .cannotOpen ? .tryAgain : .badConfiguration
     }
 
-    /// The failure of a file that the user has named.
+    /// The failure of a file that the user specified.
     init(_ error: any Error, file path: String) {
         guard let error = error as? FileError else {
             self.init(error)
@@ -48,7 +48,7 @@ extension Failure {
         self.init(Self.status(of: error), "\(path): \(error)\(wayOut)")
     }
 
-    /// Of the file, or of the disk.
+    /// The cause is the file, or the disk.
     private static func status(of error: FileError) -> ExitStatus {
         [.diskFull, .inputOutput, .busy, .changed].contains(error.code) ? .tryAgain : .badInput
     }
@@ -71,7 +71,7 @@ extension Failure {
     private static func status(of error: LoginError) -> ExitStatus {
         switch error {
         case .refused(let reason) where reason.isRefusal || reason.needsPassword: .refused
-        // A file that the user has named.
+        // A file that the user specified.
         case .unreachable(let failure) where failure.attempts.contains { $0.kind == .configuration }: .badInput
         default: .unavailable
         }

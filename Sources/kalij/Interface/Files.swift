@@ -11,13 +11,13 @@ enum Files {
         return String(cString: resolved)
     }
 
-    /// Gives `body` the bytes of `path`, or of standard input for nil or `-`, in pieces of at most 64 KiB.
+    /// Passes the bytes of `path` to `body`, or of standard input for nil or `-`, in chunks of at most 64 KiB.
     static func read(_ path: String?, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let descriptor = try open(path)
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
         try withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
             while true {
-                // The buffer lives for this closure and holds `count` bytes of its own.
+                // The buffer is valid for this closure and holds `count` initialized bytes.
                 let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
                 if count == 0 { return }
                 if count < 0 {

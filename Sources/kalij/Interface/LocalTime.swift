@@ -15,7 +15,7 @@ enum LocalTime {
         throw Failure(.usage, "\(name) takes a day as 2026-11-21 or a time as 2026-11-21T18:30, not \"\(text)\"")
     }
 
-    /// The moment when the local clock shows what a clock of UTC shows at `date`; in milliseconds since 1970.
+    /// The time at which the local clock shows what a UTC clock shows at `date`, in milliseconds since 1970.
     private static func local(_ date: Date) throws -> Int64 {
         var (seconds, parts) = (time_t(date.timeIntervalSince1970), tm())  // fits: a year has four digits
         gmtime_r(&seconds, &parts)

@@ -1,6 +1,6 @@
 import KalijCommandLine
 
-/// What the man page says after the commands.
+/// The sections of the man page after the commands.
 enum ManualSections {
     static let all = [
         Manual.Section(

@@ -2,9 +2,9 @@ import Glibc
 import KalijAddress
 import KalijText
 
-/// Where a password comes from; never from an argument, visible to others.
+/// Reads a password: from a file, the environment or the terminal; never from an argument, which is visible to other users.
 enum Password {
-    /// - Parameter isNew: whether the password is asked for twice at the terminal: a mistyped new password fits nothing.
+    /// - Parameter isNew: whether the terminal prompts twice, to detect a mistyped new password.
     static func read(file: String?, for jid: JID, isNew: Bool = false) throws -> String {
         let password: String
         if let file {

@@ -2,10 +2,10 @@ import Glibc
 import KalijText
 import KalijTransport
 
-/// Asks at the terminal for input, hidden unless told otherwise.
+/// Prompts for input at the terminal, hidden by default.
 ///
-/// The keys that end or stop a program do so (`getpass` lets these keys through as characters), and the terminal shows
-/// typed characters again afterwards, however the prompt ends.
+/// The keys that end or stop a program do so (`getpass` delivers them as characters), and the terminal echoes characters again
+/// afterwards, however the prompt ends.
 final class PasswordPrompt {
     private let prompt: PrintedText
     private let isHidden: Bool
@@ -47,14 +47,14 @@ final class PasswordPrompt {
         while true {
             try awaitEnd()
             guard case .signal(let number) = end else { break }
-            // The signal has its usual effect, without a memory dump of the typed characters: after a signal that ends
-            // a program this function does not return.
+            // The signal has its default effect, without a core dump of the typed characters: after a signal that terminates the
+            // process this function does not return.
             var core = rlimit()
             setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &core)
             Glibc.signal(number, SIG_DFL)
             raise(number)
             pthread_sigmask(SIG_SETMASK, &mask, nil)
-            // The program was stopped, and goes on.
+            // The process was stopped, and has resumed.
             (line, end) = ([], .input)
             try loop.watchSignals(Self.signals) { [weak self] in self?.stop(.signal($0)) }
         }

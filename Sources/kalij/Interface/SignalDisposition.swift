@@ -1,13 +1,12 @@
 import Glibc
 
-/// The effect of SIGTERM and other signals while a process has nothing to let go.
+/// The disposition of SIGTERM and other signals while a process has nothing to release.
 enum SignalDisposition {
-    /// From now on the signals have their usual effect, except for the exit status, until an engine's loop watches
-    /// them.
+    /// From now on the signals have their default effect, except for the exit status, until an engine's loop watches them.
     ///
-    /// Signals watched by a loop stay blocked after the end of its engine; without this call they would not end a
-    /// process that waits afterwards for another process to let go.
-    /// - Parameter isWaiting: a user waits for this process's result, and is told to try again.
+    /// Signals watched by a loop remain blocked after the end of its engine; without this call they would not terminate a process
+    /// that waits afterwards for another process to release the fence.
+    /// - Parameter isWaiting: whether a user waits for the result, so that the exit status suggests a retry.
     static func endsAtOnce(isWaiting: Bool = false) {
         var set = sigset_t()
         sigemptyset(&set)
@@ -24,9 +23,9 @@ enum SignalDisposition {
     }
 }
 
-/// The last words of a process whose time is over, written by a signal's handler: nothing is allocated there.
+/// The final output of a process whose time has expired, written by a signal handler, which allocates nothing.
 enum ExitMessage {
-    // Set before the handler is, never changed or freed afterwards.
+    // Set before the handler is installed; never changed or freed afterwards.
     private nonisolated(unsafe) static var bytes: UnsafePointer<CChar>?
     private nonisolated(unsafe) static var count = 0
 
@@ -37,7 +36,7 @@ enum ExitMessage {
     }
 
     static func say() {
-        // A pipe without a reader must not delay the end.
+        // A pipe without a reader must not delay the termination.
         var request = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
         if let bytes, poll(&request, 1, 0) > 0 { _ = write(STDOUT_FILENO, bytes, count) }
     }

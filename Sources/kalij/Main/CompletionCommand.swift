@@ -43,7 +43,7 @@ enum CompletionCommand: Command {
         return .done
     }
 
-    /// Stored addresses for a name in the help; none if nothing is stored, or the stored cannot be read.
+    /// Stored addresses for a placeholder in the help; none if nothing is stored or readable.
     private static func known(_ name: String, in line: [String]) -> [String] {
         guard ["JID", "TO", "ROOM", "--account", "--in"].contains(name) else { return [] }
         let defaults = (try? ConfigFile(for: Arguments()))?.added(to: Arguments(), of: ChatsCommand.self)

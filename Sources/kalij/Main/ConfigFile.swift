@@ -1,9 +1,9 @@
 import Glibc
 
-/// Options of a configuration file, in place of options that the command line leaves out.
+/// The options of a configuration file: defaults for options that the command line omits.
 ///
-/// A line is an option as on the command line, but with everything up to the end of the line as its value: `--data
-/// /srv/my kalij`. Empty lines, and lines that begin with `#`, say nothing.
+/// A line is an option as on the command line, except that its value extends to the end of the line: `--data /srv/my kalij`.
+/// Empty lines, and lines that begin with `#`, are ignored.
 struct ConfigFile {
     fileprivate struct Line {
         let name: String
@@ -11,7 +11,7 @@ struct ConfigFile {
         /// The file, and the number of the line.
         let place: String
 
-        /// Whether the line gives `option`: an option of the same name may be a flag of another command.
+        /// Whether the line sets `option`: an option of the same name may be a flag of another command.
         func gives(_ option: Arguments.Option) -> Bool {
             option.name == name && (option.value == nil) == (value == nil)
         }
@@ -19,11 +19,11 @@ struct ConfigFile {
 
     private let lines: [Line]
 
-    /// More is no configuration.
+    /// The maximum size of a configuration file in bytes.
     private static let largestFile = 1 << 20
-    /// Options that may be a habit. The others are meant for a single call: from a file, `--remove` would delete an account
-    /// without a word, each message with the same `--id` but the first would be lost, and `--password-file` would give the
-    /// account's password to a room.
+    /// The options that are permitted in a file. The others are for a single call: from a file, `--remove` would delete an
+    /// account without a prompt, each message with the same `--id` except the first would be lost, and `--password-file` would
+    /// disclose the account's password to a room.
     static let habits: Set = [
         "--data", "--json", "--utc", "-v", "--account", "--limit", "--wait", "--within", "--budget", "--history-days",
         "--server", "--direct-tls", "--ca", "--nick", "--plain", "--queue-only", "--confirm",
@@ -32,7 +32,7 @@ struct ConfigFile {
         "--queue-only": ["--confirm", "--wait"], "--confirm": ["--queue-only"], "--wait": ["--queue-only"],
     ]
 
-    /// The defaults for a command line: of the file that it names, or else of the user's file, if there is one.
+    /// Reads the defaults for a command line from the file that it specifies, or else from the user's file, if there is one.
     /// - Throws: `Failure` with the file, and the number of a bad line.
     init(for arguments: Arguments) throws {
         guard let path = try Self.path(arguments.value("--config")) else {
@@ -64,12 +64,12 @@ struct ConfigFile {
 
     private init(lines: [Line]) { self.lines = lines }
 
-    /// The arguments, with the defaults for options that are not among them and belong to `command`.
+    /// The arguments, with the defaults for options of `command` that are not among them.
     func added(to arguments: Arguments, of command: any Command.Type) -> Arguments {
         let known = Help.sharedOptions + command.options
         var all = arguments
         for line in lines where known.contains(where: line.gives) {
-            // The command line wins.
+            // The command line has precedence.
             let others = [line.name] + (Self.opposites[line.name] ?? [])
             if others.contains(where: arguments.isGiven) { continue }
             all.add(line.name, line.value, from: line.place)
@@ -84,7 +84,7 @@ struct ConfigFile {
         }
         let home = home.map { $0 + "/.config" }
         let base = EnvironmentVariable.value("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home
-        // A file that cannot be read is an error; no file is none.
+        // An unreadable file is an error; a missing one is not.
         return base.map { $0 + "/kalij/config" }.flatMap {
             access($0, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno) ? $0 : nil
         }
@@ -107,7 +107,7 @@ struct ConfigFile {
         guard !value.contains(" --") else {
             throw Failure(.badConfiguration, "an option a line: a value goes on to the end of the line")
         }
-        // No shell sees the value.
+        // No shell expands the value.
         if value.hasPrefix("~/"), let home { value = home + value.dropFirst() }
         return Line(name: name, value: value, place: place)
     }

@@ -1,7 +1,7 @@
 import KalijCommandLine
 import KalijText
 
-/// The help texts, the man page and the completion, all made from the commands' declarations.
+/// The help texts, the man page and the completion, all generated from the commands' declarations.
 enum Help {
     static let sharedOptions: [Arguments.Option] = [
         .value("--data", "DIR", "store accounts in this directory (default: $XDG_DATA_HOME/kalij)"),

@@ -27,7 +27,7 @@ enum Kalij {
         signal(SIGPIPE, SIG_IGN)
         Output.keepStandardStreams()
         forbidCoreDumps()
-        // A limit on the size of files is a full disk.
+        // A file size limit is handled like a full disk.
         signal(SIGXFSZ, SIG_IGN)
         ErrorTexts.loadLate()
         do {
@@ -40,13 +40,13 @@ enum Kalij {
         }
     }
 
-    /// Ends the process without the libraries' clean-up (`atexit`): a driver's thread may still work with what that frees.
+    /// Ends the process without the libraries' `atexit` handlers: a driver's thread may still use what they free.
     private static func leave(_ status: ExitStatus) -> Never {
         fflush(nil)
         _exit(status.rawValue)
     }
 
-    /// The memory holds keys and texts. `KALIJ_CORE_DUMPS=1` leaves the limit as it is.
+    /// Disables core dumps, because the memory holds keys and texts. `KALIJ_CORE_DUMPS=1` keeps the limit.
     private static func forbidCoreDumps() {
         guard getenv("KALIJ_CORE_DUMPS") == nil else { return }
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -78,7 +78,7 @@ enum Kalij {
         let (arguments, _) = try Arguments.read(words, options: command.options + Help.sharedOptions)
         if shared.has("--help") || arguments.has("--help") { return show(Help.of(command)) }
         let given = shared.merged(arguments)
-        // Help is printed with a bad file, too.
+        // Help is printed even if the file is invalid.
         let all = command.usesAccounts ? try ConfigFile(for: given).added(to: given, of: command) : given
         return try command.run(
             all,

@@ -39,7 +39,7 @@ struct DiscoveryRecord: Encodable {
         let node, name: String?
     }
 
-    /// - Parameter questions: the question for the information, and perhaps the question for the items.
+    /// - Parameter questions: the query for the information, and optionally the query for the items.
     init(_ questions: [AdHocRequests.Question], node: String?) {
         account = questions.first?.account ?? ""
         to = questions.first?.recipient ?? ""
@@ -92,7 +92,7 @@ enum DiscoveryLines {
         return fields.map { line(["form", form[DataForm.formTypeField]?.value ?? "", $0.name ?? ""] + $0.values) }
     }
 
-    /// The parts with tabs between them, none at the end. Other people's text does not break the line.
+    /// The parts separated by tabs, with none at the end. Received text cannot break the line.
     private static func line(_ parts: [String]) -> PrintedText {
         var parts = parts
         while parts.last?.isEmpty == true { parts.removeLast() }
@@ -101,7 +101,7 @@ enum DiscoveryLines {
 }
 
 extension AdHocRequests.Question {
-    /// The answer's `<query/>`.
+    /// The `<query/>` of the response.
     private func query(_ namespace: String) -> Element? {
         guard outcome == "result", let answer, let iq = try? Element.parse(answer) else { return nil }
         return iq.child("query", namespace)

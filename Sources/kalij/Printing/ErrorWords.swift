@@ -2,7 +2,7 @@ import KalijClient
 import KalijStream
 import KalijXML
 
-/// Why a question has no answer, for a person.
+/// Describes for people why a request has no result.
 enum ErrorWords {
     static func of(_ question: AdHocRequests.Question) -> String {
         guard question.outcome == "error" else { return question.reason ?? "it still waits" }
@@ -12,7 +12,7 @@ enum ErrorWords {
             + (error.text.map { ": \($0)" } ?? "")
     }
 
-    /// The error of an answer. The answer is stored as on a stream: in the stream's namespace.
+    /// The error of a response, which is stored in the default namespace of the stream.
     private static func error(_ answer: String) -> StanzaError? {
         let stream = try? Element.parse("<stream xmlns='jabber:client'>\(answer)</stream>")
         return stream?.children.first.flatMap { StanzaError($0) }

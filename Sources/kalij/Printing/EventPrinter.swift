@@ -14,7 +14,7 @@ struct EventPrinter {
 
     mutating func print(_ event: EngineEvent) { Output.attempt { try write(event) } }
 
-    /// - Throws: `OutputClosed`, `Failure`: the event was not printed.
+    /// - Throws: `OutputClosed`, `Failure`. In each case the event was not printed.
     mutating func write(_ event: EngineEvent) throws {
         if json { return try Output.results(json(event) + "\n") }
         guard event.content.isResult else { return note(event) }
@@ -28,7 +28,7 @@ struct EventPrinter {
         if let line = line(event, moment) { Output.note(line) }
     }
 
-    /// The line for people, with the account; nil if the event is of no interest.
+    /// The line for people, with the account; nil if the event is omitted.
     func line(_ event: EngineEvent, _ moment: String = "") -> PrintedText? {
         guard verbose || !event.content.isDetail else { return nil }
         return event.content.line.map { "\(event.account): \(moment)\($0)" }
@@ -40,7 +40,7 @@ struct EventPrinter {
     func json(_ event: EngineEvent) throws -> PrintedText { try JSONLine.of(EventRecord(event)) }
 }
 
-/// An event in JSON, a row of a history, or what features say of an account.
+/// An event in JSON, a row of a history, or the fields that features report about an account.
 struct EventRecord: Encodable {
     private let fields: [(name: String, value: EventValue)]
 

@@ -11,14 +11,14 @@ enum ExitStatus: Int32 {
     case badInput = 65
     /// The server cannot be reached or gives wrong answers.
     case unavailable = 69
-    /// Try again later: another process drives, or the machine is short of something.
+    /// Retry later: another process drives, or the machine lacks a resource.
     case tryAgain = 75
     /// The server refuses the login.
     case refused = 77
     /// The database or the configuration cannot be used.
     case badConfiguration = 78
 
-    /// The status for the outcome of a question.
+    /// The status for the outcome of a request.
     init(of question: AdHocRequests.Question) {
         switch question.outcome {
         case "result": self = .done
@@ -27,7 +27,7 @@ enum ExitStatus: Int32 {
         }
     }
 
-    /// The status for several questions: a missing answer may still come, an error is an answer.
+    /// The status for several requests: a missing response may still arrive, an error is a response.
     static func of(_ all: [ExitStatus]) -> ExitStatus {
         all.contains(.tryAgain) ? .tryAgain : all.contains(.nothing) ? .nothing : .done
     }
@@ -37,7 +37,7 @@ enum ExitStatus: Int32 {
 struct Failure: Error {
     let status: ExitStatus
     let message: String
-    /// Whether the user has not seen how the command is used.
+    /// Whether to print the command's help.
     let isLost: Bool
 
     init(_ status: ExitStatus, _ message: String, isLost: Bool = false) {

@@ -37,7 +37,7 @@ struct LinkRecord: Encodable {
         off = status.turnedOff.map(\.rawValue).sorted()
     }
 
-    /// For a person.
+    /// The text for people.
     var lines: [PrintedText] {
         let place: PrintedText = "\(host), \(address) port \(port), \(directTLS ? "direct TLS" : "STARTTLS")"
         let quickness: PrintedText =
@@ -65,7 +65,7 @@ struct LinkRecord: Encodable {
         "\(milliseconds / 1000).\(milliseconds % 1000 / 100)"
     }
 
-    /// Bits, as links are sold.
+    /// The rate in bits, the customary unit of links.
     private static func words(_ bytesPerSecond: Int) -> String {
         let kilobits = bytesPerSecond / 125
         return kilobits < 10_000 ? "\(kilobits) kbit/s" : "\(kilobits / 1000) Mbit/s"

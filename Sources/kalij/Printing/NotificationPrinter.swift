@@ -1,14 +1,13 @@
 import KalijClient
 import KalijText
 
-/// Prints notifications for the user to standard output. A notification counts as shown when the reader has taken the
-/// line.
+/// Prints notifications for the user to standard output. A notification counts as shown when the reader has read the line.
 final class NotificationPrinter {
     private let json: Bool
-    /// The notification that was printed, and not taken in time.
+    /// The notification that was printed, and not read in time.
     private var unread: Notification?
 
-    /// Seconds for a reader to take a line.
+    /// How many seconds a reader may take to read a line.
     private static let patience = 0.5
 
     init(json: Bool) { self.json = json }
@@ -24,7 +23,7 @@ final class NotificationPrinter {
         var at: String?
     }
 
-    /// - Throws: `OutputClosed`, `Failure`: nobody has read the line, as far as known.
+    /// - Throws: `OutputClosed`, `Failure`. In each case the line was not read, as far as can be determined.
     func print(_ notification: Notification) throws {
         let isRepeated = unread == notification
         // A line still in the pipe is not printed again.
@@ -52,10 +51,10 @@ final class NotificationPrinter {
                 identifier: notification.identifier, at: Stamp.of(notification.at)))
     }
 
-    /// There is more than could be fetched.
+    /// Reports that more is pending than could be fetched.
     func reopen() { Output.line(reopening) }
 
-    /// The line of ``reopen()``; made at the start of each run, so not with an encoder, which costs pages.
+    /// The line of ``reopen()``; created at the start of each run, and therefore without an encoder, which takes up memory pages.
     var reopening: PrintedText {
         json
             ? #"{"event":"notification","kind":"reopen"}"#

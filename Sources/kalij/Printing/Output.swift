@@ -4,54 +4,55 @@ import Glibc
 
 /// Standard output for results, standard error for everything else. All output goes through this type.
 enum Output {
-    /// Where results go.
+    /// The descriptor of results.
     static let descriptor = STDOUT_FILENO
 
     // Only one thread of a command prints.
-    /// Whether a line was begun that could not be finished.
+    /// Whether the last line was written only in part.
     private nonisolated(unsafe) static var isTorn = false
 
-    /// Why results are missing in the output; nil if none are.
+    /// Why results are missing from the output; nil if none are.
     private nonisolated(unsafe) static var loss: (any Error)?
-    /// Whether to repeat the command would do more than print once more.
+    /// Whether repeating the command would do more than print again.
     private nonisolated(unsafe) static var hasAccepted = false
 
-    /// Writes a line of results; a failure is for ``conclude(_:)``.
+    /// Writes a line of results; ``conclude(_:)`` reports a failure.
     static func line(_ text: PrintedText) { attempt { try results(text + "\n") } }
 
-    /// Writes results; a failure is for ``conclude(_:)``. After a failure nothing more is written: output without its
-    /// middle looks whole.
+    /// Writes results; ``conclude(_:)`` reports a failure. After a failure nothing more is written, because output without its
+    /// middle would appear complete.
     static func attempt(_ body: () throws -> Void) {
         guard loss == nil else { return }
         do { try body() } catch { loss = error }
     }
 
-    /// This process has accepted something, or has changed something elsewhere: lost output is no reason to have the
-    /// command repeated.
+    /// Records that this process has accepted something, or has changed something elsewhere: lost output is then no reason to
+    /// repeat the command.
     static func accepted() { hasAccepted = true }
 
     /// Reports lost results.
     /// - Parameter status: the status of a command.
     /// - Returns: the status for this process.
     static func conclude(_ status: ExitStatus) -> ExitStatus {
-        // Whoever reads has had enough, such as `head`.
+        // The reader, such as `head`, has closed its end.
         guard let loss, !(loss is OutputClosed) else { return status }
         let reason = Failure(loss).message
         error(hasAccepted ? "done, but the output is lost: \(reason)" : "\(reason)")
         return hasAccepted || ![.done, .nothing].contains(status) ? status : .tryAgain
     }
 
-    /// Lets nothing else become a standard stream: a socket opened while standard output is closed would get the results.
+    /// Prevents other descriptors from becoming a standard stream: a socket opened while standard output is closed would receive
+    /// the results.
     static func keepStandardStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest free number is the missing one. To use the stream still fails.
+            // The lowest free descriptor is the missing one. Use of the stream still fails.
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 
     /// Writes results; all bytes are written when this function returns.
     ///
-    /// - Throws: `OutputClosed` if nobody reads any more, `Failure` if writing fails for another reason.
+    /// - Throws: `OutputClosed` if the reader has closed its end, `Failure` if writing fails for another reason.
     static func results(_ text: PrintedText) throws {
         guard !write(text.description, to: STDOUT_FILENO) else { return }
         let error = errno
@@ -59,9 +60,9 @@ enum Output {
         throw Failure(.tryAgain, "standard output: \(String(cString: strerror(error)))")
     }
 
-    /// Waits until the reader of standard output has taken all of the output, where the system can tell: for a pipe or
-    /// a socket.
-    /// - Throws: `OutputClosed` if nobody reads any more, `Failure` if bytes are left after `seconds`.
+    /// Waits until the reader of standard output has read all of the output, if the system can determine that: for a pipe or a
+    /// socket.
+    /// - Throws: `OutputClosed` if the reader has closed its end, `Failure` if bytes remain unread after `seconds`.
     static func awaitReader(within seconds: Double) throws {
         guard let question = unreadQuestion else { return }
         let deadline = now() + seconds
@@ -78,7 +79,7 @@ enum Output {
         }
     }
 
-    /// The system's question for the number of unread bytes; nil where the system cannot tell.
+    /// The ioctl that returns the number of unread bytes; nil if the file type has none.
     private static var unreadQuestion: UInt? {
         var status = stat()
         guard fstat(STDOUT_FILENO, &status) == 0 else { return nil }
@@ -96,7 +97,7 @@ enum Output {
     }
 
     static func error(_ text: PrintedText) { note("kalij: \(text)") }
-    /// For a person who would wonder; programs go by the exit status.
+    /// A hint for people only; programs use the exit status.
     static func hint(_ text: PrintedText) { if isatty(STDERR_FILENO) == 1 { note(text) } }
     static func note(_ text: PrintedText) { write(text.description + "\n", to: STDERR_FILENO) }
 
@@ -111,11 +112,11 @@ enum Output {
         defer { if descriptor == STDOUT_FILENO, rest.count < bytes.count { isTorn = !rest.isEmpty } }
         let waits = descriptor == STDOUT_FILENO && isPipe
         while !rest.isEmpty {
-            // A process that waits for a reader can be told to end meanwhile: a ready pipe takes a piece of this size
-            // at once.
+            // A process that waits for a reader can be stopped in the meantime: a ready pipe accepts a chunk of this size at
+            // once.
             if waits, !awaitRoom() { return false }
             let piece = waits ? rest.prefix(Int(PIPE_BUF)) : rest
-            // The slice lies within the lent buffer, so its address is valid for its count.
+            // The slice lies within the buffer, so its address is valid for its count.
             let count = unistdWrite(descriptor, UnsafeRawBufferPointer(rebasing: piece))
             if count < 0 {
                 if errno == EINTR { continue }
@@ -132,7 +133,7 @@ enum Output {
         return fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }()
 
-    /// Waits until standard output takes more; false if a signal for the loop tells this process to end.
+    /// Waits until standard output is writable; false if a pending signal requests the end of this process.
     private static func awaitRoom() -> Bool {
         var request = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
         while poll(&request, 1, 200) <= 0 {
@@ -146,7 +147,7 @@ enum Output {
         return true
     }
 
-    /// Waits until a pipe that does not block takes more.
+    /// Waits until a non-blocking pipe is writable.
     private static func wait(for descriptor: Int32) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&request, 1, -1) > 0 || errno == EINTR
@@ -157,5 +158,5 @@ enum Output {
     }
 }
 
-/// Nobody reads standard output any more.
+/// The reader of standard output has closed its end.
 struct OutputClosed: Error {}

@@ -28,7 +28,7 @@ struct QuarantineRecord: Encodable {
             }
     }
 
-    /// For a person.
+    /// The text for people.
     var line: PrintedText {
         let can =
             switch retry {

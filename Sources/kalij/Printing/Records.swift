@@ -4,7 +4,7 @@ import KalijXML
 
 import FoundationEssentials
 
-/// A JSON object a line, also for readers with other line ends than LF.
+/// A JSON object on a line, also for readers with line ends other than LF.
 enum JSONLine {
     static func of(_ value: some Encodable) throws -> PrintedText {
         PrintedText(json: String(decoding: try encoder().encode(value), as: UTF8.self))
@@ -19,7 +19,7 @@ enum JSONLine {
 
 /// XEP-0082 date-times in UTC.
 enum Stamp {
-    /// With the milliseconds, if there are any.
+    /// The text of a time, with milliseconds if there are any.
     static func of(_ milliseconds: Int64) -> String {
         DateTime.text(Date(timeIntervalSince1970: Double(milliseconds) / 1000))
     }
@@ -54,10 +54,10 @@ struct GapRecord: Encodable {
         }
     }
 
-    /// For a person reading a history.
+    /// The line for people, in a history.
     func line(_ clock: WallClock) -> PrintedText { "--- \(words(clock))" }
 
-    /// For a person.
+    /// The text for people.
     func words(_ clock: WallClock) -> PrintedText {
         let moments = (after: times.after.map(clock.moment), before: times.before.map(clock.moment))
         let times = [moments.after.map { "after \($0)" }, moments.before.map { "before \($0)" }]

@@ -3,7 +3,7 @@ import KalijXML
 
 import FoundationEssentials
 
-/// Prints the results of queries, one a line: unchanged for another program, cleaned for a person.
+/// Prints the results of queries, one per line: unchanged for another program, sanitized for a terminal.
 struct ResultPrinter {
     private let json: Bool
     private let isForPeople: Bool
@@ -53,7 +53,7 @@ struct ResultPrinter {
     }
 }
 
-/// A data form in JSON. All keys are there; missing parts of the form are null.
+/// A data form in JSON. All keys are present; missing parts of the form are null.
 struct FormRecord: Encodable {
     private let form: DataForm
 
@@ -75,7 +75,7 @@ struct FormRecord: Encodable {
     }
 }
 
-/// A field of a data form in JSON. All keys are there; missing parts of the field are null.
+/// A field of a data form in JSON. All keys are present; missing parts of the field are null.
 struct FieldRecord: Encodable {
     private let field: DataForm.Field
 

@@ -10,7 +10,7 @@ struct StatusRecord: Encodable {
     private let quarantine: [QuarantineRecord]
     private let deadLetters: [LetterRecord]
     private let slowSteps: [SlowRecord]
-    /// The number of the last event, for starting with `run --since`.
+    /// The number of the last event, as an argument of `run --since`.
     var lastEvent: Int64?
 
     private enum CodingKeys: String, CodingKey {
@@ -92,8 +92,8 @@ struct StatusRecord: Encodable {
         self.slowSteps = slowSteps.map { SlowRecord(kind: $0.kind, count: $0.count, longest: $0.longest) }
     }
 
-    /// For a person.
-    /// - Parameter verbose: whether the links are told, too.
+    /// The lines for people.
+    /// - Parameter verbose: whether to include the links.
     func lines(verbose: Bool, _ clock: WallClock) -> [PrintedText] {
         var lines: [PrintedText] = [
             "directory: \(directory)",
@@ -119,7 +119,7 @@ struct StatusRecord: Encodable {
         return lines
     }
 
-    /// What a feature says, as a line for a person; nil if there is nothing to say.
+    /// The field of a feature, as a line for people; nil if it is not worth a line.
     private static func words(_ field: EventField) -> PrintedText? {
         let name = field.key.name.replacing("_", with: " ")
         return switch field.value {

@@ -2,11 +2,11 @@ import Glibc
 import KalijClient
 import KalijText
 
-/// The clock that people read: of their time zone (`TZ`), or with `--utc` of UTC.
+/// The clock for printed times: of the local time zone (`TZ`), or with `--utc` of UTC.
 struct WallClock {
     let isUTC: Bool
 
-    /// A moment by itself, in milliseconds since 1970; in UTC as XEP-0082 writes moments.
+    /// The text of a time in milliseconds since 1970; in UTC in the format of XEP-0082.
     func moment(_ milliseconds: Int64) -> String {
         isUTC ? Stamp.of(milliseconds) : text(milliseconds, "%Y-%m-%d %H:%M:%S")
     }
@@ -34,14 +34,14 @@ struct WallClock {
     }
 }
 
-/// Lines that begin with the time of the day. The date is a line of its own, before the first line of a day.
+/// Lines that begin with the time of day. The date is on a line of its own, before the first line of a day.
 struct TimedLines {
     let clock: WallClock
     private var day = ""
 
     init(_ clock: WallClock) { self.clock = clock }
 
-    /// The line for `text`, after the line with the date if the day is another than the last line's.
+    /// The line for `text`, preceded by the line with the date if the day differs from that of the last line.
     mutating func next(_ text: PrintedText, at milliseconds: Int64) -> PrintedText {
         let day = clock.day(milliseconds)
         defer { self.day = day }
@@ -51,6 +51,6 @@ struct TimedLines {
 }
 
 extension Message {
-    /// The line for a person, with the moment.
+    /// The line for people, with the time.
     func line(_ clock: WallClock) -> PrintedText { "\(clock.moment(sentAt)) \(line)" }
 }

@@ -1,7 +1,7 @@
 import KalijClient
 import KalijText
 
-/// A waiting handler, as printed by `pending`.
+/// A pending handler, as printed by `pending`.
 struct PendingRecord: Encodable {
     let origin: String
     let account: String
@@ -21,7 +21,7 @@ struct PendingRecord: Encodable {
         until = Stamp.of(pending.until)
     }
 
-    /// For a person.
+    /// The text for people.
     var line: PrintedText {
         switch origin {
         case "request": "\(account): \(handler) waits until \(until) for the answer of \(responder ?? account)"
@@ -31,7 +31,7 @@ struct PendingRecord: Encodable {
     }
 }
 
-/// A question, as printed by `iq`, `ping` and `pending --results`.
+/// A request, as printed by `iq`, `ping` and `pending --results`.
 struct QuestionRecord: Encodable {
     let id: Int64
     let account: String
@@ -62,7 +62,7 @@ struct QuestionRecord: Encodable {
         roundTrip = question.roundTrip
     }
 
-    /// For a person.
+    /// The text for people.
     var line: PrintedText {
         let what = answer.map { PrintedText(xml: $0) } ?? "\(reason ?? "")"
         return "\(id) \(answeredAt ?? askedAt) \(to) [\(outcome ?? "waiting")] \(what)"

@@ -5,7 +5,7 @@ import KalijClient
 import KalijRoles
 import Synchronization
 
-/// Keeps the accounts online, or listens to the process that does, and takes over when that one ends.
+/// Keeps the accounts online, or follows the process that does, and takes over when that process ends.
 public final class Backend: Sendable {
     public let directory: AccountDirectory
     private let engine = Mutex<RunningEngine?>(nil)
@@ -17,7 +17,7 @@ public final class Backend: Sendable {
 
     private var running: RunningEngine? { engine.withLock { $0 } }
 
-    /// Where to look, from now on; for one reader.
+    /// The changes from now on; for one reader.
     public func looks() -> AsyncStream<Look> {
         let (stream, looks) = AsyncStream.makeStream(of: Look.self)
         Task.detached { [self] in
@@ -27,14 +27,14 @@ public final class Backend: Sendable {
         return stream
     }
 
-    /// An account was added, or the person does not want to wait.
+    /// Connects at once, because an account was added or the user requested it.
     public func tryNow() {
         running?.pushArrived()
         changes.withLock { $0 }?.connectNow()
         wakes.continuation.yield()
     }
 
-    /// Lets go of everything, within a second.
+    /// Stops the engine and releases all locks, within a second.
     public func stop() async {
         isStopped.withLock { $0 = true }
         wakes.continuation.yield()
@@ -63,7 +63,8 @@ public final class Backend: Sendable {
                 if await hear(looks) {
                     pause = Self.shortest
                 } else {
-                    // A process that has the right to drive and does not listen: yet, any more, or as a former version.
+                    // A process that holds the fence and does not listen: not yet, no longer, or because it is of an earlier
+                    // version.
                     try? await Task.sleep(for: pause)
                     pause = min(pause * 2, Self.longest)
                 }
@@ -84,8 +85,8 @@ public final class Backend: Sendable {
 
     private static let (shortest, longest) = (Duration.milliseconds(100), Duration.seconds(2))
 
-    /// Hears what is shown differently, until the driver ends: this process's engine, or another's.
-    /// - Returns: false if the driver tells nobody.
+    /// Forwards changes until the driver ends: this process's engine, or another process.
+    /// - Returns: false if the driver accepts no subscription.
     private func hear(_ looks: AsyncStream<Look>.Continuation) async -> Bool {
         guard let changes = DirectoryChanges(directory) else { return false }
         self.changes.withLock { $0 = changes }
@@ -96,7 +97,7 @@ public final class Backend: Sendable {
 
     // MARK: Intents
 
-    /// Accepts what was written, which is no draft any more: here if this process drives, else by the mailbox.
+    /// Accepts a message, whose draft is removed: in this process if it drives, else through the mailbox.
     public func send(_ text: String, to key: ConversationKey) async throws {
         let (recipient, sender) = (try JID(key.jid), try JID(key.account))
         if let engine = running {
@@ -122,12 +123,12 @@ public final class Backend: Sendable {
         try await accept(SetDraft(text, for: JID(key.jid)), for: key.account)
     }
 
-    /// Everything up to the message in `row` was on the screen.
+    /// Marks everything up to the message in `row` as read.
     public func read(through row: Int64, in key: ConversationKey) async throws {
         try await accept(MarkRead(JID(key.jid), through: .row(row)), for: key.account)
     }
 
-    /// Fetches what is missing.
+    /// Fetches the missing messages of a gap.
     public func load(_ gap: GapRow, of key: ConversationKey) async throws {
         let (account, directory) = (try JID(key.account), directory)
         let room = try gap.room.map { try JID($0) }

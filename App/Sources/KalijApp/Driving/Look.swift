@@ -1,17 +1,17 @@
 import FoundationEssentials
 import KalijClient
 
-/// Says where to look: what may have changed.
+/// A change of the directory, or of the backend's state, that the app has to display.
 public enum Look: Sendable, Equatable {
     /// A conversation: messages, unread, draft.
     case conversation(ConversationKey)
-    /// The name or the picture of a conversation; what is not in the list may belong there.
+    /// The name or the picture of a conversation, which may not be in the list yet.
     case face(ConversationKey, mayBeNew: Bool)
-    /// Rooms, requests, or more than is known.
+    /// Rooms, requests, or an unspecified change.
     case everything
     case state(account: String, AccountStatus)
     case driving(Driving)
-    /// Somebody begins or ends to write.
+    /// The peer starts or stops composing (XEP-0085).
     case typing(ConversationKey, Bool)
 
     init?(_ news: DirectoryNews) {
@@ -28,7 +28,7 @@ public enum Look: Sendable, Equatable {
         case .state:
             guard let state = AccountStatus(change.value) else { return nil }
             self = .state(account: change.account, state)
-        // The bytes of transfers are not shown yet.
+        // The progress of transfers is not displayed yet.
         case .transfer where change.value != nil: return nil
         case .transfer, .request: self = .everything
         }
@@ -36,7 +36,7 @@ public enum Look: Sendable, Equatable {
 }
 
 extension AccountStatus {
-    /// The state as the driver tells it; nil if it is told in words of a newer version.
+    /// The state as published by the driver; nil if a newer version encoded it.
     init?(_ value: String?) {
         guard let value, let told = try? JSONDecoder().decode(AccountState.self, from: Data(value.utf8)) else {
             return nil

@@ -1,11 +1,11 @@
-/// Runs what is to be kept one after the other, in the order in which the person did it: a draft never overtakes the message that it became.
+/// Serializes writes in the order of the user's actions: a draft never overtakes the message that it became.
 @MainActor
 public final class Writes {
     private var last: Task<Void, Never>?
 
     public nonisolated init() {}
 
-    /// Runs `body` after everything that was given before.
+    /// Runs `body` after all earlier ones.
     public func add(_ body: @escaping @MainActor () async -> Void) {
         let before = last
         last = Task {
@@ -14,7 +14,7 @@ public final class Writes {
         }
     }
 
-    /// Waits until everything given so far has run, or the time is over.
+    /// Waits until all bodies added so far have run, or the time has passed.
     public func finish(within time: Duration) async {
         guard let last else { return }
         let (stream, end) = AsyncStream.makeStream(of: Void.self)

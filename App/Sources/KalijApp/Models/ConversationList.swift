@@ -1,25 +1,25 @@
-/// The list of conversations: what is shown, after a search too. Of thousands, the rows in sight alone are read whole, and the list grows as it
-/// is scrolled.
+/// The list of conversations, optionally filtered by a search. Of thousands, only the visible rows are read completely, and the
+/// list grows as it is scrolled.
 public struct ConversationList: Sendable {
-    /// All conversations, the last active first.
+    /// All conversations, most recently active first.
     public private(set) var all: [ConversationRow] = []
-    /// Those that the search leaves.
+    /// The conversations that match the search.
     public private(set) var found: [ConversationRow] = []
-    /// The words that are searched for; empty for none.
+    /// The words of the search; empty for none.
     public var search = "" {
         didSet {
             length = Self.begin
             filter()
         }
     }
-    /// How many rows the list has at most.
+    /// The maximum number of rows of the list.
     private var length = Self.begin
-    /// The rows whose content is not read, or may be old.
+    /// The rows whose content is not read, or may be outdated.
     private var stale: Set<ConversationKey> = []
 
-    /// How many rows the first picture has.
+    /// The number of rows in the first frame.
     public static let begin = 20
-    /// By how many rows the list grows.
+    /// The number of rows by which the list grows.
     public static let step = 60
 
     public init() {}
@@ -35,14 +35,14 @@ public struct ConversationList: Sendable {
         return true
     }
 
-    /// The list has a row for `key`, if the search leaves it.
+    /// Extends the list to the row for `key`, if the row matches the search.
     public mutating func include(_ key: ConversationKey) {
         if let place = found.firstIndex(where: { $0.key == key }) { length = max(length, place + 1) }
     }
 
     // MARK: Reading
 
-    /// All conversations were read, without what is said there: what was known of it is shown until it is read anew.
+    /// All conversations were read without their content: the previous content is displayed until it is read again.
     public mutating func read(heads: [ConversationRow]) {
         let known = Dictionary(all.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         all = heads.map { head in
@@ -54,12 +54,12 @@ public struct ConversationList: Sendable {
         filter()
     }
 
-    /// Which of the rows at `places` of the list are to be read.
+    /// The conversations to read among the rows at `places` of the list.
     public func wanted(_ places: some Sequence<Int>) -> [ConversationKey] {
         places.compactMap { shown.indices.contains($0) && stale.contains(shown[$0].key) ? shown[$0].key : nil }
     }
 
-    /// Some conversations were read whole. One in which there is nothing any more is no row.
+    /// Some conversations were read completely. A conversation without content has no row.
     public mutating func read(_ rows: [ConversationRow]) {
         guard !rows.isEmpty else { return }
         let keys = Set(rows.map(\.key))
@@ -71,7 +71,7 @@ public struct ConversationList: Sendable {
 
     public func row(_ key: ConversationKey) -> ConversationRow? { all.first { $0.key == key } }
 
-    /// The conversation that is `step` rows further than `key`.
+    /// The conversation `step` rows after `key`.
     public func neighbour(of key: ConversationKey?, step: Int) -> ConversationRow? {
         guard let key, let place = found.firstIndex(where: { $0.key == key }) else { return found.first }
         let next = place + step

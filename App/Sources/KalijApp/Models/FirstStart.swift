@@ -3,7 +3,7 @@ import KalijClient
 import KalijStream
 import KalijTransport
 
-/// What the person has entered at the first start.
+/// The user's input at the first start.
 public struct LoginForm: Sendable, Equatable {
     public var address = ""
     public var password = ""
@@ -14,14 +14,14 @@ public struct LoginForm: Sendable, Equatable {
         (self.address, self.password, self.server) = (address, password, server)
     }
 
-    /// A login that can be tried.
+    /// A login whose input is valid.
     public struct Checked: Sendable {
         public let jid: JID
         public let password: String
         public let server: ServerSettings
     }
 
-    /// A problem of what was entered, in words.
+    /// A problem with the input, described for the user.
     public struct Problem: Error, Equatable {
         public let words: String
     }
@@ -39,15 +39,15 @@ public struct LoginForm: Sendable, Equatable {
     }
 }
 
-/// Where the first start is.
+/// The state of the first start.
 public enum FirstStart: Sendable, Equatable {
     case entering(problem: String?)
     case loggingIn
 }
 
 extension Words {
-    /// Why a login has failed, and what to do next.
-    /// - Parameter server: if the person has named one.
+    /// Why a login has failed, and what to do about it.
+    /// - Parameter server: the server that the user specified; nil for none.
     public static func problem(_ error: any Error, of domain: String, at server: String? = nil) -> String {
         switch error {
         case LoginError.refused(let error): refusal(error, domain)

@@ -1,4 +1,5 @@
-/// Whether a list stays at its end while rows come: only what a person does ends that. Rows that are laid out move the end away, too.
+/// Whether a list stays at its end while rows are added: only a user's action ends that. The layout of rows may also move the end
+/// out of sight.
 public struct Following: Sendable, Equatable {
     public private(set) var isOn = true
     private var actedAt: Int64?
@@ -7,16 +8,16 @@ public struct Following: Sendable, Equatable {
     public enum Event: Sendable {
         /// A key, a wheel or a pointer was used in the list.
         case acted
-        /// What is in sight has changed.
+        /// The visible part has changed.
         case moved(isAtEnd: Bool)
-        /// The list is scrolled by the program, or to a row that a screen reader has selected.
+        /// The program scrolls the list, or a screen reader has selected a row.
         case scrolls(toEnd: Bool)
     }
 
     public init() {}
 
-    /// - Parameter now: milliseconds that only go forward.
-    /// - Returns: whether the list is to be scrolled to its end again.
+    /// - Parameter now: milliseconds of a monotonic clock.
+    /// - Returns: whether to scroll the list to its end again.
     public mutating func handle(_ event: Event, at now: Int64) -> Bool {
         switch event {
         case .acted: actedAt = now
@@ -31,8 +32,8 @@ public struct Following: Sendable, Equatable {
         return false
     }
 
-    /// What is in sight changes within this time for what a person does, on a busy machine.
+    /// The time within which a user's action changes the visible part, on a busy machine, in milliseconds.
     private static let causes: Int64 = 1000
-    /// A row that is higher than the list has its end never in sight.
+    /// The limit for a row that is higher than the list, whose end is never visible.
     private static let mostAttempts = 10
 }

@@ -1,11 +1,11 @@
-/// A part of a list that is replaced: `removed` rows go, `inserted` rows come in their place.
+/// A replaced part of a list: `removed` rows are removed, and `inserted` rows inserted in their place.
 public struct ListChange: Equatable, Sendable {
     public let at: Int
     public let removed: Int
     public let inserted: Int
 
-    /// The smallest changes that make `new` of `old`, from the end to the beginning: each may be applied with the places of `old` before
-    /// it still valid. A row that moves is one removal and one insertion.
+    /// The smallest changes that transform `old` into `new`, from the end to the start: each leaves the positions before it in
+    /// `old` valid. A moved row is one removal and one insertion.
     public static func between<Row: Equatable>(_ old: [Row], and new: [Row]) -> [ListChange] {
         var (start, oldEnd, newEnd) = (0, old.count, new.count)
         while start < min(oldEnd, newEnd), old[start] == new[start] { start += 1 }
@@ -21,8 +21,8 @@ public struct ListChange: Equatable, Sendable {
         return scripts(Array(old[start..<oldEnd]), Array(new[start..<newEnd]), from: start)
     }
 
-    /// Larger differences are compared row by row no more. What a conversation holds is always compared: messages, and as many lines between
-    /// them. A list whose rows are all replaced forgets where it is.
+    /// The limit for comparing row by row. The content of a conversation is always compared: messages, and as many lines between
+    /// them. A list whose rows are all replaced loses its scroll position.
     private static let mostCompared = 2 * Window.most + 50
 
     /// A single row that has moved to the front of a long part.

@@ -1,15 +1,15 @@
 import Glibc
 
-/// The conversation that was open, and where it was left.
+/// The conversation that was open, and its scroll position.
 public struct Place: Sendable, Equatable {
     public let key: ConversationKey
-    /// The row of the message at the top; nil if the newest was in sight.
+    /// The row of the message at the top; nil if the newest message was visible.
     public let message: Int64?
 
     public init(_ key: ConversationKey, message: Int64?) { (self.key, self.message) = (key, message) }
 }
 
-/// The file with the place, beside the database. A lost place costs a click: nothing is synced.
+/// The file with the place, beside the database. It is not synced to disk, because the loss of a place costs only a click.
 public struct PlaceFile: Sendable {
     private let path: String
 
@@ -27,7 +27,7 @@ public struct PlaceFile: Sendable {
         return Place(key, message: Int64(lines[2]))
     }
 
-    /// Keeps the place; nil: no conversation is open.
+    /// Stores the place; nil if no conversation is open.
     public func keep(_ place: Place?) {
         guard let place else {
             unlink(path)

@@ -1,4 +1,5 @@
-/// What a screen reader is to say of arriving messages: each, and more than three within two seconds as a number.
+/// Coalesces the announcements of arriving messages: three within two seconds are announced individually, further ones as a
+/// number.
 public struct SpokenAnnouncements: Sendable {
     private var spoken: [Int64] = []
     private var held = 0
@@ -9,9 +10,9 @@ public struct SpokenAnnouncements: Sendable {
 
     public init() {}
 
-    /// A message has come.
-    /// - Parameter now: milliseconds of a steady clock.
-    /// - Returns: what to say now; and when to ask ``due(_:)``, if more is held back.
+    /// A message has arrived.
+    /// - Parameter now: milliseconds of a monotonic clock.
+    /// - Returns: the text to announce now, and in how many milliseconds to call ``due(_:)`` if messages are held back.
     public mutating func arrived(_ text: String, now: Int64) -> (text: String?, dueIn: Int64?) {
         spoken.removeAll { $0 <= now - Self.milliseconds }
         if held == 0, spoken.count < Self.most {
@@ -24,7 +25,7 @@ public struct SpokenAnnouncements: Sendable {
         return (nil, Self.milliseconds)
     }
 
-    /// What was held back.
+    /// The announcement of the messages that were held back.
     public mutating func due(_ now: Int64) -> String? {
         guard let end, now >= end, held > 0 else { return nil }
         let count = held

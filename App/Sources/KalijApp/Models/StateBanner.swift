@@ -1,25 +1,25 @@
-/// How an account is, as far as it is shown.
+/// The displayed state of an account.
 public enum AccountStatus: Sendable, Equatable {
     case connecting, online
-    /// Since when, in milliseconds since 1970; and why, in words.
+    /// The start of the state in milliseconds since 1970, and its reason, described for the user.
     case offline(since: Int64, why: String?)
     case refused
     case noStorage(String)
 }
 
-/// Who keeps the accounts online.
+/// Which process keeps the accounts online.
 public enum Driving: Sendable, Equatable {
     case starting, here, elsewhere, noAccount
     case failed(String)
 }
 
-/// What the line above the lists says: a function of the states.
+/// The content of the line above the lists, a function of the states.
 public struct StateBanner: Sendable, Equatable {
     public enum Action: Sendable { case tryNow, logIn }
     public let text: String
     public let action: Action?
 
-    /// - Parameter time: the words for a time.
+    /// - Parameter time: formats a time.
     public static func of(
         _ driving: Driving, _ accounts: [String: AccountStatus], time: (Int64) -> String
     ) -> StateBanner? {

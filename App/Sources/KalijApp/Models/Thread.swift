@@ -1,38 +1,39 @@
 import Glibc
 
-/// The part of a conversation that is held.
+/// The loaded part of a conversation.
 public struct Window: Sendable, Equatable {
-    /// The row of the first message; nil: the newest messages.
+    /// The row of the first message; nil for the newest messages.
     public var first: Int64?
     public var count: Int
 
     public init(first: Int64? = nil, count: Int = Window.begin) { (self.first, self.count) = (first, count) }
 
-    /// The first paint.
+    /// The number of messages in the first frame.
     public static let begin = 30
-    /// What is loaded at an end.
+    /// The number of messages loaded at an end.
     public static let step = 60
-    /// The most messages held.
+    /// The maximum number of loaded messages.
     public static let most = 300
-    /// The most messages held while the newest are in sight.
+    /// The maximum number of loaded messages while the newest are visible.
     public static let mostFollowed = 90
-    /// The most messages that come at the end in one frame: each costs half a millisecond, and a key is answered between frames.
+    /// The maximum number of messages added at the end in one frame: each takes half a millisecond, and keys are handled between
+    /// frames.
     public static let mostArriving = 10
 }
 
-/// A part of a conversation, as it was read.
+/// A part of a conversation, from a single snapshot.
 public struct Page: Sendable, Equatable {
     public var messages: [MessageRow] = []
-    /// The gaps before the message with this number; behind the last one, at the end.
+    /// The gaps before the message with this index; after the last index, those at the end.
     public var gaps: [Int: [GapRow]] = [:]
     public var hasOlder = false
     public var hasNewer = false
 
     public init() {}
 
-    /// Leaves out what has come since `page` was read but the first messages, for the next frame; of messages that are all new, all but
-    /// the last.
-    /// - Returns: whether newer messages were left out.
+    /// Limits the messages that arrived since `page` was read to the first ones; the others follow in the next frame. If all
+    /// messages are new, keeps the last ones.
+    /// - Returns: whether newer messages were dropped.
     public mutating func limitArrivals(since page: Page) -> Bool {
         let known = Set(page.messages.map(\.id))
         guard let last = messages.lastIndex(where: { known.contains($0.id) }) else {
@@ -45,13 +46,13 @@ public struct Page: Sendable, Equatable {
         }
         let end = last + 1 + Window.mostArriving
         guard end < messages.count else { return false }
-        messages.removeSubrange(end...)  // traps: never, `end` is a place of the messages
+        messages.removeSubrange(end...)  // traps: never, `end` is an index of the messages
         gaps = gaps.filter { $0.key < end }
         return true
     }
 }
 
-/// A place where messages are missing.
+/// A gap between messages.
 public struct GapRow: Sendable, Equatable {
     public enum Kind: Sendable { case missing, lost, unread }
     public let kind: Kind
@@ -79,7 +80,8 @@ public enum ThreadRow: Sendable, Equatable {
     case day(Int64)
     case unread
     case gap(GapRow)
-    /// Whether the author is named above the text; whether the message goes on what the message before has begun.
+    /// `showsAuthor`: whether the author is displayed above the text; `continues`: whether the message continues the previous one
+    /// of the same author.
     case message(MessageRow, showsAuthor: Bool, continues: Bool)
 
     public var message: MessageRow? { if case .message(let row, _, _) = self { row } else { nil } }
@@ -99,8 +101,8 @@ public struct Thread: Sendable {
         (self.key, self.isGroup, self.window) = (key, isGroup, window)
     }
 
-    /// The part was read anew.
-    /// - Returns: the messages of others that have come at the end.
+    /// The part was read again.
+    /// - Returns: the messages of others that were added at the end.
     public mutating func read(_ page: Page) -> [MessageRow] {
         let last = self.page.messages.last { $0.id > 0 }
         let known = Set(self.page.messages.map(\.id))
@@ -109,36 +111,36 @@ public struct Thread: Sendable {
         rows = Self.rows(page, firstUnread: firstUnread, isGroup: isGroup)
         guard wasRead, let last else { return [] }
         let isNew = { (message: MessageRow) in !message.isOwn && !known.contains(message.id) && message.id > last.id }
-        // The order of rows decides, not the timestamps: the clock may have been set back.
+        // The order of rows is decisive, not the timestamps: the clock may have been set back.
         if let place = page.messages.lastIndex(where: { $0.id == last.id }) {
             return page.messages[(place + 1)...].filter(isNew)
         }
         return page.messages.filter { isNew($0) && $0.at >= last.at }
     }
 
-    /// The window of what is held, and of what has come since.
+    /// The window of the loaded messages, and of those that arrived since.
     public var held: Window {
         page.messages.first { $0.id > 0 }.map { Window(first: $0.id, count: Window.most) } ?? window
     }
 
-    /// The window for reading on; nil if nothing newer is known.
+    /// The window for loading newer messages; nil if there are none.
     public var newer: Window? {
         guard page.hasNewer, page.messages.count > Window.step else { return page.hasNewer ? Window() : nil }
         return Window(first: page.messages[Window.step].id, count: Window.most)
     }
 
-    /// The place of a message's row.
+    /// The index of a message's row.
     public func place(of id: Int64) -> Int? { rows.firstIndex { $0.message?.id == id } }
 
-    /// The row at which the conversation opens: the unread line, or the last row.
+    /// The row to which the conversation opens: the unread line, or the last row.
     public var opening: Int { rows.firstIndex(of: .unread) ?? max(0, rows.count - 1) }
 
-    /// Rows are a function of what was read.
+    /// The rows, a function of the page.
     static func rows(_ page: Page, firstUnread: Int64?, isGroup: Bool) -> [ThreadRow] {
         var rows: [ThreadRow] = []
         var (day, previous): (Int, MessageRow?) = (.min, nil)
         for (number, message) in page.messages.enumerated() {
-            // The first held row stays where it is when older ones come before it.
+            // The first loaded row remains unchanged when older ones are inserted before it.
             if previous != nil || !page.hasOlder { rows += (page.gaps[number] ?? []).map(ThreadRow.gap) }
             let today = Days.number(message.at)
             if today != day, previous != nil || !page.hasOlder { rows.append(.day(message.at)) }
@@ -153,9 +155,9 @@ public struct Thread: Sendable {
     }
 }
 
-/// Days of the user's time zone.
+/// Days in the user's time zone.
 public enum Days {
-    /// A number that is the same for all moments of a day.
+    /// A number that is equal for all times of a day.
     public static func number(_ at: Int64) -> Int {
         var (seconds, parts) = (time_t(at / 1000), tm())
         guard localtime_r(&seconds, &parts) != nil else { return 0 }

@@ -1,18 +1,18 @@
 import Dispatch
 import Synchronization
 
-/// What the first picture shows, read beside the start of the program.
+/// The content of the first frame, read concurrently with the start of the program.
 public final class FirstLook: Sendable {
     public struct Contents: Sendable {
         public let accounts: [String]
-        /// With the first rows whole.
+        /// The list, with its first rows read completely.
         public let list: ConversationList
     }
 
     private let contents = Mutex<Contents?>(nil)
     private let isRead = DispatchSemaphore(value: 0)
 
-    /// Begins to read.
+    /// Starts to read.
     public init(_ reader: Reader) {
         Task.detached(priority: .userInitiated) { [self] in
             let found = try? await reader.firstLook()
@@ -21,7 +21,7 @@ public final class FirstLook: Sendable {
         }
     }
 
-    /// Waits for the end of the reading, once.
+    /// Waits for the content; may be called once.
     /// - Returns: nil if it takes longer, or fails.
     public func contents(within limit: DispatchTimeInterval) -> Contents? {
         guard isRead.wait(timeout: .now() + limit) == .success else { return nil }

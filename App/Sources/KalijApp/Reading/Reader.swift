@@ -3,7 +3,7 @@ import KalijClient
 import KalijRoles
 import KalijStore
 
-/// Reads the directory on one open connection, away from the main thread.
+/// Reads the directory on one open connection, outside of the main thread.
 public actor Reader {
     public nonisolated let directory: AccountDirectory
     private var opened: Database?
@@ -29,13 +29,13 @@ public actor Reader {
         Conversations(reading: try database(), of: account)
     }
 
-    /// The addresses of the accounts in use; empty without a directory.
-    /// - Throws: `StoreError`: there may be accounts, and they cannot be read; `.newerVersion` among them.
+    /// The addresses of the active accounts; empty without a directory.
+    /// - Throws: `StoreError`, `.newerVersion` among them, if the accounts cannot be read.
     public func addresses() throws -> [String] {
         do { return try accounts().map(\.jid.description) } catch DirectoryError.noAccount { return [] }
     }
 
-    /// All conversations of all accounts, the last active first, without what is said there.
+    /// All conversations of all accounts, most recently active first, without their content.
     public func heads() throws -> [ConversationRow] {
         let accounts = try accounts()
         return try accounts.flatMap { account in
@@ -48,7 +48,7 @@ public actor Reader {
         }.sorted(by: ConversationRow.isBefore)
     }
 
-    /// Some conversations whole; none of an account that is gone.
+    /// Reads some conversations completely; omits those of removed accounts.
     public func rows(_ keys: some Collection<ConversationKey>) throws -> [ConversationRow] {
         let accounts = try accounts()
         return try keys.compactMap { key in
@@ -77,7 +77,7 @@ public actor Reader {
         return row
     }
 
-    /// What was begun to be written to a conversation, whole.
+    /// The full draft of a conversation.
     public func draft(_ key: ConversationKey) throws -> String {
         guard let account = try account(of: key) else { return "" }
         return try conversations(account).conversation(with: .received(key.jid)).draft?.body ?? ""
@@ -91,7 +91,7 @@ public actor Reader {
         return try conversations.unread(with: .received(key.jid)).first?.id
     }
 
-    /// A window of `before` messages before the message `id`, and what follows; nil if the message is gone.
+    /// A window of `before` messages before the message `id`, and the following ones; nil if the message no longer exists.
     public func window(_ key: ConversationKey, before: Int, _ id: Int64) throws -> Window? {
         guard let account = try account(of: key),
             let older = try conversations(account).page(with: .received(key.jid), at: .before(id), limit: before)
@@ -99,8 +99,8 @@ public actor Reader {
         return Window(first: older.messages.first?.id ?? id, count: Window.most)
     }
 
-    /// A part of a conversation; the newest one if the window's message is gone.
-    /// - Parameter waiting: whether messages in the mailbox are read, too: while another process drives.
+    /// A part of a conversation; the newest one if the window's message no longer exists.
+    /// - Parameter waiting: whether to include messages in the mailbox, while another process drives.
     public func page(_ key: ConversationKey, _ window: Window, waiting: Bool) throws -> Page {
         guard let account = try account(of: key) else { return Page() }
         let (conversations, jid) = (try conversations(account), JID.received(key.jid))
@@ -114,7 +114,7 @@ public actor Reader {
 }
 
 extension Page {
-    /// - Parameter name: the other side's name.
+    /// - Parameter name: the name of the peer.
     init(_ page: ConversationPage, name: String) {
         (hasOlder, hasNewer) = (page.hasOlder, page.hasNewer)
         for entry in page.entries {
@@ -127,7 +127,7 @@ extension Page {
 }
 
 extension GapRow {
-    /// Nil for what is being read.
+    /// Nil for a gap that is being read.
     init?(_ gap: HistoryGap) {
         let kind: Kind
         switch gap.reason {

@@ -1,22 +1,22 @@
-/// Names a conversation of an account.
+/// Identifies a conversation of an account.
 public struct ConversationKey: Hashable, Sendable {
     /// The account's bare address.
     public let account: String
-    /// The bare address of the other side.
+    /// The bare address of the peer.
     public let jid: String
 
     public init(account: String, jid: String) { (self.account, self.jid) = (account, jid) }
 }
 
-/// A line of the list of conversations: values alone.
+/// A row of the list of conversations, a plain value.
 public struct ConversationRow: Sendable, Equatable {
     public var key: ConversationKey
     public var name: String
-    /// The path of a verified picture; nil without one.
+    /// The path of the verified picture; nil without one.
     public var picture: String?
-    /// The last line.
+    /// The preview of the last message.
     public var preview = ""
-    /// When the conversation was active last, in milliseconds since 1970; 0 if it never was.
+    /// The time of the last activity, in milliseconds since 1970; 0 if there was none.
     public var at: Int64 = 0
     public var unread = 0
     public var draft: String?
@@ -24,7 +24,7 @@ public struct ConversationRow: Sendable, Equatable {
     public var isFailed = false
     public var isMuted = false
     public var isGroup = false
-    /// Whether the account is to be named, because there are several.
+    /// Whether to display the account, because there are several.
     public var showsAccount = false
 
     public init(key: ConversationKey, name: String) { (self.key, self.name) = (key, name) }
@@ -35,7 +35,7 @@ public struct ConversationRow: Sendable, Equatable {
         return preview
     }
 
-    /// What a screen reader says; begins with the name.
+    /// The accessible name, which begins with the displayed name.
     public func spoken(_ time: String) -> String {
         var words = [name]
         if showsAccount { words.append(Words.account(key.account)) }
@@ -47,7 +47,7 @@ public struct ConversationRow: Sendable, Equatable {
         return words.joined(separator: ", ")
     }
 
-    /// The order of the list: the last active first.
+    /// The order of the list: most recently active first.
     public static func isBefore(_ one: ConversationRow, _ other: ConversationRow) -> Bool {
         (one.at, other.key.jid, other.key.account) > (other.at, one.key.jid, one.key.account)
     }

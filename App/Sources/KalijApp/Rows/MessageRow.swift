@@ -1,20 +1,20 @@
 import KalijClient
 
-/// A message as it is shown: values alone.
+/// A message as it is displayed, a plain value.
 public struct MessageRow: Sendable, Equatable {
-    /// The local row; negative while the message waits in the mailbox.
+    /// The local row; negative while the message is pending in the mailbox.
     public var id: Int64
     /// "You" for the user's own.
     public var author: String
     public var isOwn: Bool
-    /// Who it is in a group, as far as that is proven: anybody takes the name of whoever leaves.
+    /// The verified author in a group: a nickname may be reused after its owner has left.
     public var proven: RoomAuthor?
-    /// What the message answers: "answers Juliet: “Good night”".
+    /// The quotation of the message that this one replies to: "answers Juliet: “Good night”".
     public var answered: String?
     public var text: String
-    /// Whether only the beginning of the text is shown.
+    /// Whether the text is truncated.
     public var isCut = false
-    /// Whether the text is the app's own words, such as "Message removed".
+    /// Whether the text is the app's own, such as "Message removed".
     public var isNotice = false
     /// Milliseconds since 1970.
     public var at: Int64
@@ -32,15 +32,15 @@ public struct MessageRow: Sendable, Equatable {
             .joined(separator: "  ·  ")
     }
 
-    /// Whether the same author is shown; whoever has taken a name is another one.
+    /// Whether the same author is displayed; another user with the same nickname is a different author.
     func isSameAuthor(as other: MessageRow) -> Bool {
         author == other.author && isOwn == other.isOwn && proven == other.proven
     }
 
-    /// Stands for the author: the same for all messages of the same one.
+    /// Identifies the author: equal for all messages of the same author.
     public var authorKey: String { proven?.text ?? author }
 
-    /// What a screen reader says: "Juliet, 19:15: Good night. Delivered".
+    /// The accessible name: "Juliet, 19:15: Good night. Delivered".
     public func spoken(_ time: String) -> String {
         var words = "\(author), \(time)\(answered.map { ", " + $0 } ?? ""): \(text)"
         let more = [
@@ -53,10 +53,10 @@ public struct MessageRow: Sendable, Equatable {
     }
 }
 
-/// What is known of an own message, in words.
+/// The delivery state of an own message, described for the user.
 public enum DeliveryState: Sendable, Equatable {
     case waiting, sending, sent, delivered, read
-    /// Refused; why, if known.
+    /// The message was refused, with the reason if there is one.
     case notSent(String?)
     /// The session was lost before the server acknowledged the message.
     case unknown
@@ -81,7 +81,7 @@ public enum DeliveryState: Sendable, Equatable {
         }
     }
 
-    /// In a room, `delivered` means that the room has shown the message: there is no word for it but "Sent".
+    /// In a room, `delivered` means that the room has reflected the message, which is displayed as "Sent".
     init?(_ state: MessageState?, isSettled: Bool, isInRoom: Bool, error: Reason?) {
         guard let state else { return nil }
         guard isSettled else {
@@ -101,7 +101,7 @@ public enum DeliveryState: Sendable, Equatable {
 }
 
 extension MessageRow {
-    /// - Parameter name: the other side's name.
+    /// - Parameter name: the name of the peer.
     init(_ message: Message, name: String) {
         let isOwn = message.direction == .outgoing
         let isInRoom = message.type == "groupchat"
@@ -125,7 +125,7 @@ extension MessageRow {
         return (isInRoom ? nick.shownName : name).shownAuthor
     }
 
-    /// No quote in the text ends the quote.
+    /// Quotation marks in the text are replaced, so that they cannot end the quotation.
     static func answered(_ message: QuotedMessage, _ isInRoom: Bool, _ name: String) -> String {
         var words = Words.unreadable
         if message.erasure != nil {

@@ -1,13 +1,14 @@
 import KalijClient
 
 extension String {
-    /// Other people's name or address on one line: nothing in it turns the direction of writing, hides, or ends the line.
+    /// A name or an address of others on one line: no character in it changes the writing direction, is hidden, or ends the line.
     public var shownName: String {
         let clean = PrintedText(field: self).description
         return clean.utf8.count <= Shown.longestName ? clean : String(clean.prefix(Shown.longestName / 4)) + "…"
     }
 
-    /// Another author's name at the beginning of a row: nobody is called as the user is, and in no name is the rest of a row, "You, 19:15: Yes".
+    /// The name of another author at the start of a row: it can imitate neither the user's own name nor the rest of a row, such
+    /// as "You, 19:15: Yes".
     var shownAuthor: String {
         let plain = replacing(":", with: " ")
         let rest = plain.lowercased().drop(while: { !$0.isLetter && !$0.isNumber })
@@ -16,7 +17,7 @@ extension String {
         return isYou ? "“" + plain + "”" : plain
     }
 
-    /// Other people's text on its own lines, cut if it is longer than anybody reads on a screen.
+    /// A text of others on its own lines, truncated if it is too long to display.
     var shownText: (text: String, isCut: Bool) {
         var lines: [String] = []
         var (rest, isCut, emoji) = (Substring(self), false, 0)
@@ -36,7 +37,8 @@ extension String {
         return (lines.joined(separator: "\n"), isCut)
     }
 
-    /// The line with places to break it: Pango's time grows with the square of a run without any. Ends before too many emoji.
+    /// The line with break opportunities, because Pango's run time is quadratic in the length of a run without any. Truncated
+    /// before too many emoji.
     private func breakable(_ emoji: inout Int) -> String {
         guard utf8.count > Shown.longestRun else { return self }
         var (line, run) = ("", 0)
@@ -55,10 +57,10 @@ extension String {
         return line
     }
 
-    /// The text as it was before it was made breakable, for copying.
+    /// The text without the inserted break opportunities, for copying.
     public var withoutBreakingPlaces: String { filter { $0 != Shown.breakingPlace } }
 
-    /// The beginning of a text, for saying it.
+    /// The beginning of a text, for an announcement.
     public var shownStart: String { String(prefix(300)) }
 
     /// The beginning of a text as one line.
@@ -69,10 +71,10 @@ extension String {
 }
 
 enum Shown {
-    /// A longer text makes a frame slow.
+    /// The limit beyond which a text makes a frame slow.
     static let mostBytes = 8_000
     static let mostLines = 200
-    /// Sequences of emoji take a tenth of a millisecond each, several times.
+    /// The limit of emoji: each sequence takes a tenth of a millisecond, several times.
     static let mostEmoji = 150
     static let longestRun = 60
     /// The zero width space.

@@ -1,7 +1,7 @@
 import KalijClient
 
 extension Words {
-    /// Why something did not succeed. What has no code is said in the engine's English.
+    /// Describes why an operation failed. A reason without a code is displayed in the engine's English.
     public static func why(_ reason: Reason) -> String {
         let value = reason.values.first?.shownLine ?? ""
         return switch reason.code {
@@ -36,7 +36,7 @@ extension Words {
         }
     }
 
-    /// What the condition of an error says to a person (RFC 6120 section 8.3.3); nil for a fault of the program's.
+    /// Describes the condition of a stanza error for the user (RFC 6120 section 8.3.3); nil for an error of the program.
     private static func answer(_ condition: String) -> String? {
         switch condition {
         case "item-not-found", "recipient-unavailable", "service-unavailable", "gone":

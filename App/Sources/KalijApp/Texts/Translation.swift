@@ -6,7 +6,7 @@ public func tr(_ text: String) -> String {
     text.withCString { String(cString: dgettext(Translations.domain, $0)) }
 }
 
-/// The text in the user's language, with values in its named places: `tr("{n} unread", ["n": "3"])`.
+/// The text in the user's language, with values for its named placeholders: `tr("{n} unread", ["n": "3"])`.
 public func tr(_ text: String, _ values: [String: String]) -> String { filled(tr(text), values) }
 
 /// The text for a number; `{n}` is the number.
@@ -18,7 +18,7 @@ public func tr(_ one: String, _ many: String, _ count: Int) -> String {
     return filled(text, ["n": "\(count)"])
 }
 
-/// Fills the named places in a single pass: a value with braces stays as it is.
+/// Replaces the named placeholders in a single pass: a value with braces remains unchanged.
 func filled(_ text: String, _ values: [String: String]) -> String {
     var (result, rest) = ("", Substring(text))
     while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
@@ -34,7 +34,7 @@ func filled(_ text: String, _ values: [String: String]) -> String {
 public enum Translations {
     static let domain = "kalij-app"
 
-    /// Reads the user's languages, and the catalogs in `folder`.
+    /// Sets the user's locale, and the folder of the catalogs.
     public static func begin(in folder: String) {
         setlocale(LC_ALL, "")
         bindtextdomain(domain, folder)

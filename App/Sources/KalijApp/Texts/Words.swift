@@ -139,7 +139,7 @@ public enum Words {
     public static func offline(since: String, why: String) -> String {
         tr("Offline since {time}: {reason}. Messages wait and are sent later", ["time": since, "reason": why])
     }
-    /// - Parameter state: what is said of the account.
+    /// - Parameter state: the description of the account's state.
     public static func account(_ account: String, _ state: String) -> String {
         tr("{address}: {state}", ["address": account, "state": state])
     }

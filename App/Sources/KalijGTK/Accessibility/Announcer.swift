@@ -1,19 +1,19 @@
 import CAdwaita
 import KalijApp
 
-/// Speaks through a screen reader: GTK has announcements only from 4.14 on. An accessible object of its own, a notification, on a
-/// connection of its own to the accessibility bus.
+/// Makes announcements for screen readers, because GTK supports them only since 4.14. Exports an accessible object with the role
+/// notification, on its own connection to the accessibility bus.
 final class Announcer {
     private static var shared: Announcer?
     private static var merging = SpokenAnnouncements()
 
-    /// Connects if there is an accessibility bus; without one nothing is said.
+    /// Connects to the accessibility bus if there is one; without it nothing is announced.
     static func begin() { shared = shared ?? Announcer() }
 
-    /// Says words now.
+    /// Announces a text.
     static func say(_ words: String) { shared?.say(words) }
 
-    /// Says that a message has come: many at once are a number.
+    /// Announces the arrival of a message; many at once are announced as a number.
     static func arrived(_ words: String) {
         let (text, dueIn) = merging.arrived(words, now: steadyNow())
         if let text { say(text) }
@@ -46,7 +46,7 @@ final class Announcer {
         if let embedded { registry = pair(g_variant_get_child_value(embedded, 0)) }
     }
 
-    /// Milliseconds; a bus that hangs keeps the window waiting no longer.
+    /// The timeout of bus calls in milliseconds, so that an unresponsive bus does not block the window.
     private static let patience: Int32 = 1000
 
     private static func connection() -> OpaquePointer? {
@@ -69,7 +69,7 @@ final class Announcer {
         var table = GDBusInterfaceVTable()
         table.method_call = { _, _, path, _, method, _, invocation, data in
             guard let path, let method, let invocation, let data else { return }
-            // GDBus calls on the main thread.
+            // GDBus calls this on the main thread.
             nonisolated(unsafe) let (call, me) = (invocation, data)
             let (place, name) = (String(cString: path), String(cString: method))
             MainActor.assumeIsolated {
@@ -142,7 +142,8 @@ final class Announcer {
     /// Enabled, sensitive, showing, visible.
     private static let states = UInt32(1) << 8 | 1 << 24 | 1 << 25 | 1 << 30
 
-    /// A screen reader asks for the words after the signal: until then they must not be replaced.
+    /// The minimum interval in milliseconds: a screen reader queries the text after the signal, and until then it must not be
+    /// replaced.
     private static let apart: Int64 = 300
     private var waiting: [String] = []
     private var saidAt: Int64 = .min / 2

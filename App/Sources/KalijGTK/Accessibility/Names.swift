@@ -1,15 +1,15 @@
 import CAdwaita
 import KalijApp
 
-/// Names for a screen reader, where GTK 4.8 would say a class.
+/// Accessible names for widgets that GTK 4.8 would name by their class.
 enum Names {
-    /// Containers and ornaments: nobody needs a name for them.
+    /// Containers and decorations, which need no name.
     private static let ornaments: Set = [
         "AdwGizmo", "AdwLeaflet", "AdwWindowTitle", "GtkRange", "GtkScrollbar", "GtkOverlay", "GtkImage",
         "AdwToastOverlay", "GtkRevealer", "AdwClamp", "GtkStack", "AdwSqueezer",
     ]
 
-    /// Names the buttons with a picture and no words below `widget`.
+    /// Names the buttons below `widget` that have an icon and no label.
     static func nameButtons(in widget: Widget, _ words: String) {
         if String(cString: kalij_class(raw(widget))) == "GtkButton" { return kalij_name(widget, words) }
         var child = gtk_widget_get_first_child(widget)
@@ -19,21 +19,21 @@ enum Names {
         }
     }
 
-    /// A button is not called by both its own name and what is inside: "Cancel Cancel", "GtkImage Search".
+    /// Removes the label relation, which would repeat the name of a button: "Cancel Cancel", "GtkImage Search".
     private static func nameOnce(_ button: Widget) {
         gtk_accessible_reset_relation(opaque(button), GTK_ACCESSIBLE_RELATION_LABELLED_BY)
         guard let label = gtk_button_get_label(cast(raw(button))) else { return }
         kalij_name(button, String(cString: label).filter { $0 != "_" })
     }
 
-    /// Names everything below `widget` that would be called by its class.
+    /// Names all widgets below `widget` that would be named by their class.
     static func fill(_ widget: Widget) {
         let name = String(cString: kalij_class(raw(widget)))
-        // The name of a button has its picture's name in it.
+        // The name of a button includes that of its icon.
         guard name != "GtkButton" else { return nameOnce(widget) }
         if ornaments.contains(name) { kalij_name(widget, "") }
         if name == "GtkListBox" { kalij_name(widget, Words.theAccount) }
-        // Keys scroll what is inside.
+        // The child handles the keys that scroll.
         if name == "GtkScrolledWindow" { gtk_widget_set_focusable(widget, 0) }
         if name == "GtkLabel", let text = gtk_label_get_text(opaque(widget)), text.pointee == 0 {
             kalij_name(widget, "")
@@ -46,7 +46,7 @@ enum Names {
     }
 }
 
-/// A stack whose hidden pages are hidden from a screen reader, too.
+/// A stack whose hidden pages are also hidden from screen readers.
 final class Pages {
     let root = widget(OpaquePointer(gtk_stack_new()))
     private var pages: [Widget] = []

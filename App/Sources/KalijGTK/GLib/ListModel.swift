@@ -1,12 +1,12 @@
 import CAdwaita
 
-/// A GListModel that holds no items: GTK gets an empty object for a row when it asks.
+/// A GListModel without items: GTK receives an empty object for each row that it requests.
 final class ListModel {
     private(set) var count = 0
     let object: OpaquePointer
 
     init() {
-        // GLib aborts when memory is out, so nil never comes.
+        // GLib aborts when it runs out of memory, so the result is never nil.
         guard let made = g_object_new_with_properties(Types.model, 0, nil, nil) else {
             fatalError("no memory for a list")
         }
@@ -16,7 +16,7 @@ final class ListModel {
     }
 
     isolated deinit {
-        // Lists may live longer.
+        // List views may outlive this object.
         let place: UnsafeMutablePointer<KalijObject> = cast(raw(object))
         place.pointee.swift = nil
         g_object_unref(raw(object))

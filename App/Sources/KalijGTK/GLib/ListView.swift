@@ -1,40 +1,40 @@
 import CAdwaita
 import KalijApp
 
-/// A row of a list, with widgets made once and filled anew for each value.
+/// A row of a list, whose widgets are created once and reused for each value.
 protocol RowView: AnyObject {
     associatedtype Value: Equatable
     var root: Widget { get }
     init()
     func show(_ value: Value)
-    /// What a screen reader says; nil for a row that says itself.
+    /// The accessible name of the row.
     func spoken(_ value: Value) -> String
-    /// Whether two values are the same row, perhaps in other states.
+    /// Whether two values represent the same row, possibly in different states.
     static func isSame(_ one: Value, _ other: Value) -> Bool
 }
 
-/// A GtkListView over rows of Swift's.
+/// A GtkListView of Swift values.
 final class ListView<Row: RowView> {
     private(set) var rows: [Row.Value] = []
     let view: Widget
     private let model = ListModel()
     private let selection: OpaquePointer
-    /// The rows with widgets, by their list items.
+    /// The rows with widgets, keyed by their list items.
     private var bound: [OpaquePointer: Row] = [:]
-    /// A row was clicked, or Enter was pressed in it.
+    /// Called when a row was clicked, or Enter was pressed in it.
     var onActivate: (Int) -> Void = { _ in }
-    /// Prepares a row's widgets, once.
+    /// Called once for each new row, to prepare its widgets.
     var onMade: (Row) -> Void = { _ in }
-    /// A row has got widgets.
+    /// Called when a row was bound to widgets.
     var onBound: () -> Void = {}
-    /// A scroll begins; whether to the last row.
+    /// Called when scrolling starts, with whether to the last row.
     var onScroll: (Bool) -> Void = { _ in }
-    /// A scroll has ended.
+    /// Called when scrolling has ended.
     var onSettled: () -> Void = {}
     private var scrolling: (place: Int, frames: Int, above: Int)?
 
     init(name: String, activatesOnClick: Bool) {
-        // GLib aborts when memory is out, so nil never comes.
+        // GLib aborts when it runs out of memory, so the results are never nil.
         guard let selection = gtk_single_selection_new(OpaquePointer(g_object_ref(raw(model.object)))),
             let factory = gtk_signal_list_item_factory_new()
         else { fatalError("no memory for a list") }
@@ -63,7 +63,7 @@ final class ListView<Row: RowView> {
         gtk_list_item_set_child(item, row.root)
         guard activatesOnClick, let click = gtk_gesture_click_new() else { return }
         connect(click, "released") { [weak self] _ in
-            // The item lives as long as the row, and the row has the gesture.
+            // The item lives as long as the row, which owns the gesture.
             self?.onActivate(Int(gtk_list_item_get_position(item)))
         }
         gtk_widget_add_controller(row.root, click)
@@ -77,23 +77,23 @@ final class ListView<Row: RowView> {
         onBound()
     }
 
-    /// The places of the rows with widgets.
+    /// The positions of the rows with widgets.
     var boundPlaces: Set<Int> { Set(bound.keys.map { Int(gtk_list_item_get_position($0)) }) }
 
     private func show(_ value: Row.Value, in row: Row) {
         row.show(value)
-        // GTK 4.8 has no names of rows: the row is the parent of the factory's child.
+        // GTK 4.8 has no accessible names for rows: the name is set on the parent of the factory's child.
         if let parent = gtk_widget_get_parent(row.root) { kalij_name(parent, row.spoken(value)) }
     }
 
-    /// Shows `new` rows by the smallest changes; a row in another state keeps its widgets, its focus and its selection.
+    /// Displays `new` rows with the smallest changes; a row in another state keeps its widgets, its focus and its selection.
     func show(_ new: [Row.Value]) {
         for change in ListChange.between(rows, and: new) {
             apply(change, from: Array(new[newPlaces(of: change, new)]))
         }
     }
 
-    /// The changes come from the end: what is behind a change is as it will be.
+    /// The positions of a change in `new`. Changes are applied from the end, so everything after a change is final.
     private func newPlaces(of change: ListChange, _ new: [Row.Value]) -> Range<Int> {
         let behind = rows.count - (change.at + change.removed)
         let end = new.count - behind
@@ -123,7 +123,7 @@ final class ListView<Row: RowView> {
         }
     }
 
-    /// Fills the visible rows anew, for example after a change of the day.
+    /// Updates the visible rows, for example after a change of the date.
     func refresh() {
         for item in bound.keys { bind(item) }
     }
@@ -147,12 +147,12 @@ final class ListView<Row: RowView> {
     private var isSelecting = false
     private var isChanging = false
 
-    /// A row selected from outside, by a screen reader, is the row for the next key too, wherever the focus is. Rows that come before the
-    /// selected one move its place: to scroll there would move what is read.
+    /// A row that a screen reader selects also receives the next key, wherever the focus is. Rows inserted before the selected
+    /// one change its position: scrolling there would move the visible text.
     private func selected() {
         guard !isChanging, let place = selectedPlace else { return }
         let isOutside = !isSelecting && !hasFocus
-        // A scroll under way would lead away from the row.
+        // Scrolling in progress would move away from the row.
         if isOutside || isScrolling && !isSelecting {
             scroll(to: place)
         } else {
@@ -179,7 +179,7 @@ final class ListView<Row: RowView> {
         gtk_widget_add_controller(view, keys)
     }
 
-    /// Gives the focus to the selected row, or to `other`: GTK 4.8 would give it to the first.
+    /// Focuses the selected row, or `other`: GTK 4.8 would focus the first one.
     func focusRow(or other: Int?) {
         guard let place = selectedPlace ?? other, rows.indices.contains(place) else {
             view.focus()
@@ -188,7 +188,7 @@ final class ListView<Row: RowView> {
         select(place)
         scrollToItem(place)
         if focusBound(place) { return }
-        // The row has no widgets before the list is laid out.
+        // The row has no widgets before the layout of the list.
         var frames = 10
         everyFrame(of: view) { [weak self] in
             frames -= 1
@@ -213,9 +213,9 @@ final class ListView<Row: RowView> {
         g_variant_unref(item)
     }
 
-    /// Scrolls to a row, in the next frames: a list is never scrolled while it lays out.
-    /// - Parameter atTop: whether the row is to be the first in sight. GTK shows a row at the side from which it scrolls, so it first scrolls to
-    ///   the end.
+    /// Scrolls to a row, in the next frames: a list is never scrolled during its layout.
+    /// - Parameter atTop: whether the row is to be the first visible one. GTK places a row at the side from which it scrolls, so
+    ///   it first scrolls to the end.
     func scroll(to place: Int, atTop: Bool = false, frames: Int = 3) {
         let isScrolling = scrolling != nil
         scrolling = (place, atTop ? 2 * frames : frames, frames)
@@ -233,7 +233,7 @@ final class ListView<Row: RowView> {
     }
 
     var isScrolling: Bool { scrolling != nil }
-    /// Whether a scroll leads to the last row; nil if there is none.
+    /// Whether the list is scrolling to the last row; nil if it is not scrolling.
     var isScrollingToEnd: Bool? { scrolling.map { $0.place >= rows.count - 1 } }
 
     /// The row at the given height of the view.

@@ -1,9 +1,10 @@
 import CAdwaita
 import Glibc
 
-/// libdispatch's main queue as a source of GLib's main loop: the main actor and tasks go on there.
+/// Attaches libdispatch's main queue, which runs the main actor and tasks, to GLib's main loop.
 enum MainQueue {
-    /// After the events of the display, before layout (110) and painting (120): where painting is slow, an animation leaves no time behind it.
+    /// After the events of the display, before layout (110) and painting (120): if painting is slow, an animation leaves no time
+    /// for lower priorities.
     static let priority: Int32 = 105
 
     static func attach() {
@@ -27,7 +28,7 @@ nonisolated private let drop: GDestroyNotify = { data in
     if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
 }
 
-/// Runs `body` before each frame of the widget while it returns true.
+/// Runs `body` before each frame of the widget as long as it returns true.
 func everyFrame(of widget: Widget, _ body: @escaping () -> Bool) {
     // Released by GTK, with `drop`.
     let data = Unmanaged.passRetained(Body(body)).toOpaque()
@@ -40,7 +41,7 @@ func everyFrame(of widget: Widget, _ body: @escaping () -> Bool) {
         }, data, drop)
 }
 
-/// Runs `body` once, after some milliseconds; 0: after the present event, before the next layout.
+/// Runs `body` once, after the given number of milliseconds; with 0, after the current event and before the next layout.
 @discardableResult
 func after(_ milliseconds: UInt32, _ body: @escaping () -> Void) -> UInt32 {
     let data = Unmanaged.passRetained(
@@ -59,7 +60,7 @@ func after(_ milliseconds: UInt32, _ body: @escaping () -> Void) -> UInt32 {
         : g_timeout_add_full(0, milliseconds, call, data, drop)
 }
 
-/// Milliseconds of a steady clock.
+/// Milliseconds of the monotonic clock.
 func steadyNow() -> Int64 { Int64(g_get_monotonic_time()) / 1000 }
 /// Milliseconds since 1970.
 func wallNow() -> Int64 { Int64(g_get_real_time()) / 1000 }

@@ -12,7 +12,7 @@ nonisolated func cast<T>(_ pointer: UnsafeMutableRawPointer, to _: T.Type = T.se
     pointer.assumingMemoryBound(to: T.self)
 }
 
-/// A widget as an object of a class that Swift does not see.
+/// A widget as an object of a class that is not imported into Swift.
 nonisolated func opaque(_ widget: Widget) -> OpaquePointer { OpaquePointer(widget) }
-/// An object of a class that Swift does not see, as a widget.
+/// An object of a class that is not imported into Swift, as a widget.
 nonisolated func widget(_ object: OpaquePointer) -> Widget { UnsafeMutablePointer(object) }

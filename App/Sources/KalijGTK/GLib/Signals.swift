@@ -1,6 +1,6 @@
 import CAdwaita
 
-/// The values that a signal handler gets; the first is the object itself.
+/// The arguments of a signal handler; the first is the object itself.
 nonisolated struct SignalArguments {
     let values: UnsafePointer<GValue>
     let result: UnsafeMutablePointer<GValue>?
@@ -8,7 +8,7 @@ nonisolated struct SignalArguments {
     func object(_ place: Int) -> OpaquePointer? { kalij_get_object(values + place).map { OpaquePointer($0) } }
     func uint(_ place: Int) -> UInt32 { kalij_get_uint(values + place) }
     func flags(_ place: Int) -> Int32 { kalij_get_flags(values + place) }
-    /// Whether the signal was handled.
+    /// Sets the result: whether the signal was handled.
     func answer(_ value: Bool) { kalij_set_boolean(result, value ? 1 : 0) }
 }
 
@@ -19,7 +19,7 @@ private final class Handler {
 
 nonisolated private let marshal: GClosureMarshal = { closure, result, _, values, _, _ in
     guard let data = closure?.pointee.data, let values else { return }
-    // GTK calls on the main thread, and lends the values for the call.
+    // GTK calls this on the main thread; the values are valid during the call.
     nonisolated(unsafe) let arguments = SignalArguments(values: values, result: result)
     nonisolated(unsafe) let box = data
     MainActor.assumeIsolated { Unmanaged<Handler>.fromOpaque(box).takeUnretainedValue().run(arguments) }
@@ -29,7 +29,7 @@ nonisolated private let release: GClosureNotify = { data, _ in
     if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
 }
 
-/// Connects a signal; the closure goes with the object.
+/// Connects a signal; the closure is released with the object.
 func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ run: @escaping (SignalArguments) -> Void) {
     // Released when the closure is finalized.
     let data = Unmanaged.passRetained(Handler(run)).toOpaque()

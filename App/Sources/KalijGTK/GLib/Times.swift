@@ -1,7 +1,7 @@
 import CAdwaita
 import KalijApp
 
-/// Times as the user's language writes them.
+/// Times in the format of the user's locale.
 enum Times {
     /// "19:15"
     static func clock(_ at: Int64) -> String { format(at, "%H:%M") }
@@ -16,7 +16,7 @@ enum Times {
         }
     }
 
-    /// For a list: the time of today, else the day.
+    /// The format for a list: the time of today, else the day.
     static func short(_ at: Int64) -> String {
         switch age(at) {
         case 0: clock(at)

@@ -1,6 +1,6 @@
 import CAdwaita
 
-/// Widgets with what every use of them sets.
+/// Creates widgets with their common properties.
 enum Make {
     static func box(_ orientation: GtkOrientation, spacing: Int32 = 0) -> Widget {
         widget(OpaquePointer(gtk_box_new(orientation, spacing)))
@@ -18,7 +18,7 @@ enum Make {
         return box
     }
 
-    /// A label of plain text: markup in it is text.
+    /// A label of plain text, which does not interpret markup.
     static func label(_ text: String = "", classes: String...) -> Widget {
         let label = widget(OpaquePointer(gtk_label_new(text)))
         gtk_label_set_xalign(opaque(label), 0)
@@ -26,7 +26,7 @@ enum Make {
         return label
     }
 
-    /// A label that a screen reader passes by: its words are in the name of something else.
+    /// A label that screen readers skip, because its text is part of another accessible name.
     static func silentLabel(classes: String...) -> Widget {
         let label = widget(OpaquePointer(kalij_new_with_role(kalij_type_label(), GTK_ACCESSIBLE_ROLE_PRESENTATION)))
         gtk_label_set_xalign(opaque(label), 0)
@@ -34,7 +34,7 @@ enum Make {
         return label
     }
 
-    /// A picture that a screen reader passes by.
+    /// An icon that screen readers skip.
     static func silentImage(_ icon: String) -> Widget {
         let image = widget(OpaquePointer(kalij_new_with_role(kalij_type_image(), GTK_ACCESSIBLE_ROLE_PRESENTATION)))
         gtk_image_set_from_icon_name(opaque(image), icon)
@@ -48,7 +48,7 @@ enum Make {
         return avatar
     }
 
-    /// A button with a picture; the name is its tooltip too.
+    /// A button with an icon; the accessible name is also its tooltip.
     static func iconButton(_ icon: String, _ name: String, _ run: @escaping () -> Void) -> Widget {
         let button = widget(OpaquePointer(gtk_button_new_from_icon_name(icon)))
         gtk_widget_set_tooltip_text(button, name)
@@ -82,7 +82,7 @@ enum Make {
 }
 
 extension Optional where Wrapped == Widget {
-    /// Shows or hides a part of a row, which is made when it is first shown: each widget costs 50 µs.
+    /// Shows or hides a part of a row, which is created when it is first shown: each widget takes 50 µs.
     /// - Returns: the part if it is shown.
     @discardableResult
     mutating func show(_ isShown: Bool, made: () -> Widget) -> Widget? {
@@ -106,7 +106,7 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
     func setClass(_ name: String, _ isSet: Bool) {
         if isSet { gtk_widget_add_css_class(self, name) } else { gtk_widget_remove_css_class(self, name) }
     }
-    /// Lines are broken between words, and in words that are too long, without a hyphen that nobody has written.
+    /// Breaks lines between words, and within words that are too long, without inserting hyphens.
     func wrapText() {
         gtk_label_set_wrap(opaque(self), 1)
         gtk_label_set_wrap_mode(opaque(self), PANGO_WRAP_WORD_CHAR)

@@ -1,7 +1,7 @@
 import CAdwaita
 import KalijApp
 
-/// A line of the list of conversations: picture, name, time, last line, unread; the account if there are several.
+/// A row of the list of conversations: picture, name, time, last line, unread count; the account if there are several.
 final class ConversationRowView: RowView {
     let root: Widget
     private let avatar = Make.avatar(40)

@@ -4,12 +4,12 @@ import KalijApp
 /// A row of a conversation: a message, a day, the unread line, or a gap.
 final class ThreadRowView: RowView {
     let root = Make.box(GTK_ORIENTATION_VERTICAL)
-    /// The button of a gap was pressed.
+    /// Called when the button of a gap was pressed.
     var onLoad: (GapRow) -> Void = { _ in }
     private let bubble = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 2)
     private let text = Make.silentLabel(classes: "message-text")
     private let foot = Make.silentLabel(classes: "foot", "caption")
-    // Most rows are a text with a line under it.
+    // Created on demand: most rows are a text with a line under it.
     private var line: Widget?
     private var author: Widget?
     private var answered: Widget?

@@ -1,12 +1,12 @@
 import CAdwaita
 import KalijApp
 
-/// Where messages are written.
+/// The input field for messages.
 final class Composer {
     let root: Widget
     let text = widget(OpaquePointer(gtk_text_view_new()))
     var onSend: (String) -> Void = { _ in }
-    /// The text has changed and is to be kept.
+    /// Called with a changed text, to store it as the draft.
     var onDraft: (String) -> Void = { _ in }
     private let hint = Make.silentLabel(classes: "composer-hint")
     private let send: Widget
@@ -14,7 +14,7 @@ final class Composer {
     private var isWaiting = false
     private var isFilling = false
 
-    /// Typing goes on meanwhile; a kill loses no more.
+    /// The delay in milliseconds before a draft is stored: a kill loses no more than that.
     private static let keptWithin: UInt32 = 300
 
     init() {
@@ -70,7 +70,7 @@ final class Composer {
         changed()
     }
 
-    /// What is written now.
+    /// The current text.
     var written: String {
         guard let buffer = gtk_text_view_get_buffer(cast(raw(text))) else { return "" }
         var (start, end) = (GtkTextIter(), GtkTextIter())
@@ -80,7 +80,7 @@ final class Composer {
         return String(cString: bytes)
     }
 
-    /// Shows a kept draft.
+    /// Displays a stored draft.
     func fill(_ draft: String) {
         guard let buffer = gtk_text_view_get_buffer(cast(raw(text))) else { return }
         isFilling = true
@@ -89,18 +89,18 @@ final class Composer {
         kept = draft
     }
 
-    /// Another conversation is shown: what was written before is kept, and what is written from now on belongs to the other one.
+    /// Another conversation is opened: stores the text as the draft of the previous one, and clears it.
     func leave() {
         keep()
         fill("")
     }
 
-    /// Shows the kept draft of a conversation, before what was written while the draft was read.
+    /// Displays the stored draft of a conversation, before the text that was typed while the draft was read.
     func begin(with draft: String) {
         if written.isEmpty { fill(draft) } else if !draft.isEmpty { giveBack(draft) }
     }
 
-    /// Shows a text again that was not accepted, before what was written since.
+    /// Restores a text that was not accepted, before the text that was typed since.
     func giveBack(_ text: String) {
         let since = written
         fill(since.isEmpty ? text : text + "\n" + since)
@@ -120,7 +120,7 @@ final class Composer {
         }
     }
 
-    /// Keeps the draft now.
+    /// Stores the draft now.
     func keep() {
         let draft = written
         guard draft != kept else { return }

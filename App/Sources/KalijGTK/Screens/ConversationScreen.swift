@@ -7,12 +7,12 @@ final class ConversationScreen {
     let list = ListView<ThreadRowView>(name: Words.messages, activatesOnClick: false)
     let composer = Composer()
     let back: Widget
-    /// Rows before, or behind, those that are held.
+    /// Called when rows before, or after, the loaded ones are needed.
     var onOlder: () -> Void = {}
     var onNewer: () -> Void = {}
     var onBack: () -> Void = {}
     var onLoad: (GapRow) -> Void = { _ in }
-    /// What is on the screen has changed.
+    /// Called when the visible part has changed.
     var onScrolled: () -> Void = {}
     private let title = widget(OpaquePointer(adw_window_title_new("", "")))
     private let stack = Pages()
@@ -82,7 +82,7 @@ final class ConversationScreen {
         gtk_widget_add_controller(list.view, keys)
     }
 
-    /// The person wants to see the newest messages.
+    /// Called when the user requests the newest messages.
     var onLatest: () -> Void = {}
 
     private func copy() -> Bool {
@@ -112,7 +112,7 @@ final class ConversationScreen {
         typing.show(words != nil)
     }
 
-    /// Whether the newest held row is in sight, or will be.
+    /// Whether the newest loaded row is visible, or will be after scrolling.
     var isAtEnd: Bool { list.isScrollingToEnd ?? following.isOn }
 
     private var following = Following()
@@ -121,7 +121,7 @@ final class ConversationScreen {
         if following.handle(event, at: steadyNow()) { list.scroll(to: list.rows.count - 1) }
     }
 
-    /// Whatever may scroll the list by hand.
+    /// Observes all input that may scroll the list.
     private func listenForPersons() {
         let made: [(OpaquePointer?, signal: String, asks: Bool)] = [
             (gtk_event_controller_key_new(), "key-pressed", true),
@@ -152,7 +152,7 @@ final class ConversationScreen {
         if isAtEnd { onNewer() }
     }
 
-    /// The message at the top of what is seen.
+    /// The message at the top of the visible part.
     var topMessage: MessageRow? {
         for y in [4.0, 24, 48, 80] {
             if let place = list.place(atHeight: y), let found = list.rows[place...].first(where: { $0.message != nil })

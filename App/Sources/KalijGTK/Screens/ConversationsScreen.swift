@@ -17,7 +17,7 @@ final class ConversationsScreen {
     private let nothing = Make.status("edit-find-symbolic", Words.nothingFound, "")
     private let scrolled: Widget
     private let header = widget(OpaquePointer(adw_header_bar_new()))
-    /// Rows have come into sight that are not read.
+    /// Called when visible rows are not read yet.
     var onWanted: ([ConversationKey]) -> Void = { _ in }
     private var isAsking = false
 
@@ -67,7 +67,7 @@ final class ConversationsScreen {
     }
 
     private static func menu() -> OpaquePointer {
-        // GLib aborts when memory is out, so nil never comes.
+        // GLib aborts when it runs out of memory, so the result is never nil.
         guard let menu = g_menu_new() else { fatalError("no memory for a menu") }
         g_menu_append(menu, Words.addAccount, "app.add-account")
         g_menu_append(menu, Words.shortcuts, "app.shortcuts")
@@ -76,7 +76,7 @@ final class ConversationsScreen {
         return menu
     }
 
-    /// Whether the list is alone in the window, and closes it.
+    /// Shows the window's close button if the list is the only pane.
     func showWindowButtons(_ isAlone: Bool) {
         adw_header_bar_set_show_end_title_buttons(opaque(header), isAlone ? 1 : 0)
     }
@@ -88,8 +88,8 @@ final class ConversationsScreen {
         show()
     }
 
-    /// All conversations were read, without what is said there.
-    /// - Returns: those to be read whole before the list is shown anew.
+    /// All conversations were read without their content.
+    /// - Returns: those to read completely before the list is updated.
     func read(heads: [ConversationRow]) -> [ConversationKey] {
         model.read(heads: heads)
         return model.wanted(list.boundPlaces.isEmpty ? Set(0..<ConversationList.begin) : list.boundPlaces)
@@ -107,7 +107,7 @@ final class ConversationsScreen {
         selectOpen()
     }
 
-    /// Rows are bound one by one, and read together.
+    /// Rows are bound individually, and read together.
     private func ask() {
         guard !isAsking else { return }
         isAsking = true
@@ -119,19 +119,19 @@ final class ConversationsScreen {
         }
     }
 
-    /// The list grows before its end is in sight.
+    /// Extends the list before its end is visible.
     private func growNearEnd() {
         guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) else { return }
         let end = gtk_adjustment_get_value(adjustment) + 2 * gtk_adjustment_get_page_size(adjustment)
         guard end >= gtk_adjustment_get_upper(adjustment), model.found.count > list.rows.count else { return }
-        // Not while the list lays out.
+        // Not during the layout of the list.
         after(0) { [weak self] in
             guard let self, model.grow() else { return }
             show()
         }
     }
 
-    /// The open conversation.
+    /// Sets the open conversation.
     func open(_ key: ConversationKey?) {
         openKey = key
         if let key { model.include(key) }
@@ -150,7 +150,7 @@ final class ConversationsScreen {
         onOpen(row)
     }
 
-    /// Another day is today.
+    /// The date has changed.
     func refresh() { list.refresh() }
 
     // MARK: Search

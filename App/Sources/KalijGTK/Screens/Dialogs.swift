@@ -3,9 +3,9 @@ import KalijApp
 import KalijClient
 import KalijText
 
-/// Small windows.
+/// The dialogs of the app.
 enum Dialogs {
-    /// Asks for the address of a person.
+    /// Prompts for the address of a contact.
     static func newConversation(over parent: Widget, account: String, _ open: @escaping (String) -> Void) {
         let dialog = kalij_message_dialog(cast(raw(parent)), Words.newConversation)
         guard let dialog else { return }
@@ -49,7 +49,7 @@ enum Dialogs {
         entry.focus()
     }
 
-    /// The table of keys.
+    /// Displays the table of keyboard shortcuts.
     static func shortcuts(over parent: Widget) {
         let dialog = kalij_message_dialog(cast(raw(parent)), Words.shortcuts)
         guard let dialog else { return }

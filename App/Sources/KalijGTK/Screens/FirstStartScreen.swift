@@ -2,15 +2,15 @@ import CAdwaita
 import KalijApp
 import KalijClient
 
-/// Asks for the address and the password of an account.
+/// Prompts for the address and the password of an account.
 final class FirstStartScreen {
     let root: Widget
-    /// An account was stored.
+    /// Called when an account was stored.
     var onDone: (String) -> Void = { _ in }
-    /// The person does not want to add an account; not at the first start.
+    /// Called when the user cancels adding an account; nil at the first start.
     var onCancel: (() -> Void)?
     private let directory: AccountDirectory
-    // The text of an AdwEntryRow has no role: Orca is not told that it has the focus.
+    // The text of an AdwEntryRow has no role: Orca is not notified of its focus.
     private let address = widget(OpaquePointer(gtk_entry_new()))
     private let password = widget(OpaquePointer(gtk_password_entry_new()))
     private let server = widget(OpaquePointer(gtk_entry_new()))
@@ -80,7 +80,7 @@ final class FirstStartScreen {
         gtk_editable_get_text(OpaquePointer(entry)).map { String(cString: $0) } ?? ""
     }
 
-    /// - Parameter address: of an account whose password the server refuses.
+    /// - Parameter address: the account whose password the server refuses.
     func prepare(address known: String? = nil) {
         gtk_editable_set_text(OpaquePointer(address), known ?? "")
         gtk_editable_set_text(OpaquePointer(password), "")
@@ -107,7 +107,7 @@ final class FirstStartScreen {
         if let words { Announcer.say(words) }
     }
 
-    /// In a small window the words take the place of the picture.
+    /// In a small window the text takes the space of the picture.
     private func show(problem words: String?) {
         problem.setText(words ?? "")
         problem.show(words != nil)
@@ -123,7 +123,7 @@ final class FirstStartScreen {
             address.focus()
             return
         }
-        // A field that has the focus must not become insensitive.
+        // A field with the focus must not become insensitive.
         cancel.show(true)
         cancel.focus()
         show(.loggingIn)
@@ -140,7 +140,7 @@ final class FirstStartScreen {
             show(.entering(problem: nil))
             onDone(form.jid.bare.description)
         } catch is CancellationError {
-            // The person has gone on already.
+            // The user has cancelled the attempt.
         } catch {
             attempt = nil
             show(.entering(problem: Words.problem(error, of: form.jid.domain, at: form.server.override?.description)))
@@ -148,7 +148,7 @@ final class FirstStartScreen {
         }
     }
 
-    /// What the person is to look at.
+    /// The field to correct.
     private func field(of error: any Error, isServerNamed: Bool) -> Widget {
         guard case LoginError.unreachable = error else { return password }
         return isServerNamed ? server : address

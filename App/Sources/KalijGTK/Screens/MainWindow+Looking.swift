@@ -2,7 +2,7 @@ import CAdwaita
 import KalijApp
 
 extension MainWindow {
-    /// The backend says where to look.
+    /// Handles a change that the backend reports.
     func heard(_ look: Look) {
         switch look {
         case .conversation(let key): dirty.insert(key)
@@ -32,7 +32,7 @@ extension MainWindow {
     private func showTyping(_ key: ConversationKey, _ isTyping: Bool) {
         if let timer = typists.removeValue(forKey: key) { g_source_remove(timer) }
         if isTyping {
-            // Nobody says when the other side is gone.
+            // The end of composing is not signalled if the peer disconnects.
             typists[key] = after(30_000) { [weak self] in
                 self?.typists[key] = nil
                 self?.showTypist()
@@ -46,7 +46,7 @@ extension MainWindow {
         screen.show(typing: openRow.name + " " + Words.typing)
     }
 
-    /// Looks once for all that has changed since: at most once a frame.
+    /// Reads everything that has changed, at most once per frame.
     func look() {
         guard !isLooking else { return }
         isLooking = true
@@ -77,7 +77,7 @@ extension MainWindow {
         conversations.read((try? await reader.rows(wanted)) ?? [])
     }
 
-    /// Reads the held part of the open conversation anew.
+    /// Reads the loaded part of the open conversation again.
     func lookAtThread() async {
         guard let before = thread else { return }
         let isAtEnd = screen.isAtEnd && !before.page.hasNewer
@@ -85,8 +85,8 @@ extension MainWindow {
         if isAtEnd { window.count = Window.mostFollowed }
         guard var page = await page(before.key, window) else { return }
         if isAtEnd, page.hasNewer {
-            // Who follows the newest messages loses some at the other end: each row that is held costs time in each frame, and so does
-            // each that goes.
+            // While the newest messages are displayed, old ones are dropped at the other end: each loaded row takes time in each
+            // frame, and so does each removal.
             window = Window(count: Window.mostFollowed - Window.mostArriving)
             guard let newest = await self.page(before.key, window) else { return }
             page = newest

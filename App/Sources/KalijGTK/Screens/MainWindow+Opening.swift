@@ -2,7 +2,7 @@ import CAdwaita
 import KalijApp
 
 extension MainWindow {
-    /// Opens a conversation where unread messages begin, or at its end.
+    /// Opens a conversation at the first unread message, or at its end.
     func open(_ row: ConversationRow) {
         guard row.key != thread?.key else {
             showConversation()
@@ -12,7 +12,7 @@ extension MainWindow {
         Task { await open(row, at: nil) }
     }
 
-    /// Opens a conversation where it was left.
+    /// Opens a conversation at its last scroll position.
     func open(_ place: Place) async {
         guard let row = try? await reader.conversation(place.key) else { return }
         await open(row, at: place.message)
@@ -44,7 +44,7 @@ extension MainWindow {
         after(60) { [weak self] in self?.settle(row.key) }
     }
 
-    /// After the first paint: the rest of the first part. A list that is not laid out yet seems to be at its end.
+    /// Loads the rest of the first part after the first frame. A list without a layout appears to be at its end.
     private func settle(_ key: ConversationKey) {
         guard thread?.key == key else { return }
         guard !screen.list.isScrolling else {
@@ -65,7 +65,7 @@ extension MainWindow {
 
     // MARK: Pages
 
-    /// Reads further back.
+    /// Loads older messages.
     func older() {
         guard !isPaging, let thread, thread.page.hasOlder, let first = thread.page.messages.first(where: { $0.id > 0 })
         else { return }
@@ -77,7 +77,7 @@ extension MainWindow {
         }
     }
 
-    /// Reads on.
+    /// Loads newer messages.
     func newer() {
         guard let window = thread?.newer else {
             markRead()
@@ -118,7 +118,7 @@ extension MainWindow {
 
     // MARK: Places
 
-    /// What is on the screen has changed.
+    /// The visible part has changed.
     func scrolled() {
         if let thread { screen.showToLatest(!screen.isAtEnd || thread.page.hasNewer) }
         guard !isPlaceWaiting else { return }
@@ -131,7 +131,7 @@ extension MainWindow {
 
     func keepPlace() {
         guard let thread else { return }
-        // What is in sight on the way is no place.
+        // A position during scrolling is not stored.
         guard !screen.list.isScrolling, !isPaging else { return isQuitting ? () : scrolled() }
         let isAtEnd = screen.isAtEnd && !thread.page.hasNewer
         let top = isAtEnd ? nil : screen.topMessage?.id
@@ -140,7 +140,7 @@ extension MainWindow {
         places.keep(Place(thread.key, message: top))
     }
 
-    /// What was on the focused screen is read.
+    /// Marks the messages on the focused screen as read.
     func markRead() {
         guard gtk_window_is_active(cast(raw(window))) != 0, let thread, !isPaging, screen.isAtEnd,
             !thread.page.hasNewer, let last = thread.page.messages.last(where: { !$0.isOwn && $0.id > 0 }),

@@ -18,11 +18,11 @@ final class MainWindow {
     private let leaflet = widget(OpaquePointer(adw_leaflet_new()))
     private let toasts = widget(OpaquePointer(adw_toast_overlay_new()))
 
-    // What has to be looked at.
+    // What has to be read again.
     var dirty: Set<ConversationKey> = []
     var isAllDirty = false
     var isLooking = false
-    // Who drives, and how the accounts are.
+    // Which process drives, and the states of the accounts.
     var driving = Driving.starting
     var states: [String: AccountStatus] = [:]
     var accounts: [String] = []
@@ -36,7 +36,7 @@ final class MainWindow {
     private var wanted: String?
     private(set) var isQuitting = false
     private(set) var isFirstStart = false
-    /// The day of which the names of days are.
+    /// The date to which the displayed day names refer.
     private var today = 0
 
     init(_ application: OpaquePointer, _ reader: Reader, _ first: FirstLook, opening address: String?) {
@@ -59,7 +59,7 @@ final class MainWindow {
         Task { await begin(hasLooked: known != nil) }
     }
 
-    /// Looks once a minute whether a day has begun, or the clock was set: then all days have other names.
+    /// Checks once a minute whether the date has changed, or the clock was set, and updates the day names.
     private func followDay() {
         let now = Days.number(wallNow())
         if today != 0, today != now {
@@ -139,7 +139,7 @@ final class MainWindow {
 
     // MARK: Pages
 
-    /// For so long the window waits for what it shows first.
+    /// How long the window waits for its first content.
     private static let firstLook = DispatchTimeInterval.milliseconds(100)
 
     private func show(_ first: FirstLook.Contents) {
@@ -149,7 +149,7 @@ final class MainWindow {
 
     private func begin(hasLooked: Bool) async {
         if !hasLooked {
-            // Accounts that cannot be read are no first start: the line above the list says why.
+            // Unreadable accounts are not a first start: the banner above the list reports the reason.
             let known = try? await reader.addresses()
             accounts = known ?? []
             if known?.isEmpty ?? false { showFirstStart() } else { await lookAtAll() }
@@ -193,7 +193,7 @@ final class MainWindow {
 
     func showConversation() { adw_leaflet_set_visible_child(opaque(leaflet), screen.root) }
 
-    /// From the conversation to the list.
+    /// Returns from the conversation to the list.
     func goBack() {
         if conversations.isSearching { conversations.endSearch() }
         screen.composer.keep()
@@ -216,7 +216,7 @@ final class MainWindow {
         }
     }
 
-    /// Says something that is over in a moment.
+    /// Displays a short-lived notice, and announces it.
     func toast(_ words: String) {
         guard let toast = adw_toast_new("") else { return }
         // The title of a toast is markup.
@@ -251,7 +251,7 @@ final class MainWindow {
         g_action_map_add_action(application, action)
         g_object_unref(raw(action))
         guard !keys.isEmpty else { return }
-        // The list ends with nil, and is copied.
+        // The array is terminated by nil, and copied by GTK.
         var pointers: [UnsafePointer<CChar>?] = keys.map { key in g_strdup(key).map { UnsafePointer($0) } } + [nil]
         gtk_application_set_accels_for_action(cast(raw(application)), "app." + name, &pointers)
         for pointer in pointers { if let pointer { g_free(UnsafeMutableRawPointer(mutating: pointer)) } }
@@ -275,7 +275,7 @@ final class MainWindow {
         if let row = conversations.model.neighbour(of: thread?.key, step: step) { open(row) }
     }
 
-    /// The list, the messages, the text.
+    /// Moves the focus between the list, the messages and the composer.
     private func nextRegion(_ step: Int) {
         let regions =
             thread == nil

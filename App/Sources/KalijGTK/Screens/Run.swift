@@ -5,14 +5,14 @@ import KalijClient
 import KalijRoles
 import KalijText
 
-/// What the command line says.
+/// The parsed command line.
 struct CommandLineWords {
     static let usage = "usage: kalij-app [--data DIR] [xmpp:ADDRESS]\n"
     var data: String?
-    /// A bare address to open at once.
+    /// The bare address of a conversation to open.
     var open: String?
 
-    /// - Returns: nil for words that are not known.
+    /// - Returns: nil for invalid arguments.
     init?(_ arguments: [String]) {
         var rest = arguments.dropFirst()
         while let word = rest.popFirst() {
@@ -61,7 +61,7 @@ private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: S
     let isAlone = g_bus_get_sync(G_BUS_TYPE_SESSION, nil, nil) == nil
     // GTK 4.8 finds the accessibility bus by the display, and then has no path for its objects.
     if isAlone { setenv("GTK_A11Y", "none", 1) }
-    // From here on another thread runs: the locale and the environment stay as they are.
+    // Another thread runs from here on: the locale and the environment must not change.
     gtk_disable_setlocale()
     let reader = Reader(directory)
     let first = FirstLook(reader)
@@ -75,7 +75,7 @@ private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: S
         made.present()
         after(0) { Announcer.begin() }
     }
-    // SIGTERM and SIGINT end in order: what is written is kept, and the engine lets go.
+    // SIGTERM and SIGINT quit in an orderly manner: drafts are stored, and the engine releases the fence.
     for number in [SIGTERM, SIGINT] {
         g_unix_signal_add(
             number,
@@ -91,7 +91,7 @@ private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: S
     return status
 }
 
-/// A second start with the same directory shows the window of the first.
+/// Derives the id from the directory: a second start with the same directory presents the window of the first.
 private func applicationID(_ path: String?) -> String {
     guard let path else { return "org.kalij.App" }
     let hash = path.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
@@ -104,7 +104,7 @@ private func absolute(_ path: String) -> String {
     return String(cString: folder) + "/" + path
 }
 
-/// Beside the program, as built; else where packages install.
+/// The folder of the catalogs: beside the program as built, else where packages install them.
 private func catalogs() -> String {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &bytes, bytes.count - 1)

@@ -1,7 +1,7 @@
 import CAdwaita
 import KalijApp
 
-/// The line above the lists that says why nothing comes or goes.
+/// The banner above the lists that reports why nothing is received or sent.
 final class StateBannerView {
     let root = widget(OpaquePointer(gtk_revealer_new()))
     var onAction: (StateBanner.Action) -> Void = { _ in }
@@ -13,7 +13,7 @@ final class StateBannerView {
     init() {
         button = widget(OpaquePointer(gtk_button_new_with_label("")))
         label.wrapText()
-        // The list says how wide it is, not the words above it.
+        // The list determines the width, not the text above it.
         gtk_label_set_max_width_chars(opaque(label), 20)
         gtk_widget_set_hexpand(label, 1)
         gtk_widget_set_valign(button, GTK_ALIGN_CENTER)

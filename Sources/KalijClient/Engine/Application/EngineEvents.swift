@@ -5,16 +5,15 @@ import Synchronization
 
 /// The events of a running engine, as an asynchronous sequence that ends with the engine.
 ///
-/// Each loop gets every event from the beginning of the loop; the first loop also gets the events since the beginning
-/// of the engine. An event is told after its commit, so the database is never behind. The engine does not wait for slow
-/// loops: a loop that falls behind by more than 1,000 events gets the number of missed events (`EventsDropped`) and reads the
-/// database.
+/// Each loop receives every event from its start; the first loop also receives the events since the start of the engine. An event
+/// is emitted after its commit, so the database always contains its effects. The engine does not wait for slow loops: a loop that
+/// is more than 1,000 events behind receives the number of missed events (`EventsDropped`) and reads the database.
 public struct EngineEvents: AsyncSequence, Sendable {
     public typealias Element = EngineEvent
     public typealias Failure = Never
     let hub: EventHub
 
-    /// Begins a loop: events are kept for the loop from now on.
+    /// Starts a loop: events are buffered for it from now on.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: hub.reader()) }
 
     /// One loop over the events.
@@ -27,11 +26,11 @@ public struct EngineEvents: AsyncSequence, Sendable {
     }
 }
 
-/// Hands events out to their readers.
+/// Distributes events to their readers.
 final class EventHub: Sendable {
     private struct State {
         var readers: [Weak] = []
-        /// For the first loop: events between the beginning of the engine and of the loop are not lost.
+        /// For the first loop: events between the start of the engine and of the loop are not lost.
         var first: EventReader?
         var isEnded = false
     }
@@ -95,14 +94,14 @@ final class EventReader: Sendable {
         }
     }
 
-    /// How many events are kept.
+    /// The maximum number of buffered events.
     static let limit = 1000
     private let state = Mutex(State())
 
     func add(_ event: EngineEvent) {
         let waiting = state.withLock { state -> CheckedContinuation<EngineEvent?, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst().continuation }
-            // After missed events, new events are counted as missed, too, until the reader has been told.
+            // Once an event was missed, later events count as missed, too, until the reader receives `EventsDropped`.
             if state.events.count < Self.limit, state.missed.isEmpty {
                 state.events.append(event)
             } else {

@@ -3,10 +3,9 @@ import KalijFeatures
 import KalijTransport
 import Synchronization
 
-/// The thread of a ``RunningEngine``, where its engines live, one after the other, and the jobs that other threads
-/// leave there.
+/// The thread of a ``RunningEngine``: runs its engines, one after the other, and the jobs that other threads submit.
 final class EngineThread: Sendable {
-    /// Gets the engine on its thread; or nil, on any thread, if no engine runs.
+    /// Receives the engine, on its thread; or nil, on any thread, if no engine runs.
     typealias Job = @Sendable (Engine?) -> Void
 
     private struct State {
@@ -16,19 +15,19 @@ final class EngineThread: Sendable {
         /// While no engine runs: ends the wait for the thaw.
         var thaw: Waker?
         var isStopped = false
-        /// Waits for the moment after which nothing is held.
+        /// The callers that wait until the process holds no lock.
         var freezing: [Future<Void>] = []
     }
 
     private let state = Mutex(State())
     let hub = EventHub()
     let presenter = NotificationPresenter()
-    /// An engine has taken the directory.
+    /// Resolved once an engine drives the directory.
     let began = Future<Void>()
     let ended = Future<Engine.Ending>()
 
     /// The engine, for jobs.
-    // Set and used on the engine's thread alone: wakers bring the question there.
+    // Accessed on the engine's thread only: wakers forward the request there.
     private final class Slot: @unchecked Sendable { weak var engine: Engine? }
     private let slot = Slot()
 
@@ -52,7 +51,7 @@ final class EngineThread: Sendable {
     // MARK: On the engine's thread
 
     private func begin(_ engine: Engine) {
-        // An engine that was overtaken ends without a notice.
+        // An engine whose fence was taken over ends without a notification.
         finished()
         slot.engine = engine
         let waker = engine.loop.waker
@@ -136,7 +135,7 @@ final class EngineThread: Sendable {
         submit { $0?.stop() }
     }
 
-    /// Lets go of everything.
+    /// Releases all resources; returns once nothing is locked.
     func freeze() async throws {
         let frozen = Future<Void>()
         let isRunning = state.withLock { state in

@@ -2,7 +2,7 @@ import KalijSteps
 import KalijFeatures
 import Synchronization
 
-/// A value that comes once, awaited by any number of tasks.
+/// A value that is set once and awaited by any number of tasks.
 final class Future<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
@@ -12,7 +12,7 @@ final class Future<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Sets the value; a second value changes nothing.
+    /// Sets the value; a second call has no effect.
     func resolve(_ result: Result<Value, any Error>) {
         let waiting = state.withLock { state in
             guard state.result == nil else { return [CheckedContinuation<Value, any Error>]() }
@@ -42,7 +42,7 @@ final class Future<Value: Sendable>: Sendable {
             if state.result == nil { state.waiting[number] = continuation }
             return state.result
         }
-        // An earlier cancellation has found no continuation.
+        // A cancellation before this point found no continuation.
         if let result {
             continuation.resume(with: result)
         } else if Task.isCancelled {

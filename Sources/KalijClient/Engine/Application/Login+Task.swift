@@ -7,7 +7,7 @@ import Synchronization
 
 extension AccountDirectory {
     /// Logs in as ``logIn(_:password:resource:server:within:clock:)`` and stores the account, without blocking the caller's thread.
-    /// - Throws: as the other function; `CancellationError` as soon as the task is cancelled: then nothing is stored.
+    /// - Throws: as the other function; `CancellationError` as soon as the task is cancelled, in which case nothing is stored.
     public func addAccount(
         _ jid: JID, password: String, resource: String, server: ServerSettings = ServerSettings(),
         within seconds: Double = 60, clock: Clock = .system
@@ -24,9 +24,9 @@ extension AccountDirectory {
 
 extension Login {
     /// Logs in as ``attempt(_:password:server:within:)``, on a thread of its own.
-    /// - Returns: the values to be stored.
-    /// - Throws: `LoginError`, `SystemError`; `EngineError.noThread`; `CancellationError` as soon as the task is cancelled: then the
-    ///   connection ends, too.
+    /// - Returns: the values to store.
+    /// - Throws: `LoginError`, `SystemError`; `EngineError.noThread`; `CancellationError` as soon as the task is cancelled, which
+    ///   also ends the connection.
     public static func perform(
         _ jid: JID, password: String, server: ServerSettings, within seconds: Double = 60
     ) async throws -> SuccessfulLogin {
@@ -48,7 +48,7 @@ extension Login {
         }
     }
 
-    /// The login of another thread.
+    /// The login that runs on another thread.
     private final class Running: Sendable {
         private struct State {
             var waker: Waker?
@@ -56,11 +56,11 @@ extension Login {
         }
 
         private let state = Mutex(State())
-        /// Used on the login's thread alone: the waker brings the call there.
+        /// Accessed on the login's thread only: the waker forwards the call there.
         private nonisolated(unsafe) weak var login: Login?
 
-        /// On the login's thread, before it runs.
-        /// - Returns: whether it is to run.
+        /// Called on the login's thread, before the login runs.
+        /// - Returns: whether the login may run.
         func begin(_ login: Login) -> Bool {
             self.login = login
             return state.withLock { state in
