@@ -17,7 +17,8 @@ struct DriverTakeover {
     /// must not be killed.
     private let killWriter: (_ path: String, _ ifStopped: Bool) -> Bool
     let begin: Int64
-    /// The owner to which a request was sent, and its deadline: each owner gets the full time, counted from the first attempt.
+    /// The owner to which a request was sent, and its deadline: each owner is granted the full time, counted from the first
+    /// attempt.
     private var awaited: (owner: Int64, deadline: Int64)?
     /// The deadline of a writer that was present at each attempt.
     private var busyDeadline: Int64?

@@ -2,8 +2,9 @@ import KalijFeatures
 import KalijText
 import KalijTransfer
 
-/// Limits which files are downloaded concurrently. Automatic downloads use separate slots from those that the user requested, and
-/// neither one sender nor one host can occupy all slots: a slow server delays only its own files.
+/// Limits which files are downloaded concurrently. Automatic downloads use separate slots from those that the user requested,
+/// with at most one for each host and each sender; requested ones may use at most two for each host. A slow server therefore
+/// delays only its own files.
 struct DownloadShares {
     /// A file that is being downloaded.
     struct Place: Equatable {

@@ -68,7 +68,7 @@ final class UploadDriver {
             room -= 1
             hasBegun = true
         }
-        // The request for a slot is flushed here: possibly no other event does.
+        // Flushes the requests for slots: no other event is certain to do so.
         if hasBegun { transfers.host.flush() }
     }
 

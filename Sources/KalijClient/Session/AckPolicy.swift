@@ -56,7 +56,7 @@ struct AckPolicy {
     /// Something was received.
     mutating func heard() { (isHeard, isHeardMeanwhile) = (true, true) }
 
-    // MARK: What we acknowledge
+    // MARK: Outbound acknowledgements
 
     /// `number` further `<r/>` were received.
     mutating func requested(_ number: Int = 1) { owed += number }
@@ -85,7 +85,7 @@ struct AckPolicy {
         (owed, handled.told, untoldSince) = (max(0, owed - number), handled.now, nil)
     }
 
-    // MARK: What the server acknowledges
+    // MARK: Inbound acknowledgements
 
     /// There may be something new to write.
     mutating func queueChanged() { writer.mayHaveMore = true }

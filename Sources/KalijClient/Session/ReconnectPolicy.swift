@@ -33,7 +33,7 @@ struct ReconnectPolicy {
     /// refusing, or resume a session whose stanzas they no longer read.
     var givesUpSession: Bool { unansweredResumes >= 2 || silentSessions >= 3 }
 
-    /// The session was given up.
+    /// The session was discarded.
     mutating func gaveUpSession() { (unansweredResumes, silentSessions) = (0, 0) }
 
     /// A session was established.
