@@ -190,6 +190,8 @@ lint-sources:
 	@Scripts/check-documents
 	@Packaging/version --check
 	@Scripts/check-circles
+	@Scripts/check-homonyms
+	@Scripts/check-verbs >/dev/null || { Scripts/check-verbs --list; exit 1; }
 	@! grep -rnx 'import Foundation' Sources --include='*.swift' --exclude-dir=KalijTestSupport  # links 35 MB of ICU: FoundationEssentials
 	@! grep -nE '@@[A-Z]+@@' README.md ARCHITECTURE.md CHANGELOG.md Documentation/*.md
 

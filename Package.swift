@@ -12,8 +12,8 @@ let package = Package(
         .library(name: "KalijRatchet", targets: ["KalijRatchet"]),
         .library(name: "KalijTransfer", targets: ["KalijTransfer", "KalijTransport"]),
         .library(name: "KalijStore", targets: ["KalijStore"]),
-        .library(name: "KalijRoles", targets: ["KalijRoles"]),
-        .library(name: "KalijClient", targets: ["KalijClient", "KalijFeatures", "KalijSteps", "KalijText"]),
+        .library(name: "KalijCoordination", targets: ["KalijCoordination"]),
+        .library(name: "KalijClient", targets: ["KalijClient", "KalijFeatures", "KalijCore", "KalijText"]),
         .library(name: "KalijTestSupport", targets: ["KalijTestSupport"]),
         .executable(name: "kalij", targets: ["kalij"]),
         .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijWebPush", "KalijTransport"]),
@@ -50,7 +50,7 @@ let package = Package(
         .target(name: "KalijFiles", dependencies: ["KalijText", "COpenSSL", "CLinux"]),
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
         .target(
-            name: "KalijRoles",
+            name: "KalijCoordination",
             dependencies: ["KalijStore", .target(name: "CLinux", condition: .when(platforms: [.linux]))]),
         .target(name: "KalijTransport", dependencies: ["KalijText", "COpenSSL", "CCares", "CLinux"]),
         // Moves files over HTTP; knows neither XMPP nor the database.
@@ -60,23 +60,24 @@ let package = Package(
         // Values of Web Push; knows neither XMPP nor a socket.
         .target(name: "KalijWebPush", dependencies: ["KalijText", "COpenSSL"]),
         .target(
-            name: "KalijSteps",
+            name: "KalijCore",
             dependencies: [
-                "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore", "KalijRoles",
+                "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore",
+                "KalijCoordination",
                 "KalijTransport",
             ]),
         .target(
             name: "KalijFeatures",
             dependencies: [
-                "KalijSteps", "KalijRatchet", "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream",
-                "KalijStore", "KalijRoles",
+                "KalijCore", "KalijRatchet", "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream",
+                "KalijStore", "KalijCoordination",
             ]),
         .target(
             name: "KalijClient",
             dependencies: [
-                "KalijSteps", "KalijFeatures", "KalijFiles", "KalijTransfer", "KalijText", "KalijXML", "KalijAddress",
+                "KalijCore", "KalijFeatures", "KalijFiles", "KalijTransfer", "KalijText", "KalijXML", "KalijAddress",
                 "KalijHandlers", "KalijStream",
-                "KalijStore", "KalijRoles", "KalijTransport",
+                "KalijStore", "KalijCoordination", "KalijTransport",
             ]),
         // For the tests of applications.
         .target(name: "KalijTestSupport", dependencies: ["KalijClient", "KalijAddress", "KalijStream", "KalijXML"]),
@@ -111,7 +112,7 @@ let package = Package(
         .executableTarget(
             name: "kalij",
             dependencies: [
-                "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijRoles", "KalijTransport",
+                "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijCoordination", "KalijTransport",
                 "KalijClient", "KalijFiles", "KalijHandlers", "KalijText", "KalijCommandLine", "KalijLab",
                 "KalijWebPush",
                 "CLinux",
@@ -133,7 +134,7 @@ let package = Package(
             name: "KalijRatchetTests", dependencies: ["KalijRatchet", "COpenSSL", "TestSupport"], exclude: ["Fixtures"]),
         .testTarget(name: "KalijFilesTests", dependencies: ["KalijFiles", "TestSupport"]),
         .testTarget(name: "KalijStoreTests", dependencies: ["KalijStore", "TestSupport"]),
-        .testTarget(name: "KalijRolesTests", dependencies: ["KalijRoles", "KalijStore", "TestSupport"]),
+        .testTarget(name: "KalijCoordinationTests", dependencies: ["KalijCoordination", "KalijStore", "TestSupport"]),
         .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL", "TestSupport"]),
         .testTarget(
             name: "KalijTransferTests", dependencies: ["KalijTransfer", "KalijTransport", "COpenSSL", "TestSupport"]),
@@ -150,8 +151,8 @@ let package = Package(
         .testTarget(
             name: "KalijClientTests",
             dependencies: [
-                "KalijClient", "KalijFeatures", "KalijSteps", "KalijLab", "KalijXML", "KalijAddress", "KalijHandlers",
-                "KalijStream", "KalijStore", "KalijRatchet", "KalijRoles", "KalijTransport", "TestSupport",
+                "KalijClient", "KalijFeatures", "KalijCore", "KalijLab", "KalijXML", "KalijAddress", "KalijHandlers",
+                "KalijStream", "KalijStore", "KalijRatchet", "KalijCoordination", "KalijTransport", "TestSupport",
             ],
             exclude: ["Fixtures"]),
         .testTarget(name: "KalijTestSupportTests", dependencies: ["KalijTestSupport", "KalijClient", "KalijXML"]),
@@ -159,8 +160,8 @@ let package = Package(
         .testTarget(
             name: "KalijCommandTests",
             dependencies: [
-                "kalij", "KalijText", "KalijCommandLine", "KalijAddress", "KalijClient", "KalijFeatures", "KalijSteps",
-                "KalijRoles",
+                "kalij", "KalijText", "KalijCommandLine", "KalijAddress", "KalijClient", "KalijFeatures", "KalijCore",
+                "KalijCoordination",
                 "KalijStore", "KalijStream",
                 "KalijTransport", "KalijXML", "TestSupport",
             ]),
@@ -170,7 +171,8 @@ let package = Package(
         .testTarget(
             name: "Processes",
             dependencies: [
-                "KalijLab", "KalijNodesLab", "KalijPushLab", "KalijRatchet", "KalijRoles", "KalijStore", "TestSupport",
+                "KalijLab", "KalijNodesLab", "KalijPushLab", "KalijRatchet", "KalijCoordination", "KalijStore",
+                "TestSupport",
             ]),
     ]
 )

@@ -14,7 +14,7 @@ let package = Package(
             name: "KalijApp",
             dependencies: [
                 "CIntl", .product(name: "KalijClient", package: "kalij"),
-                .product(name: "KalijRoles", package: "kalij"), .product(name: "KalijStore", package: "kalij"),
+                .product(name: "KalijCoordination", package: "kalij"), .product(name: "KalijStore", package: "kalij"),
                 .product(name: "KalijAddress", package: "kalij"), .product(name: "KalijStream", package: "kalij"),
                 .product(name: "KalijTransfer", package: "kalij"),
             ]),
@@ -22,7 +22,7 @@ let package = Package(
             name: "KalijGTK",
             dependencies: [
                 "CAdwaita", "KalijApp", .product(name: "KalijClient", package: "kalij"),
-                .product(name: "KalijRoles", package: "kalij"),
+                .product(name: "KalijCoordination", package: "kalij"),
             ],
             resources: [.embedInCode("Resources/style.css")],
             swiftSettings: [.defaultIsolation(MainActor.self)]),

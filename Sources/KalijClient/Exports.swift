@@ -1,4 +1,4 @@
-// An application imports only KalijClient: all of KalijFeatures and KalijSteps, and the types that their declarations use.
+// An application imports only KalijClient: all of KalijFeatures and KalijCore, and the types that their declarations use.
 @_exported import struct KalijAddress.JID
 @_exported import KalijFeatures
 @_exported import struct KalijFiles.FileError
@@ -6,7 +6,7 @@
 @_exported import struct KalijHandlers.HandlerError
 @_exported import protocol KalijHandlers.InvalidatableHandler
 @_exported import struct KalijHandlers.Invalidation
-@_exported import KalijSteps
+@_exported import KalijCore
 @_exported import struct KalijStore.Migration
 @_exported import struct KalijStore.Row
 @_exported import struct KalijStore.StoreError

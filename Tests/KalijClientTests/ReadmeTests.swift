@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// The README's example, word for word, so that it compiles.
 @Suite struct ReadmeTests {

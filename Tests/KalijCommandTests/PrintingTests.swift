@@ -10,8 +10,8 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
-@testable import KalijRoles
+@testable import KalijCore
+@testable import KalijCoordination
 @testable import KalijStore
 @testable import kalij
 

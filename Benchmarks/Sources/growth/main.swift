@@ -4,7 +4,7 @@ import KalijStore
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 // growth FOLDER MESSAGES CONVERSATIONS: makes a directory with an account that has so many messages, a few of each bad
 // ending, and the other remains of a long life. The account is juliet@example.org.

@@ -7,7 +7,7 @@ import KalijXML
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 // handlers: the cost of a stored handler within a step, next to the same row written and read bare; and the cost of
 // waiting handlers for an unrelated step. CPU time, the best of several rounds in turn. Exit status 1 above three times

@@ -7,7 +7,7 @@ import KalijXML
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 // sealed: what encryption adds to the step of a message that comes, beside a plain message in the same run; and the longest steps.
 // CPU time of the steps alone, the best of several rounds in turn. Exit status 1 above a bound.

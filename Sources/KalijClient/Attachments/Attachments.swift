@@ -2,7 +2,7 @@ import Glibc
 import KalijAddress
 import KalijFeatures
 import KalijFiles
-import KalijSteps
+import KalijCore
 import KalijStore
 import KalijText
 

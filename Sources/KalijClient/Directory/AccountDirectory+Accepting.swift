@@ -1,7 +1,7 @@
-import KalijSteps
+import KalijCore
 import KalijFeatures
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijStream
 

@@ -1,8 +1,8 @@
-import KalijSteps
+import KalijCore
 import KalijFeatures
 import KalijAddress
 import KalijHandlers
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijText
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijText
 import KalijTransport
 

@@ -1,6 +1,6 @@
-import KalijSteps
+import KalijCore
 import KalijFeatures
-import KalijRoles
+import KalijCoordination
 import KalijStore
 
 import Glibc

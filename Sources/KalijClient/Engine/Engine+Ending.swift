@@ -1,6 +1,6 @@
-import KalijSteps
+import KalijCore
 import KalijFeatures
-import KalijRoles
+import KalijCoordination
 import KalijStore
 
 /// The shutdown of an engine: its work is done, it was stopped, or it has failed.

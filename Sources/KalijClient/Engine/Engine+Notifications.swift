@@ -1,5 +1,5 @@
 import KalijFeatures
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijTransport
 

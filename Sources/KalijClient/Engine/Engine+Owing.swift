@@ -1,5 +1,5 @@
 import KalijFeatures
-import KalijSteps
+import KalijCore
 
 /// The outstanding work that keeps a process running which ends by itself.
 extension Engine {

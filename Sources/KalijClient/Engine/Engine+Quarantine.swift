@@ -1,5 +1,5 @@
 import KalijFeatures
-import KalijSteps
+import KalijCore
 
 extension Engine {
     /// Processes the quarantined stanzas that are marked for another attempt, without a connection.

@@ -1,5 +1,5 @@
-import KalijSteps
-import KalijRoles
+import KalijCore
+import KalijCoordination
 import KalijStore
 
 import Glibc

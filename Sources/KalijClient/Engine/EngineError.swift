@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 
 /// Why an engine ended.
 public enum EngineError: Error, CustomStringConvertible, Sendable {

@@ -1,4 +1,4 @@
-import KalijRoles
+import KalijCoordination
 
 /// The state machine of an engine's shutdown: by itself, on request, or after a failure. A value that takes events; the engine
 /// performs the actions.

@@ -1,7 +1,7 @@
 import Glibc
 import KalijFeatures
 import KalijFiles
-import KalijSteps
+import KalijCore
 import KalijTransfer
 
 /// Downloads the file of a message into a partial file, which a later process resumes, and renames it once it is verified to

@@ -1,7 +1,7 @@
 import Glibc
 import KalijFeatures
 import KalijFiles
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijText
 

@@ -1,5 +1,5 @@
 import KalijFeatures
-import KalijSteps
+import KalijCore
 
 /// The steps for files of an account.
 struct FileSteps {

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 
 /// The interface of the account's driver for the transfers of the account.
 protocol TransferHost: AnyObject {

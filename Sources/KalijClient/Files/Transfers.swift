@@ -1,5 +1,5 @@
 import KalijFeatures
-import KalijSteps
+import KalijCore
 import KalijTransfer
 import KalijTransport
 

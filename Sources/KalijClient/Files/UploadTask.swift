@@ -1,5 +1,5 @@
 import KalijFeatures
-import KalijSteps
+import KalijCore
 import KalijTransfer
 
 /// A PUT of a file (XEP-0363 section 6).

@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijFeatures
-import KalijSteps
+import KalijCore
 
 /// A part of a conversation, from a single snapshot.
 public struct ConversationPage: Sendable, Equatable {

@@ -1,7 +1,7 @@
 import Dispatch
 import FoundationEssentials
-import KalijRoles
-import KalijSteps
+import KalijCoordination
+import KalijCore
 
 /// An element of ``DirectoryChanges``.
 public enum DirectoryNews: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijFeatures
-import KalijSteps
+import KalijCore
 
 extension HistoryReader {
     /// The result of a search.

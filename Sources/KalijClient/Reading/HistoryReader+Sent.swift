@@ -1,5 +1,5 @@
 import KalijFeatures
-import KalijSteps
+import KalijCore
 
 extension HistoryReader {
     /// The message that `account` accepted under the origin-id `id` (``Message/originID``), with its state; nil while the message

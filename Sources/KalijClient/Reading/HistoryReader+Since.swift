@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijFeatures
-import KalijSteps
+import KalijCore
 import KalijStore
 
 extension HistoryReader {

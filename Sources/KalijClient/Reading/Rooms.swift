@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijFeatures
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Reads rooms and their occupants; never waits for a running process.

@@ -1,7 +1,7 @@
-import KalijSteps
+import KalijCore
 import KalijFeatures
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 
 /// Reads the state of a directory; never waits for a running process.

@@ -1,5 +1,5 @@
-import KalijSteps
-import KalijRoles
+import KalijCore
+import KalijCoordination
 import KalijTransport
 
 /// A connection as an account's driver uses it. A program uses only `KalijTransport.Connection`. The simulator substitutes

@@ -1,6 +1,6 @@
 import KalijFeatures
-import KalijRoles
-import KalijSteps
+import KalijCoordination
+import KalijCore
 import KalijStore
 import KalijStream
 import KalijTransport

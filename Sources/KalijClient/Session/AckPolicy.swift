@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStream
 
 /// The acknowledgements in both directions of a session (XEP-0198 section 4), and the silence that ends the connection.

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 
 /// How long a session waits for a response over its link.
 struct AckTimeouts {

@@ -1,5 +1,5 @@
-import KalijRoles
-import KalijSteps
+import KalijCoordination
+import KalijCore
 import KalijStore
 import KalijStream
 import KalijXML

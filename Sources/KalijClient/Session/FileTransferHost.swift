@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 
 /// Provides the account's driver to the transfers of its files.
 final class FileTransferHost: TransferHost {

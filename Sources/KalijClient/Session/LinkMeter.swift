@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijTransport
 
 /// Measures the link of a connection. The round trip is the larger of TCP's measurement and that of the stream's own requests,

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 
 /// The logout of an account: ends the session at the server, invalidates pending requests and timers, and deletes the
 /// credentials.

@@ -1,6 +1,6 @@
 import KalijFeatures
 import KalijHandlers
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The steps that log out an account.

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStream
 
 /// Selects the password for a login while the outcome of a password change is undetermined.

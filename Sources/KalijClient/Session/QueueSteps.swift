@@ -1,5 +1,5 @@
 import KalijFeatures
-import KalijSteps
+import KalijCore
 import KalijStore
 import KalijStream
 

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 
 /// Determines when requests time out.
 ///

@@ -1,5 +1,5 @@
 import KalijFeatures
-import KalijSteps
+import KalijCore
 
 /// The scheduled work of an account: due handlers, and another sync of the archive.
 final class ScheduledWork {

@@ -1,5 +1,5 @@
 import KalijFeatures
-import KalijSteps
+import KalijCore
 import KalijTransport
 
 /// Indexes stored texts for the search, in the driver: some time after texts were stored, in short transactions with pauses, so

@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijStream
 
 /// Establishes a session on an authenticated stream: supplies the negotiation with data from the database.

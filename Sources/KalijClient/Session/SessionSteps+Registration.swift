@@ -1,5 +1,5 @@
 import KalijFeatures
-import KalijSteps
+import KalijCore
 import KalijStream
 
 /// Steps that settle changes of the account at its server.

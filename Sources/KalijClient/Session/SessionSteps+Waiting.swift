@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijFeatures
 import KalijHandlers
 import KalijStore

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStream
 import KalijTransport
 

@@ -1,7 +1,7 @@
 import KalijAddress
 import KalijFeatures
-import KalijRoles
-import KalijSteps
+import KalijCoordination
+import KalijCore
 import KalijStore
 import KalijStream
 import KalijXML

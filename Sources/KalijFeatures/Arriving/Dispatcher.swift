@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// Dispatches an inbound stanza to its features.

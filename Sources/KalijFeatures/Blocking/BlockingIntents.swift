@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// Blocks an address (XEP-0191 section 3.3).

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijHandlers
 
 /// Copies of messages that other clients of the account send and receive (XEP-0280).

@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// Adds a contact, or changes the name and the groups of a contact. Requests a subscription to the contact's presence, and approves

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Publishes the events of a step about messages: each has a number and a row, and is emitted after the commit.

@@ -1,5 +1,5 @@
 import KalijHandlers
-import KalijSteps
+import KalijCore
 import KalijStore
 import KalijStream
 

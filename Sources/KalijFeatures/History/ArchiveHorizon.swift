@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The stamp up to which an archive is complete: a reading that begins now returns every message up to this stamp, because the archive

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijHandlers
 import KalijStream
 import KalijXML

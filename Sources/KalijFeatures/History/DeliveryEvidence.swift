@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The evidence that an own message is missing from the account's archive. The message did not arrive if the archive keeps messages to

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 
 /// The number of archive results in a page: as many as arrive in a few seconds, because a page delays all other stanzas.
 enum PageSize {

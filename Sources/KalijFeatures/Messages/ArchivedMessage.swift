@@ -1,7 +1,7 @@
 import FoundationEssentials
 import KalijAddress
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijText
 import KalijXML
 

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Messages that a server delivers and archives twice, under two ids (XEP-0313): a message of another client of the account to the

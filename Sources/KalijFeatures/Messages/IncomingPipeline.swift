@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// The path of every incoming message into the database, for all sources.

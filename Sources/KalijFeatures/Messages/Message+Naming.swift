@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 
 extension Message {
     /// The id by which reactions and replies refer to the message: in a room the id that the room has assigned (XEP-0444 section 4.2,

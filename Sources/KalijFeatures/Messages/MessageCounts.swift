@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The number of an account's shown messages in each state without a confirmed delivery.

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// An account's shown messages by their ids, which only grow: in the order in which they were stored.

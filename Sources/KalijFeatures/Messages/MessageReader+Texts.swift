@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The texts of messages, for the full-text index. Row numbers give the order in which messages were stored.

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The stored messages of an account, for other parts of the engine. Reads only, inside or outside a step.

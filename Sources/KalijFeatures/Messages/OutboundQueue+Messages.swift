@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The user's messages in the queue. Such a message has a row in both tables.

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Messages of unknown outcome, sent in a lost session. They stay `sent`, are reported, and are never silently sent again.

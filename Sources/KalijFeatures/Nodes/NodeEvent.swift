@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// An event of a PEP node of any entity (XEP-0163 section 4.3).

@@ -1,5 +1,5 @@
 import KalijHandlers
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The account's own PEP nodes (XEP-0163), for features that store items there.

@@ -1,6 +1,6 @@
 import KalijHandlers
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 import KalijStream
 import KalijXML

@@ -1,6 +1,6 @@
 import KalijHandlers
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Removes this device when the account is logged out: no message is to be encrypted for it any more.

@@ -1,5 +1,5 @@
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Determines whether messages may be encrypted. They may once the keys of this device are published in the session, and the archive

@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Decrypts a message with one of its keys for this device. No state changes unless the whole message is authentic: the MACs of the

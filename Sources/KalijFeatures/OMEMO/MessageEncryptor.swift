@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 import KalijText
 import KalijXML

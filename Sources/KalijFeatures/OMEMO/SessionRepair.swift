@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Begins a new session with a device whose messages cannot be decrypted (in 0.3; in 2 only without a session, or by command): with the

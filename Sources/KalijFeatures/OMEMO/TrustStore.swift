@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The trust in keys. Until the user has verified a key of an address, all keys of the address are trusted blindly.

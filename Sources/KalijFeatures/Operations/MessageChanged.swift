@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijText
 
 /// A message was changed by another message: corrected, retracted or reacted to; or the user has removed it.

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Finds the messages that the messages of a page reply to, by a single query.

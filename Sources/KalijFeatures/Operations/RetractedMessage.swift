@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// A message that was retracted. A server may erase it from its archive (XEP-0424; measured: ejabberd 24.12).

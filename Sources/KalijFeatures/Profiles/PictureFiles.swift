@@ -1,5 +1,5 @@
 import Glibc
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The files of an account's pictures, each named by its SHA-1. A file is written under a temporary name, and renamed when complete, so

@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The stored profiles of an account. Can be read outside of a step.

@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// The profiles of a step. Pictures are fetched only at the user's request (``FetchProfile``).

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// Publishes the account's own nickname (XEP-0172), picture (XEP-0084) and vCard (XEP-0054). Values that are nil are not changed.

@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijHandlers
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Push (XEP-0357): the server notifies a push service of events for an account without a connection.

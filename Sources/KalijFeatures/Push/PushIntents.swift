@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 
 /// Registers a push service that the server notifies while the account has no connection (XEP-0357 section 5). Repeated in each new
 /// session, until ``DisablePush`` or a logout. An account has one registration: another replaces it.

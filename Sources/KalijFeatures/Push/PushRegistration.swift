@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijText
 
 /// The state of push of an account, and its registration (XEP-0357).

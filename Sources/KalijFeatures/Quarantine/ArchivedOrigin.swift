@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// The place in an archive of a quarantined stanza. Each reading returns the stanza again, in another wrapper.

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The stanzas that were quarantined unprocessed: to be inspected, retried after an update, or dropped. Reads and writes only the

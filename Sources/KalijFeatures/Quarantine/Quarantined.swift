@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijText
 
 /// A stanza was quarantined unprocessed; `kalij quarantine` lists it.

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// How far the user has read each conversation: the newest message that was displayed on any device. The place only moves forward.

@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijText
 
 /// Records that the user has read a conversation: up to a message, or all of it.

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijText
 
 /// The number of unread messages of a conversation may have changed.

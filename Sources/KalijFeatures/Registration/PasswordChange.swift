@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijHandlers
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// A change of the password at the server (XEP-0077 section 3.3).

@@ -1,5 +1,5 @@
 import KalijHandlers
-import KalijSteps
+import KalijCore
 
 /// Changes of the account itself at its server (XEP-0077): a new password, and the removal of the account.
 enum RegistrationFeature: Feature {

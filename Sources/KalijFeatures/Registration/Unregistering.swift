@@ -1,5 +1,5 @@
 import KalijHandlers
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// Handles the server's response to the request to remove the account (XEP-0077 section 3.2).

@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijText
 
 /// The state of the account in a room has changed.

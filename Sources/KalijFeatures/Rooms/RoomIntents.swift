@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijText
 
 /// Enters a room, and stays there until ``LeaveRoom`` (XEP-0045 section 7.2). Never creates a room.

@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijHandlers
-import KalijSteps
+import KalijCore
 import KalijStore
 import KalijXML
 

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Messages that the account's server has acknowledged and the room does not reflect.

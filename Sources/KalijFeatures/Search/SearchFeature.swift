@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Searches the texts of all stored messages by their words.

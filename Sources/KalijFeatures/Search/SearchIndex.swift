@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The index of the words of all texts: FTS5 without a copy of the texts.

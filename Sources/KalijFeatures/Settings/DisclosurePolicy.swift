@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 
 /// Determines which contacts receipts, markers and chat states may be sent to: they disclose that the account is online (XEP-0184
 /// section 8, XEP-0333 section 7).

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Information that is sent to others, unless the user has disabled it.

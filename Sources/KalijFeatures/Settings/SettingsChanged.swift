@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijText
 
 /// The settings of disclosures or notifications have changed.

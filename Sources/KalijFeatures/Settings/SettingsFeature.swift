@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The user's settings for an account, or for a conversation: what is disclosed to others, and which messages cause notifications.

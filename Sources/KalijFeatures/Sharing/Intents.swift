@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The intents of a step. The first execution of an intent creates a row, which prevents a second execution.

@@ -1,6 +1,6 @@
 import KalijHandlers
-import KalijRoles
-import KalijSteps
+import KalijCoordination
+import KalijCore
 
 /// An intent in the mailbox that waits for the driver.
 package struct SharedIntent<Wanted: Intent>: Codable {

@@ -1,7 +1,7 @@
 import KalijAddress
 import KalijHandlers
-import KalijRoles
-import KalijSteps
+import KalijCoordination
+import KalijCore
 
 /// A message in the mailbox that waits for the driver.
 package struct SharedMessage: Codable {

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Imports what other processes leave in the mailbox: messages, and other intents.

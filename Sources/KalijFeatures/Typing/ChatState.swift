@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijText
 
 /// The state of a participant in a chat (XEP-0085 section 2).

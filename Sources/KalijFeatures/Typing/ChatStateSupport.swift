@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Determines which contacts states may be sent to (XEP-0085 section 5.1).

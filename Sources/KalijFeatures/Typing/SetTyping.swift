@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// Sends the user's state in the chat to a contact (XEP-0085); for a process that drives. An application must not send the same state

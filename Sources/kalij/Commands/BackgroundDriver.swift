@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijTransport
 import Synchronization
 

@@ -1,6 +1,6 @@
 import Glibc
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijTransport
 
 /// Sends with the `background` role, if no other process drives.

@@ -1,6 +1,6 @@
 import Glibc
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijTransport
 
 /// Waits for the driver's work: this process drives, if no other process does.

@@ -3,7 +3,7 @@ import KalijAddress
 import KalijClient
 import KalijFiles
 import KalijLab
-import KalijRoles
+import KalijCoordination
 import KalijText
 import KalijTransport
 

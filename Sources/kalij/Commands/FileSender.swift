@@ -1,7 +1,7 @@
 import KalijAddress
 import KalijClient
 import KalijLab
-import KalijRoles
+import KalijCoordination
 import KalijText
 import KalijTransport
 

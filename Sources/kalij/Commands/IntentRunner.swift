@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijTransport
 
 /// Accepts an intent, and ensures that it is performed: the common part of the commands that change something.

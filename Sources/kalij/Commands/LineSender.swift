@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import KalijAddress
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijTransport
 
 /// `send -i`: each line of standard input is a message, accepted as soon as the line is read.

@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijStore
 
 enum LoginCommand: Command {

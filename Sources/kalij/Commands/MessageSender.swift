@@ -1,7 +1,7 @@
 import Glibc
 import KalijAddress
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijTransport
 
 /// Ensures that an accepted message is sent, and determines the result.

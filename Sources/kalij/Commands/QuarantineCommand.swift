@@ -1,6 +1,6 @@
 import Glibc
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijText
 

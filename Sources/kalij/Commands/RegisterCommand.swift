@@ -1,7 +1,7 @@
 import Glibc
 import KalijAddress
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijStream
 import KalijText

@@ -1,5 +1,5 @@
 import KalijClient
-import KalijRoles
+import KalijCoordination
 
 enum StatusCommand: Command {
     static let name = "status"

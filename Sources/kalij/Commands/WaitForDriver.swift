@@ -1,6 +1,6 @@
 import Glibc
 import KalijClient
-import KalijRoles
+import KalijCoordination
 
 /// Waits for the driver's work, or drives until the work is done.
 ///

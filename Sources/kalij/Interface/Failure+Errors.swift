@@ -1,7 +1,7 @@
 import KalijAddress
 import KalijClient
 import KalijFiles
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijTransport
 import KalijXML

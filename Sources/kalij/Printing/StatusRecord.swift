@@ -1,5 +1,5 @@
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijText
 
 /// The output of `status`.

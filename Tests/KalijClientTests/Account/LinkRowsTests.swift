@@ -4,7 +4,7 @@ import KalijTransport
 import Testing
 
 @testable import KalijClient
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What is stored of the ways to a server: addresses, tokens, tickets.
 struct LinkRowsTests {

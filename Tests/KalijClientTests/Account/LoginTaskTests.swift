@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Logging in from a task.
 @Suite(.serialized) struct LoginTaskTests {

@@ -1,13 +1,13 @@
 import Foundation
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import TestSupport
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Rules.md, durability 12: migrations are transactions, run under the fence, tested with a database of every released version.
 struct MigrationTests {

@@ -1,11 +1,11 @@
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import TestSupport
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// No command and no step may grow with the stored data: every statement in the sources is a search by index.
 struct PlanTests {
@@ -180,7 +180,7 @@ struct PlanTests {
 
     @Test(
         "no statement goes through all rows of a table that grows",
-        arguments: ["KalijFeatures", "KalijSteps", "KalijRoles", "KalijStore"])
+        arguments: ["KalijFeatures", "KalijCore", "KalijCoordination", "KalijStore"])
     func searches(_ target: String) throws {
         let (harness, databases) = try databases()
         let statements = try SQLStatement.all(in: "Sources/" + target)

@@ -1,12 +1,12 @@
 import KalijHandlers
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import TestSupport
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Who may drive a directory in which an application has tables and handlers, and what an application may add to it.
 @Suite struct ApplicationDirectoryTests {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "An application is a feature: it brings its own tables, its turn in an incoming message's own step, and sends from there."
 @Suite struct ApplicationTests {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What becomes of a message whose turn throws, with a real server.
 @Suite struct ThrowingApplicationTests {

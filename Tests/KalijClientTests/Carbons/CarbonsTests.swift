@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// XEP-0280 sections 3 and 4: the server is asked for support, and then for copies.
 struct CarbonsTests {

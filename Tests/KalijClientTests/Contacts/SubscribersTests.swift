@@ -3,7 +3,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// An answer shows the asker that this client is online: only contacts that may know get an answer (RFC 6121 sections 3
 /// and 11; XEP-0199 section 6).

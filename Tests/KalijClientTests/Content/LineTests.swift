@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What makes a line of a conversation, and what text the line shows: the same from every source.
 struct LineTests {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// XEP-0115 section 5.4, 6.2 and 8.4, XEP-0390 section 5.2: entity capabilities are learned from the hashes in
 /// presence.

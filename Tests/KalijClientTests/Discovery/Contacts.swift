@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// The software of other entities, as in the standards: its answers, and the hash in its presence.
 enum Software {

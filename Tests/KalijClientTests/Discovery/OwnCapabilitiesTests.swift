@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// XEP-0030, XEP-0115, XEP-0390: the features announced by this client.
 struct OwnCapabilitiesTests {

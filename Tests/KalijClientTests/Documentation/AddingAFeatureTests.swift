@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// `Documentation/AddingAFeature.md` says what is in the sources.
 struct AddingAFeatureTests {
@@ -52,7 +52,7 @@ struct AddingAFeatureTests {
 
     @Test("a table has all capabilities with their functions, in their order")
     func capabilities() throws {
-        let folder = "Sources/KalijSteps/Transaction"
+        let folder = "Sources/KalijCore/Transaction"
         let declared = try FileManager.default.contentsOfDirectory(
             atPath: Self.root.appendingPathComponent(folder).path
         )
@@ -95,7 +95,7 @@ struct AddingAFeatureTests {
         "a function with the name of a hook is in a type that has the capability: the compiler does not see one that is never called"
     )
     func called() throws {
-        let folder = "Sources/KalijSteps/Transaction"
+        let folder = "Sources/KalijCore/Transaction"
         let capabilities = try table("| capability | functions |").matches(of: #/(?m)^\| `(\w+)`/#).map { String($0.1) }
         var owners: [String: String] = [:]
         for name in capabilities {

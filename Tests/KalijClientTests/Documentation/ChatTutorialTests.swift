@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 extension ReadmeTests {
     /// The article "A chat in an afternoon", word for word, with real servers.

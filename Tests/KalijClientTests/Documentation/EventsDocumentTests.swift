@@ -3,7 +3,7 @@ import KalijClient
 import Testing
 
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// `Documentation/Events.md` is made from the types of events, by `KALIJ_WRITE=1 swift test --filter
 /// EventsDocumentTests`.

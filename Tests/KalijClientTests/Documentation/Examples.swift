@@ -2,7 +2,7 @@
 // Made by Scripts/documentation-examples from the documentation. Change that, and run it again.
 import KalijAddress
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import Testing
 
 @Suite("Examples of the documentation")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// `Documentation/Requests.md` has every request of the engine, and the paces of the code.
 struct RequestsDocumentTests {

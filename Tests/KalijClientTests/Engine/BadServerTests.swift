@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A server that sends garbage, a DTD, a stanza of 100 MB, or nothing at all: a clear reason, memory within limits,
 /// another attempt later.

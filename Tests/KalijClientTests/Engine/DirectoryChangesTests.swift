@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What programs that show a directory are told by its driver.
 @Suite(.serialized) struct DirectoryChangesTests {

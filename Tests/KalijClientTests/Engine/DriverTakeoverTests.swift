@@ -1,4 +1,4 @@
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijTransport
 import Synchronization
@@ -7,7 +7,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Rules.md, roles 3 and 8: the owner is asked, and given up only if it does not answer within five seconds.
 @Suite struct DriverTakeoverTests {

@@ -1,11 +1,11 @@
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import TestSupport
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Rules.md, roles 9: a process that is told to end lets go of everything within a second, whoever else uses the
 /// databases.

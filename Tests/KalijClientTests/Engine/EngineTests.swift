@@ -1,12 +1,12 @@
 import Foundation
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijTransport
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Which engine drives, how an engine lets go, and that nobody relies on an engine that is letting go.
 struct EngineTests {

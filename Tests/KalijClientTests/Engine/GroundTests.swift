@@ -1,9 +1,9 @@
-import KalijRoles
+import KalijCoordination
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 @testable import KalijTransport
 
 /// An engine plans all work on its own loop: in the simulator no other loop turns.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A logout without a driver ends the session at the server if the server can be reached in a short time, and is done
 /// in any case: "its waiting handlers invalidated exactly once".

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Rules.md, durability 6: a connection that ends between <resume/> and its answer twice in a row, or once with a stream error,
 /// counts as a failed resume without h (measured: Prosody 0.12 after its queue limit, and for a stale h). The first of these

@@ -1,11 +1,11 @@
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import TestSupport
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Rules.md, durability 3: effects leave after the commit; only what is told to the server waits for a sync (durability 4).
 @Suite struct NotificationWriterTests {

@@ -1,5 +1,5 @@
 import Foundation
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijStream
 import KalijTransport
@@ -9,7 +9,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Disk full during a step: the step is rolled back, nothing is acknowledged, and the step is done when there is room. An error of
 /// the machine never counts as an attempt (Rules.md, durability 2).

@@ -10,7 +10,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Handlers, timers and promises of an application, through an engine.
 @Suite(.serialized) struct WaitingEngineTests {

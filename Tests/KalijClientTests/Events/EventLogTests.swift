@@ -1,12 +1,12 @@
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijXML
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "Every event about a message has a number that only grows", "a cursor that is older than what is kept must be told clearly".
 @Suite struct EventLogTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Files of received messages: which are fetched unasked, and what becomes of them.
 struct ReceivedFileTests {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Which messages share a file: XEP-0066, XEP-0447, XEP-0448 and `aesgcm` URLs.
 struct SharedFileTests {

@@ -1,7 +1,7 @@
 import Testing
 
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// `../shared/design/media.md`, rules 2 to 6, as transcripts.
 struct UploadPlanTests {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Nothing is read twice: a reading begins after the messages that an earlier reading has shown in quiet.
 struct ArchiveHorizonTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// After a bind without a resume the archive is read from the last stored id to the archive's end, page by page.
 struct ArchiveSyncTests {

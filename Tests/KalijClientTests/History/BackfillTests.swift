@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "First login takes the last N days and fills older history on demand", going backwards; gaps between ranges too.
 struct BackfillTests {

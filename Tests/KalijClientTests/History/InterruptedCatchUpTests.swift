@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// An interrupted catch-up leaves no gap, and never hangs.
 struct InterruptedCatchUpTests {

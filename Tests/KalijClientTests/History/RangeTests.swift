@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Rules.md, durability 9: history is a set of ranges per archive; only a page extends a range; between them are gaps, which are listed.
 struct RangeTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Rules.md, durability 9: ranges of each archive (the account's, each room's). A room's archive is read with the same code as the account's.
 struct RoomArchiveTests {

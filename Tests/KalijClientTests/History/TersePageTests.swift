@@ -2,7 +2,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Archives that say less than XEP-0313 section 4.3.3 and XEP-0059 want: no `complete`, no `first` and `last`, no `<set/>`.
 struct TersePageTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Identifiers that are canonically equivalent and differ in bytes, and Characters of 100 kB: nothing traps, nothing is taken
 /// for something else, nothing grows.

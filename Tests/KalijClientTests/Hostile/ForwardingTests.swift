@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A sender who wraps messages of others (XEP-0280, 0297, 0313, 0163) speaks only for the wrapper's own conversation,
 /// except the account's own server.

@@ -3,7 +3,7 @@ import KalijAddress
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Stanzas with `%` for an identifier and `$` for a text, in every place that somebody else fills.
 enum HostileStanzas {

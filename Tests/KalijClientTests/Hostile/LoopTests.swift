@@ -7,7 +7,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Servers and rooms that make the engine repeat requests: each request has a pace.
 struct LoopTests {

@@ -2,7 +2,7 @@ import KalijXML
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A server that takes everything at once and answers as a test says, without a pause of its own.
 final class LoopingServer {

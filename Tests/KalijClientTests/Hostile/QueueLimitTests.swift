@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "Nothing larger than the server's limit is ever queued, whatever a peer sends; a stanza that ended a session twice is set aside
 /// with the reason."

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A server that asks and does not read: what its questions cause has a bound.
 struct UnreadAnswersTests {

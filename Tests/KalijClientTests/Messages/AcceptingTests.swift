@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Rules.md, durability 6: an accepted message has its id, which is also its origin-id, and is on the disk.
 struct AcceptingTests {

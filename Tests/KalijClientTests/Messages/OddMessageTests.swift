@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What other clients and servers send and few expect; from public reports (Documentation/BugReports.md).
 struct OddMessageTests {

@@ -1,11 +1,11 @@
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "A second `send` with the same own id is not sent again but answered with the stored message's state."
 @Suite struct OwnIDTests {

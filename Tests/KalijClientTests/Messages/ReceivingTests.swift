@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Rules.md, durability 7: the key of a received message is (archive, stanza-id, from, message id).
 struct ReceivingTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "Shown, then marked": between a task that shows and the engine.
 @Suite struct NotificationPresenterTests {

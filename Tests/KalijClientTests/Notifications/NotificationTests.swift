@@ -3,7 +3,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "A row in the message's own transaction: what to show, for which conversation. Shown, then marked."
 @Suite struct NotificationTests {

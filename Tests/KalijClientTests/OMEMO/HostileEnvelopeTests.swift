@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Envelopes that no client makes, sealed by a contact (OMEMO 2).
 struct HostileEnvelopeTests {

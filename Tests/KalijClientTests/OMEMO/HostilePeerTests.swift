@@ -7,7 +7,7 @@ import FoundationEssentials
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijRatchet
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Devices and rooms that mean no good: rows and questions are bounded, and nothing is shown in a wrong place.
 struct HostilePeerTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What other people's clients were seen to send (`Tests/Programs/omemo`).
 struct OddClientTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What anybody on the way can have written does nothing to what was encrypted, and is shown as what it is.
 struct PlainOperationTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A device of somebody's that encrypts for the account's device, with the ratchet alone.
 final class SealedPeer {

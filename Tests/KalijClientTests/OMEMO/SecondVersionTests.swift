@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// OMEMO 2: envelopes, and devices that read one format or both.
 struct SecondVersionTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Whoever cannot prove a key changes nothing that is known of an address: no identity, no session that sends, no list of keys.
 struct UnprovenKeyTests {

@@ -4,7 +4,7 @@ import KalijXML
 import Testing
 
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What stands in stanzas, rows and URIs.
 struct WireTests {

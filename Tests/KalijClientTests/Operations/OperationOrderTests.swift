@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What is shown of a message is a function of the set of stored messages, and not of their order of arrival.
 struct OperationOrderTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Asking for vCards and pictures (XEP-0054, XEP-0084, XEP-0153).
 struct FetchProfileTests {

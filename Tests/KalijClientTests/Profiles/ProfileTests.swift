@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What others say about themselves: XEP-0172, XEP-0084, XEP-0153.
 struct ProfileTests {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A result of an archive that cannot be handled: it throws, or ends its process.
 @Suite struct FailedResultTests {

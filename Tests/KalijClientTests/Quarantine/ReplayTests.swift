@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "Stanzas that cannot be processed: quarantine, ... replayed after an update", in a step of its own, exactly once.
 struct ReplayTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Pages around any place of a conversation, with gaps and with what waits in the mailbox.
 struct ConversationPageTests {

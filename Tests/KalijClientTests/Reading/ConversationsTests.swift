@@ -1,6 +1,6 @@
 import Foundation
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijXML
 import TestSupport
@@ -8,7 +8,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// The public reader of conversations.
 struct ConversationsTests {

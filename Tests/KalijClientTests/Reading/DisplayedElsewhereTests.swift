@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// XEP-0490: messages displayed on another device of the account are withdrawn.
 @Suite struct DisplayedElsewhereTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// The displayed place of a conversation, and what is unread.
 struct DisplayedPlaceTests {

@@ -1,5 +1,5 @@
 import Foundation
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijStream
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "`messages(after:)`: a cursor that an application can keep."
 @Suite struct MessagesAfterTests {

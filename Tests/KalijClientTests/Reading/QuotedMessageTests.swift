@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// The message that a message answers, and who has proved to be an author.
 struct QuotedMessageTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// An account whose user reads.
 struct ReadingHarness {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import KalijSteps
+import KalijCore
 import KalijStream
 import Testing
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// XEP-0184.
 struct ReceiptTests {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A change of the password: whatever happens, the account logs in with the password that counts.
 struct PasswordTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// XEP-0045 section 7, XEP-0410: entering, staying, leaving.
 struct BeingInRoomsTests {

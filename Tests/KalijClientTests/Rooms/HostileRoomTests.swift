@@ -7,7 +7,7 @@ import FoundationEssentials
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Rooms, and people in rooms, that mean no good.
 struct HostileRoomTests {

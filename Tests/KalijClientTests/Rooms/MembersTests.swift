@@ -3,7 +3,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Who belongs to a group is known with the room's confirmation: the next message is encrypted for them.
 @Suite struct MembersTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What rooms and gateways do that few expect; from public reports (Documentation/BugReports.md).
 struct OddRoomTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// An account that wants to be in the room orchard@muc.example.org, after catch-up.
 struct RoomHarness {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Corrections, retractions, reactions and replies in rooms count if their author is proven.
 struct RoomOperationTests {

@@ -1,7 +1,7 @@
 import Foundation
 import KalijAddress
-import KalijRoles
-import KalijSteps
+import KalijCoordination
+import KalijCore
 import KalijStore
 import TestSupport
 import Testing

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Words where nobody writes spaces, and signs.
 @Suite struct SearchTextTests {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Promise 2: "only what is not there is sent again, in order, and only if the archive is known to keep what we send to this peer
 /// and has not expired or been purged behind the anchor; else the outcome is unknown."

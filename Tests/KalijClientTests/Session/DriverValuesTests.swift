@@ -1,4 +1,4 @@
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijStream
 import KalijTransport
@@ -7,7 +7,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What the driver does when is decided by values that take events and return actions: transcripts, without socket, clock or disk.
 struct DriverValuesTests {

@@ -2,7 +2,7 @@ import KalijTransport
 import Testing
 
 @testable import KalijClient
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What bytes and answers say of a link, and how long an answer may take: values, without socket and clock.
 struct LinkMeterTests {

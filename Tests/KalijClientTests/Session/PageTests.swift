@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Handling a stanza writes a few rows whatever the account's size (Rules.md, durability 11). The cost is counted in pages of the
 /// write-ahead log: the number does not depend on the machine.

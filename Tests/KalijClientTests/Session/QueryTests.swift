@@ -3,7 +3,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// RFC 6120, 8.2.3: each request gets exactly one answer; an answer counts only from the responder.
 struct QueryTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// XEP-0198, 5: the messages that a resumption settles, and the messages that leave again.
 struct ResumingTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Rules.md, durability 1: all changes of a stanza are in one transaction. Durability 5: counters are modulo 2^32 and
 /// committed with the stanza.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Stanzas that arrive together are handled in one transaction, each in a step of its own; up to fifty results of a
 /// page are one step. Rules.md, durability 1: all changes of a stanza are in one transaction. Durability 3: effects

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import KalijClient
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A session that the server resumes and reads no more, found out by several processes: each ends before the silence can tell.
 @Suite struct UnreadSessionTests {

@@ -1,13 +1,13 @@
 import Foundation
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import TestSupport
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "A damaged `mailbox.db` stops `run`, `send` and even `history`: named, set aside, and everything that does not need it goes on."
 @Suite(.serialized) struct DamagedMailboxTests {

@@ -1,12 +1,12 @@
 import Foundation
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "What `share` commits is a row of the mailbox database; the driver moves it over in a step."
 @Suite struct SharingTests {

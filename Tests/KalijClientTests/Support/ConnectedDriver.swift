@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A driver in the middle of a session, on a connection that is only noted down.
 final class ConnectedDriver {

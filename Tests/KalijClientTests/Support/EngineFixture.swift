@@ -1,11 +1,11 @@
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijTransport
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 import TestSupport
 
 /// A directory with one account at a scripted server, and engines that drive it.

@@ -1,6 +1,6 @@
 import Foundation
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijStream
 import KalijXML
@@ -10,7 +10,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// An account in a directory of its own, whose steps are run by hand: the test writes the server's stanzas as text, and
 /// reads the engine's next actions from the database.

@@ -1,12 +1,12 @@
 import KalijHandlers
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijXML
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Handlers of an application that keeps a log in a table of its own.
 enum Log: Feature {

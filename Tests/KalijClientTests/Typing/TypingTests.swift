@@ -5,7 +5,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// XEP-0085.
 struct TypingTests {

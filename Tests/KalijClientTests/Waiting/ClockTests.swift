@@ -7,7 +7,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "Times that are compared with the server's are the server's (stamps, XEP-0202). Deadlines survive a clock that goes back."
 struct ClockTests {

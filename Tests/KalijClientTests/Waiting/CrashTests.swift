@@ -1,6 +1,6 @@
 import Foundation
 import KalijHandlers
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijStream
 import TestSupport
@@ -8,7 +8,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "A handler that ends its process" is called in three processes, not in a fourth: the handler becomes a dead letter,
 /// and the rest of its step is done.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "A database with handlers whose types no longer exist, whose payload is garbage, whose version is from the future:
 /// nothing crashes, the dead letters are listed, everything else works."

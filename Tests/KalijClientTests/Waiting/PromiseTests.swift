@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "Promises: resolve, reject, chain, several waiting handlers, await in a living process; resolved once over any number of
 /// deaths; nothing leaks when nobody is left to wait."

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import KalijSteps
+@testable import KalijCore
 
 /// The pace of repeated requests, as a value.
 struct RequestPaceTests {

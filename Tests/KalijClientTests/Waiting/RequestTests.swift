@@ -6,7 +6,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "exactly one of reply, timeout or invalidation reaches it, exactly once, over any number of process deaths"
 struct RequestTests {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Issue 4: "matching by id and responder as RFC 6120 8.1.2 and 10 ask (from absent, own bare address, server)". The account
 /// is juliet@example.org, its session juliet@example.org/balcony.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "Durable timers, and invalidation on failed resume, logout, account removal."
 struct TimerTests {

@@ -1,6 +1,6 @@
 import Foundation
 import KalijLab
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import TestSupport
 import Testing

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import KalijAddress
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import Synchronization
 
 /// Keeps the accounts online, or follows the process that does, and takes over when that process ends.

@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijStore
 
 /// Reads the directory on one open connection, outside of the main thread.

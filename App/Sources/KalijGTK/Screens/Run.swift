@@ -2,7 +2,7 @@ import CAdwaita
 import Glibc
 import KalijApp
 import KalijClient
-import KalijRoles
+import KalijCoordination
 import KalijText
 
 /// The parsed command line.

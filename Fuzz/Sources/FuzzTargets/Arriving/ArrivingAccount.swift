@@ -5,7 +5,7 @@ import KalijXML
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

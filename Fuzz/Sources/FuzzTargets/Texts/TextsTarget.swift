@@ -5,7 +5,7 @@ import KalijXML
 @testable import KalijFeatures
 @testable import KalijFiles
 @testable import KalijPush
-@testable import KalijSteps
+@testable import KalijCore
 @testable import KalijStream
 
 /// Texts from outside, as identifiers and as texts. The first bit of an input chooses.

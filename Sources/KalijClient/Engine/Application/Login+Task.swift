@@ -1,6 +1,6 @@
 import KalijAddress
-import KalijRoles
-import KalijSteps
+import KalijCoordination
+import KalijCore
 import KalijStream
 import KalijTransport
 import Synchronization

@@ -1,8 +1,8 @@
-import KalijSteps
+import KalijCore
 import KalijFeatures
 import KalijAddress
 import KalijHandlers
-import KalijRoles
+import KalijCoordination
 
 extension Engine {
     /// Acquires the right to drive `directory` and starts an engine on a thread of its own: the entry point for an application.

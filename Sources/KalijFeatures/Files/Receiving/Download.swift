@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 
 /// Downloads the file of a message. ``MessageFile/path`` is then its location.
 public struct Download: Intent {

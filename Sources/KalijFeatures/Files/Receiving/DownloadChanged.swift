@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijText
 
 /// The state of a received file has changed, or more of it was received.

@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 
 /// Shares a file that was accepted already, and is stored in `files/out` of the directory. Applications call
 /// `AccountDirectory.share(file:)`, which accepts the file and creates this intent.

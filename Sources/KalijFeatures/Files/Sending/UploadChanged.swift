@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijText
 
 /// The state of an upload has changed, or more of the file was sent.

@@ -1,7 +1,7 @@
 import KalijAddress
 import KalijHandlers
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 import KalijText
 import KalijXML

@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// A queue of files that no row refers to any more, by their names below `files`. The driver removes the files after the commit.

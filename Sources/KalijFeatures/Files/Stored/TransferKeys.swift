@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 
 extension EventKey {
     /// The state of a transfer.

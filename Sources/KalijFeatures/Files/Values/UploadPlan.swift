@@ -1,4 +1,4 @@
-import KalijSteps
+import KalijCore
 
 /// The state machine of an upload: a value that takes events and returns actions.
 ///

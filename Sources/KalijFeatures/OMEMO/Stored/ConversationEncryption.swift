@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The conversations that are encrypted. A conversation is encrypted from its first encrypted message on, or by the user's command, and

@@ -1,5 +1,5 @@
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The versions that the account uses: 0.3 always, 2 if the user has enabled it.

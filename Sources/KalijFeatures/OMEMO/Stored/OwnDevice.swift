@@ -1,5 +1,5 @@
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// This device of the account: its id, and its identity key, which both formats share.

@@ -1,5 +1,5 @@
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The own prekeys of one version.

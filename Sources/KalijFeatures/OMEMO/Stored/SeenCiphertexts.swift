@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Digests of the encrypted contents that were received: each is decrypted once, whichever stanza repeats it.

@@ -1,5 +1,5 @@
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// The keys of messages that were skipped. The oldest are deleted first; if the total exceeds its limit, those of the address with the

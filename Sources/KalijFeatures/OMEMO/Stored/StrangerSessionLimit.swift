@@ -1,5 +1,5 @@
 import KalijAddress
-import KalijSteps
+import KalijCore
 import KalijStore
 
 /// Limits the sessions that strangers begin: each consumes a prekey of this device.

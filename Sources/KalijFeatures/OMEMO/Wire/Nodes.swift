@@ -1,6 +1,6 @@
 import KalijAddress
 import KalijRatchet
-import KalijSteps
+import KalijCore
 import KalijXML
 
 /// Requests to nodes with keys (XEP-0060, XEP-0163).

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 @Suite struct EngineEventsTests {
     private func event(_ reason: String, _ account: String = "juliet@example.org") throws -> EngineEvent {

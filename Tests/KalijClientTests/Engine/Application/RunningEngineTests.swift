@@ -2,14 +2,14 @@ import KalijLab
 import Foundation
 import KalijAddress
 import KalijHandlers
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import TestSupport
 import Testing
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// "The public API for an app: `Engine(role:)`, events as an `AsyncSequence`, notifications as another."
 @Suite(.serialized) struct RunningEngineTests {
@@ -27,7 +27,9 @@ import Testing
         return try await Engine.start(role: role, in: drive.directory, options: options)
     }
 
-    private var driver: FenceOwner? { get throws { try StatusReader(drive.directory, drive.directory.read()).driver() } }
+    private var driver: FenceOwner? {
+        get throws { try StatusReader(drive.directory, drive.directory.read()).driver() }
+    }
 
     /// Waits until `isIt` is told.
     private func told(_ events: inout EngineEvents.Iterator, _ isIt: (String) -> Bool) async throws {

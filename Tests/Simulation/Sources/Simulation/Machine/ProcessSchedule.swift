@@ -2,7 +2,7 @@ import Glibc
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 @testable import KalijTransport
 
 /// A process's event loop, in simulated time. Descriptors are real: sockets between the processes of a directory, looked at when

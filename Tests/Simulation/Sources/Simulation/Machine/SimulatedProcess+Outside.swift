@@ -3,7 +3,7 @@ import KalijStore
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Actions and questions of others.
 extension SimulatedProcess {

@@ -1,12 +1,12 @@
 import CSimulatedMachine
 import KalijHandlers
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijTransport
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A notification could not be shown.
 struct OutputFailed: Error {}

@@ -1,6 +1,6 @@
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 @testable import KalijTransport
 
 /// A process's end of a link. As with `Connection`, bytes wait in the process until the loop's next turn.

@@ -4,7 +4,7 @@ import KalijXML
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A broken promise.
 public struct Violation: Sendable, CustomStringConvertible {

@@ -1,6 +1,6 @@
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// The promises to the user and the application, and the notifications seen by the user.
 final class Record {

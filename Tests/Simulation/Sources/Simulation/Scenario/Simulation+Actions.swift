@@ -1,10 +1,10 @@
 import CSQLite
 import CSimulatedMachine
-import KalijRoles
+import KalijCoordination
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Performs the planned actions.
 extension Simulation {

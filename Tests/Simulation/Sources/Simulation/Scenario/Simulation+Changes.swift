@@ -1,11 +1,11 @@
 import CSimulatedMachine
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A change that the user wants.
 struct WantedChange {

@@ -5,7 +5,7 @@ import KalijStore
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// The encrypted conversation.
 extension Simulation {

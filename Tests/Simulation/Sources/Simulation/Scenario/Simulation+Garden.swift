@@ -3,7 +3,7 @@ import KalijStore
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// What happens in the room.
 extension Simulation {

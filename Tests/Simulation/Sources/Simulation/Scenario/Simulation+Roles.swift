@@ -1,10 +1,10 @@
 import CSimulatedMachine
-import KalijRoles
+import KalijCoordination
 import KalijStore
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// The situation when another process has raised the fence over a process's head.
 struct Overtaken {

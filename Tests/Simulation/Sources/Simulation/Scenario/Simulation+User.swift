@@ -1,12 +1,12 @@
 import CSimulatedMachine
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijXML
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// A process in the role `share`: accepts work, and does not drive.
 final class Share {

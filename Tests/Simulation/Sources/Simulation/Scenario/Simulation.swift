@@ -1,13 +1,13 @@
 import CSQLite
 import CSimulatedMachine
 import KalijAddress
-import KalijRoles
+import KalijCoordination
 import KalijStore
 import KalijStream
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// An account, its server and its machine, and a plan of events.
 public final class Simulation {

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Time, and the events in time: one after the other, in the order of their time and then of their planning.
 final class World {

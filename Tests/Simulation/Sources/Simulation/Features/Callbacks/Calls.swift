@@ -4,7 +4,7 @@ import KalijXML
 
 @testable import KalijClient
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// Callbacks that write each call into a table of the application's.
 enum Calls: Feature {

@@ -3,7 +3,7 @@ import KalijStore
 import KalijStream
 import KalijXML
 
-@testable import KalijSteps
+@testable import KalijCore
 
 extension Violation.Promise {
     /// A login loses nothing, and shows nothing to whom it should not.

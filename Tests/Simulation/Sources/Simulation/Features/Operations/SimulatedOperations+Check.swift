@@ -1,7 +1,7 @@
 import KalijStore
 
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 extension Violation.Promise {
     /// What is shown of a message is a function of the set of messages; each change of the user's reaches the server once.

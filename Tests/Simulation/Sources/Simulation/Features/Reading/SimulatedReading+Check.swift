@@ -2,7 +2,7 @@ import KalijStore
 import KalijXML
 
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 extension Violation.Promise {
     /// What was read, on whatever device.

@@ -3,7 +3,7 @@ import KalijStore
 import KalijXML
 
 @testable import KalijFeatures
-@testable import KalijSteps
+@testable import KalijCore
 
 /// The user and another device of the account read conversations: markers (XEP-0333) and displayed places (XEP-0490).
 final class SimulatedReading: SimulatedFeature {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import KalijStore
 import KalijXML
 
-@testable import KalijSteps
+@testable import KalijCore
 
 extension Violation.Promise {
     /// The account can log in (XEP-0077).

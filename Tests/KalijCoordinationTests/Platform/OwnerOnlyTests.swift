@@ -1,5 +1,5 @@
 import Glibc
-import KalijRoles
+import KalijCoordination
 import TestSupport
 import Testing
 

@@ -3,7 +3,7 @@ import KalijStore
 import TestSupport
 import Testing
 
-@testable import KalijRoles
+@testable import KalijCoordination
 
 /// "What `share` commits is a row of the mailbox database": it waits in order, and is known by a number that never comes again.
 @Suite struct ParcelTests {

@@ -1,4 +1,4 @@
-import KalijRoles
+import KalijCoordination
 import KalijStore
 
 import Glibc

@@ -3,7 +3,7 @@ import KalijStore
 import TestSupport
 import Testing
 
-@testable import KalijRoles
+@testable import KalijCoordination
 
 /// "A damaged `mailbox.db`: named, set aside, and everything that does not need it goes on", and what was accepted is not lost
 /// silently.

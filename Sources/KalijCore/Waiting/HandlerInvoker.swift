@@ -1,5 +1,5 @@
 import KalijHandlers
-import KalijRoles
+import KalijCoordination
 import KalijStore
 
 /// Calls stored handlers within a step. An unreadable handler becomes a dead letter, and the step continues.

@@ -1,5 +1,5 @@
 import Foundation
-import KalijRoles
+import KalijCoordination
 import TestSupport
 import Testing
 

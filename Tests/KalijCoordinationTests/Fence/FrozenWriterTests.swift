@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import KalijRoles
+@testable import KalijCoordination
 
 /// "If it was frozen inside a transaction and so holds SQLite's write lock, it is killed through a pidfd."
 @Suite
