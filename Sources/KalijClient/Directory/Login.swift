@@ -7,7 +7,7 @@ import KalijTransport
 public final class Login {
     let loop: EventLoop
     private let password: String
-    private let line: Line
+    private let line: ClientStream
     private var outcome: Result<SuccessfulLogin?, any Error>?
     /// Set if the account is to be registered instead of logged in.
     private var registering: Registering?
@@ -64,7 +64,7 @@ public final class Login {
         loop = try EventLoop()
         var configuration = Negotiation.Configuration(jid, .password(password))
         configuration.authenticates = registering == nil
-        line = Line(configuration, on: loop)
+        line = ClientStream(configuration, on: loop)
         line.onEvent = { [weak self] in self?.handle($0) }
     }
 
@@ -85,7 +85,7 @@ public final class Login {
         return try (outcome ?? .failure(LoginError.failed("the login ended without an outcome"))).get()
     }
 
-    private func handle(_ event: Line.Event) {
+    private func handle(_ event: ClientStream.Event) {
         do {
             switch event {
             case .connected(_, let tls):

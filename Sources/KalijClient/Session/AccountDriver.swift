@@ -17,7 +17,7 @@ final class AccountDriver {
     let steps: SessionSteps
     let alarms: DriverTimers
     private(set) var stage = Stage.offline
-    private(set) var line: Line?
+    private(set) var line: ClientStream?
     var reconnecting: ReconnectPolicy
     private(set) var storage: StorageBackoff
     var redelivery: PoisonStanzaGuard
@@ -73,7 +73,7 @@ final class AccountDriver {
         context.emit(Connecting(), for: account)
         guard case .negotiating = stage else { return }
         let configuration = Negotiation.Configuration(account, credentials, approach, now: context.runner.now)
-        let line = Line(configuration, on: context.loop, page: context.timing.page, link: approach.link)
+        let line = ClientStream(configuration, on: context.loop, page: context.timing.page, link: approach.link)
         line.onEvent = { [weak self] in self?.handle($0) }
         self.line = line
         let seconds = context.timing.negotiation
@@ -84,7 +84,7 @@ final class AccountDriver {
         line.open { context.connect(target, tls, $0) }
     }
 
-    private func handle(_ event: Line.Event) {
+    private func handle(_ event: ClientStream.Event) {
         defer { expectBytes() }
         switch event {
         case .connected(let endpoint, let tls): attempt { try negotiate(try approaching.connected(endpoint, tls)) }

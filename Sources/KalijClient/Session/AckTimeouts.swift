@@ -12,7 +12,7 @@ struct AckTimeouts {
     /// - Parameters:
     ///   - quality: the link quality that the steps use; nil in a process whose time is short.
     ///   - longest: the longest silence, in seconds.
-    init(_ line: Line, _ quality: LinkQuality?, longest: Double) {
+    init(_ line: ClientStream, _ quality: LinkQuality?, longest: Double) {
         let measure = line.meter.measure
         patience = min(longest, measure.silence(behind: line.unsent))
         (answer, isSlow) = (measure.letter, quality?.isSlow ?? false)

@@ -94,7 +94,7 @@ final class ConnectionPlanner {
 
     /// Seconds of silence after which the negotiation receives `.silent`; nil before the connection is established, which has
     /// timeouts of its own.
-    func patience(_ line: Line) -> Double? {
+    func patience(_ line: ClientStream) -> Double? {
         guard endpoint != nil else { return nil }
         let (measure, negotiation) = (line.meter.measure, line.negotiation)
         if negotiation.isRescuable || isNetworkToBlame { return measure.timeout() }
@@ -105,7 +105,7 @@ final class ConnectionPlanner {
     /// and the next connection negotiates step by step. Such a failure is attributed neither to the network nor to a failed
     /// resumption.
     /// - Returns: whether a pipelined element is suspected, so that the next connection is to be made at once.
-    func takeBackLetter(of line: Line) -> Bool {
+    func takeBackLetter(of line: ClientStream) -> Bool {
         guard !isNetworkToBlame, let letter = line.negotiation.suspect, let endpoint else { return false }
         do {
             let known = try steps.server(at: endpoint)
@@ -115,7 +115,7 @@ final class ConnectionPlanner {
     }
 
     /// Records how the server was reached, and the measured link.
-    func note(_ line: Line) {
+    func note(_ line: ClientStream) {
         guard let endpoint, let cost = line.meter.login else { return }
         // If the write fails, the next connection measures the same again.
         try? steps.reached(endpoint, line.meter.measure, cost, isFound: approach.remembered == nil)

@@ -9,7 +9,7 @@ final class OnlineSession {
     private static let unavailable = Array("<presence type='unavailable'/>".utf8)
 
     private weak var driver: AccountDriver?
-    private let line: Line
+    private let line: ClientStream
     private let context: DriverContext
     private let steps: SessionSteps
     private let handling: StanzaHandling
@@ -18,7 +18,7 @@ final class OnlineSession {
     private(set) var management: StreamManagement?
     private var tail = ArchiveSyncTrigger()
 
-    init(_ driver: AccountDriver, _ line: Line, _ management: StreamManagement?) {
+    init(_ driver: AccountDriver, _ line: ClientStream, _ management: StreamManagement?) {
         (self.driver, self.line, self.management) = (driver, line, management)
         (context, steps, handling) = (driver.context, driver.steps, StanzaHandling(driver))
         acknowledging = AckPolicy(

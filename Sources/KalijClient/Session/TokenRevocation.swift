@@ -5,7 +5,7 @@ import KalijTransport
 /// Invalidates an account's token at the server with one more login (XEP-0484 section 3.6), so that an old copy of the database
 /// cannot be used to log in with it.
 final class TokenRevocation {
-    private let line: Line
+    private let line: ClientStream
     private let known: (Endpoint) -> KnownServer
     private var finished: (() -> Void)?
     private var deadline: Timer?
@@ -16,7 +16,7 @@ final class TokenRevocation {
         var configuration = Negotiation.Configuration(
             account, account.credentials, approach, now: context.runner.now)
         (configuration.invalidatesToken, configuration.requestsToken) = (true, false)
-        line = Line(configuration, on: context.loop)
+        line = ClientStream(configuration, on: context.loop)
         let steps = LoginSteps(runner: context.runner, account: account)
         known = { endpoint in (try? steps.server(at: endpoint)) ?? KnownServer() }
     }
@@ -39,7 +39,7 @@ final class TokenRevocation {
         line.open { context.connect(target, tls, $0) }
     }
 
-    private func handle(_ event: Line.Event) {
+    private func handle(_ event: ClientStream.Event) {
         do {
             switch event {
             case .connected(let endpoint, let tls):

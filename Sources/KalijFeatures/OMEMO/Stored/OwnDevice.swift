@@ -69,7 +69,7 @@ struct OwnDevice {
     /// An id that is not in `others` (XEP-0384 section 4.3).
     static func newID(besides others: [UInt32]) throws -> UInt32 {
         while true {
-            let id = try RandomNumber.from(1...EngineLimits.largestNumber)
+            let id = try RandomNumber.from(1...RatchetLimits.largestNumber)
             if !others.contains(id) { return id }
         }
     }

@@ -57,6 +57,6 @@ extension Element {
 
     /// A device id or the id of a prekey, in an attribute.
     func number(_ attribute: String) -> UInt32? {
-        self[attribute].flatMap { UInt32($0) }.flatMap { $0 <= EngineLimits.largestNumber ? $0 : nil }
+        self[attribute].flatMap { UInt32($0) }.flatMap { $0 <= RatchetLimits.largestNumber ? $0 : nil }
     }
 }

@@ -7,7 +7,7 @@ import KalijXML
 import FoundationEssentials
 
 /// A connection to a server with its XML stream: the inbox, and the negotiation of a session.
-final class Line {
+final class ClientStream {
     enum Event {
         case connected(Endpoint, TLSInfo?)
         case secured(TLSInfo)
