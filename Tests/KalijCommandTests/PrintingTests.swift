@@ -230,7 +230,7 @@ import Testing
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources")
         let allowed = [
-            "Output.swift", "KalijPushCommand.swift", "PushDemo.swift", "Terminal.swift", "Interruption.swift",
+            "Output.swift", "KalijPushCommand.swift", "PushDemo.swift", "Terminal.swift", "SignalDisposition.swift",
             "LogOutput.swift",
         ]
         let printing = try Regex(

@@ -49,7 +49,7 @@ struct PlanTests {
 
     private static let exceptions = [
         Exception(
-            "ends after 10,000 rows, or is used for that many at most", "MessagesByID.swift",
+            "ends after 10,000 rows, or is used for that many at most", "MessageFeed.swift",
             "SELECT count(*) FROM (SELECT 1 FROM message INDEXED BY message_order WHERE account = ? AND shown = 1 LIMIT ?)",
             "SELECT id FROM message INDEXED BY message_order WHERE account = ? AND shown = 1 AND id > ?"),
         Exception(list, "UploadRow.swift", "SELECT id, message_id"),
@@ -57,32 +57,32 @@ struct PlanTests {
         Exception(first, "ReceivedFileRow.swift", "SELECT min(not_before)"),
         Exception(end, "ReceivedFiles.swift", "UPDATE attachment SET state = ?2"),
         Exception(end, "UploadRow.swift", "DELETE FROM upload WHERE account"),
-        Exception(first, "StoredMessages.swift", "WITH RECURSIVE c(name)"),
+        Exception(first, "MessageReader.swift", "WITH RECURSIVE c(name)"),
         Exception(first, "OutboundQueue.swift", "SELECT 1 FROM queue", "SELECT id, coalesce(message, groupchat)"),
         Exception(first, "OutboundQueue+Messages.swift", "SELECT EXISTS (SELECT 1 FROM message m WHERE m.id"),
         Exception(first, "OutboundQueue+Messages.swift", "SELECT max(id)"),
-        Exception(first, "Messages+Archived.swift", "SELECT 1 FROM message INDEXED BY message_unarchived"),
+        Exception(first, "MessageWriter+Archived.swift", "SELECT 1 FROM message INDEXED BY message_unarchived"),
         Exception(first, "NotificationOutbox.swift", "SELECT id, kind"),
         Exception(first, "Pending.swift", "SELECT a.jid, r.name", "SELECT a.jid, t.name", "SELECT a.jid, w.name"),
         Exception(first, "Timers.swift", "SELECT min(at)"),
-        Exception(first, "FileGarbage.swift", "SELECT id, name"),
-        Exception(first, "FileWork.swift", "SELECT EXISTS"),
+        Exception(first, "FileDeletionQueue.swift", "SELECT id, name"),
+        Exception(first, "PendingFileWork.swift", "SELECT EXISTS"),
         Exception(first, "UploadRow.swift", "SELECT count(*) AS count"),
         Exception(first, "Promises.swift", "SELECT min(until)"),
         Exception(
-            "looks once into each conversation, by index", "StoredMessages+Archived.swift", "WITH RECURSIVE c(name)"),
+            "looks once into each conversation, by index", "MessageReader+Archived.swift", "WITH RECURSIVE c(name)"),
         Exception(
             bind, "OutboundQueue.swift", "DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (?2"),
         Exception(
             bind, "OutboundQueue+Messages.swift", "DELETE FROM queue WHERE account = ?1 AND message IN",
             "INSERT INTO queue(account, message, stanza, blamed, lasting)", "SELECT m.id, m.conversation, m.anchor",
             "DELETE FROM queue WHERE account = ?1 AND message IS NOT NULL AND NOT lasting"),
-        Exception(bind, "Unsettled.swift", "SELECT id FROM message"),
+        Exception(bind, "UnknownOutcomes.swift", "SELECT id FROM message"),
         Exception(
             "an index of words, by a word", "Search.swift", "SELECT rowid FROM search_text",
             "SELECT rowid FROM temp.search_tail"),
         Exception(bind, "ArchivePreferences.swift", "DELETE FROM archive_preference"),
-        Exception(bind, "ArchiveEvidence.swift", "DELETE FROM archive_shown"),
+        Exception(bind, "DeliveryEvidence.swift", "DELETE FROM archive_shown"),
         Exception(
             "who asks until the contacts are known, a few", "Subscribers.swift", "SELECT count(*) FROM asker",
             "DELETE FROM asker WHERE account = ?"),
@@ -95,10 +95,10 @@ struct PlanTests {
         Exception(
             "contacts that the user has added and that have not answered", "RequestRows.swift",
             "DELETE FROM approval WHERE account = ?1"),
-        Exception(bind, "OwedSubscriptions.swift", "SELECT id, jid, type"),
+        Exception(bind, "PendingSubscriptions.swift", "SELECT id, jid, type"),
         Exception("the whole list, for a list of the server's, or for the user", "BlockedRows.swift", "SELECT jid"),
         Exception(
-            "once in a thousand events: the ten thousand newest, by number", "Telling.swift",
+            "once in a thousand events: the ten thousand newest, by number", "EventPublisher.swift",
             "SELECT number FROM event ORDER BY number DESC"),
         Exception(bind, "Entities.swift", "DELETE FROM entity WHERE account"),
         Exception(end, "Requests.swift", "SELECT id FROM request"),
@@ -138,33 +138,33 @@ struct PlanTests {
             "what has left and was not acknowledged, after a resume", "RoomOutbox.swift",
             "DELETE FROM queue WHERE account = ? AND groupchat"),
         Exception(
-            first, "Turns.swift", "SELECT 1 FROM omemo_turn", "SELECT 1 FROM omemo_waiting w", "DELETE FROM omemo_turn"),
+            first, "EncryptionQueue.swift", "SELECT 1 FROM omemo_turn", "SELECT 1 FROM omemo_waiting w", "DELETE FROM omemo_turn"),
         Exception(first, "EmptyMessages.swift", "SELECT 1 FROM omemo_owed", "SELECT peer FROM omemo_owed"),
         Exception(
-            "the conversations whose messages wait for keys, when keys have come", "Turns.swift", "INSERT OR IGNORE"),
-        Exception(end, "Turns.swift", "SELECT conversation, message, plain", "DELETE FROM omemo_waiting WHERE account"),
-        Exception(end, "Healing.swift", "UPDATE omemo_owed SET heals = 2", "UPDATE omemo_owed SET heals = 1"),
-        Exception(end, "Leaving.swift", "DELETE FROM omemo_list", "DELETE FROM omemo_aside"),
+            "the conversations whose messages wait for keys, when keys have come", "EncryptionQueue.swift", "INSERT OR IGNORE"),
+        Exception(end, "EncryptionQueue.swift", "SELECT conversation, message, plain", "DELETE FROM omemo_waiting WHERE account"),
+        Exception(end, "SessionRepair.swift", "UPDATE omemo_owed SET heals = 2", "UPDATE omemo_owed SET heals = 1"),
+        Exception(end, "DeviceRemoval.swift", "DELETE FROM omemo_list", "DELETE FROM omemo_aside"),
         Exception(
             "all sessions of an old copy of the database, once", "RatchetSessions.swift",
             "UPDATE omemo_session SET sends = 0 WHERE account = ?"),
-        Exception("the same", "Restoring.swift", "DELETE FROM omemo_session"),
+        Exception("the same", "BackupRestoreGuard.swift", "DELETE FROM omemo_session"),
         Exception("the names of all profiles, for the user", "ProfileRows.swift", "SELECT jid, nick"),
         Exception(
-            "the encrypted conversations, for the user", "Modes.swift", "SELECT conversation FROM omemo_conversation"),
+            "the encrypted conversations, for the user", "ConversationEncryption.swift", "SELECT conversation FROM omemo_conversation"),
         Exception(
             "all keys, for the user", "EncryptionState.swift", "SELECT jid, identity", "SELECT l.jid", "SELECT count(*)"
         ),
-        Exception("domains whose strangers have begun sessions in the last hour", "Strangers.swift", "DELETE FROM"),
+        Exception("domains whose strangers have begun sessions in the last hour", "StrangerSessionLimit.swift", "DELETE FROM"),
         Exception(
             "at most 201 rows of a partial index", "RatchetSessions.swift",
             "DELETE FROM omemo_session WHERE id IN (SELECT id FROM omemo_session WHERE account"),
         Exception(
             "at most 20 rows of a partial index", "PeerDevices.swift", "SELECT count(*)",
             "UPDATE omemo_peer SET asked = 0 WHERE asked"),
-        Exception(bind, "PeerLists.swift", "UPDATE omemo_list SET asked = 0 WHERE account"),
+        Exception(bind, "DeviceLists.swift", "UPDATE omemo_list SET asked = 0 WHERE account"),
         Exception(
-            "at most 50,000 rows, if many numbers were given; by index", "KeptKeys.swift",
+            "at most 50,000 rows, if many numbers were given; by index", "SkippedKeys.swift",
             "SELECT count(*) FROM omemo_kept", "SELECT list FROM omemo_kept"),
     ]
 
