@@ -115,12 +115,4 @@ struct AddingAFeatureTests {
             }
         }
     }
-
-    @Test("a table names all functions of the simulator's seam, in their order")
-    func simulated() throws {
-        let path = "Tests/Simulation/Sources/Simulation/Features/SimulatedFeature.swift"
-        let named = try table("| function of `SimulatedFeature` | called |").matches(of: #/(?m)^\| `(\w+)` \|/#)
-            .map { String($0.1) }
-        #expect(try named == functions(of: "SimulatedFeature", in: path))
-    }
 }
