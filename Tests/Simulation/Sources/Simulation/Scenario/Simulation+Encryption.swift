@@ -38,7 +38,7 @@ extension Simulation {
     private func setOMEMO2() throws {
         let database = try Database(path: directory.databasePath, durability: .machine)
         let account = try AccountTable(database).account(nil, in: directory)
-        try Formats(database: database, account: account.id).set(usesOMEMO2: true)
+        try EnabledVersions(database: database, account: account.id).set(usesOMEMO2: true)
     }
 
     private func turnOn() {
