@@ -138,11 +138,15 @@ struct PlanTests {
             "what has left and was not acknowledged, after a resume", "RoomOutbox.swift",
             "DELETE FROM queue WHERE account = ? AND groupchat"),
         Exception(
-            first, "EncryptionQueue.swift", "SELECT 1 FROM omemo_turn", "SELECT 1 FROM omemo_waiting w", "DELETE FROM omemo_turn"),
+            first, "EncryptionQueue.swift", "SELECT 1 FROM omemo_turn", "SELECT 1 FROM omemo_waiting w",
+            "DELETE FROM omemo_turn"),
         Exception(first, "EmptyMessages.swift", "SELECT 1 FROM omemo_owed", "SELECT peer FROM omemo_owed"),
         Exception(
-            "the conversations whose messages wait for keys, when keys have come", "EncryptionQueue.swift", "INSERT OR IGNORE"),
-        Exception(end, "EncryptionQueue.swift", "SELECT conversation, message, plain", "DELETE FROM omemo_waiting WHERE account"),
+            "the conversations whose messages wait for keys, when keys have come", "EncryptionQueue.swift",
+            "INSERT OR IGNORE"),
+        Exception(
+            end, "EncryptionQueue.swift", "SELECT conversation, message, plain",
+            "DELETE FROM omemo_waiting WHERE account"),
         Exception(end, "SessionRepair.swift", "UPDATE omemo_owed SET heals = 2", "UPDATE omemo_owed SET heals = 1"),
         Exception(end, "DeviceRemoval.swift", "DELETE FROM omemo_list", "DELETE FROM omemo_aside"),
         Exception(
@@ -151,11 +155,13 @@ struct PlanTests {
         Exception("the same", "BackupRestoreGuard.swift", "DELETE FROM omemo_session"),
         Exception("the names of all profiles, for the user", "ProfileRows.swift", "SELECT jid, nick"),
         Exception(
-            "the encrypted conversations, for the user", "ConversationEncryption.swift", "SELECT conversation FROM omemo_conversation"),
+            "the encrypted conversations, for the user", "ConversationEncryption.swift",
+            "SELECT conversation FROM omemo_conversation"),
         Exception(
             "all keys, for the user", "EncryptionState.swift", "SELECT jid, identity", "SELECT l.jid", "SELECT count(*)"
         ),
-        Exception("domains whose strangers have begun sessions in the last hour", "StrangerSessionLimit.swift", "DELETE FROM"),
+        Exception(
+            "domains whose strangers have begun sessions in the last hour", "StrangerSessionLimit.swift", "DELETE FROM"),
         Exception(
             "at most 201 rows of a partial index", "RatchetSessions.swift",
             "DELETE FROM omemo_session WHERE id IN (SELECT id FROM omemo_session WHERE account"),

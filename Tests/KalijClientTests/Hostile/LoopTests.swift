@@ -42,7 +42,8 @@ struct LoopTests {
         try listed(room.harness)
         let server = lister(room.harness, "autojoin='true'")
         _ = try room.harness.runner.run("test", for: room.harness.account) {
-            try Bookmarks(step: $0).changed(try #require(try RoomCoordinator(step: $0).rows.room(try JID(RoomHarness.room))))
+            try Bookmarks(step: $0).changed(
+                try #require(try RoomCoordinator(step: $0).rows.room(try JID(RoomHarness.room))))
         }
         try server.play(minutes: 10)
         let first = server.count[BookmarkPublishResponse.name, default: 0]
