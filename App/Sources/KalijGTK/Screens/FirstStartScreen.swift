@@ -76,6 +76,9 @@ final class FirstStartScreen {
         root.append(page)
     }
 
+    /// Whether no field has a text.
+    var isEmpty: Bool { [address, password, server].allSatisfy { text($0).isEmpty } }
+
     private func text(_ entry: Widget) -> String {
         gtk_editable_get_text(OpaquePointer(entry)).map { String(cString: $0) } ?? ""
     }

@@ -38,6 +38,7 @@ final class MainWindow {
     private(set) var isFirstStart = false
     /// The date to which the displayed day names refer.
     private var today = 0
+    private var hasBeenActive = false
 
     init(_ application: OpaquePointer, _ reader: Reader, _ first: FirstLook, opening address: String?) {
         self.application = application
@@ -130,12 +131,31 @@ final class MainWindow {
         screen.composer.onSend = { [weak self] text in self?.send(text) }
         screen.composer.onDraft = { [weak self] text in self?.keepDraft(text) }
         firstStart.onDone = { [weak self] account in self?.loggedIn(account) }
-        connect(window, "notify::is-active") { [weak self] _ in self?.markRead() }
+        connect(window, "notify::is-active") { [weak self] _ in
+            self?.markRead()
+            self?.repeatFirstFocus()
+        }
         connect(window, "close-request") { [weak self] arguments in
             self?.quit()
             arguments.answer(true)
         }
     }
+
+    /// Sets the focus of the first start again, if nothing was typed, once GTK has registered with the accessibility bus, which takes a few
+    /// turns of the main loop: a screen reader is not notified of a focus that was set before.
+    private func repeatFirstFocus() {
+        guard isFirstStart, !hasBeenActive, gtk_window_is_active(cast(raw(window))) != 0 else { return }
+        hasBeenActive = true
+        let entry = focused
+        after(Self.registration) { [weak self] in
+            guard let self, isFirstStart, focused == entry, firstStart.isEmpty else { return }
+            gtk_window_set_focus(cast(raw(window)), nil)
+            entry.focus()
+        }
+    }
+
+    /// In milliseconds.
+    private static let registration: UInt32 = 500
 
     // MARK: Pages
 
