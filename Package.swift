@@ -13,7 +13,7 @@ let package = Package(
         .library(name: "KalijTransfer", targets: ["KalijTransfer", "KalijTransport"]),
         .library(name: "KalijStore", targets: ["KalijStore"]),
         .library(name: "KalijCoordination", targets: ["KalijCoordination"]),
-        .library(name: "KalijClient", targets: ["KalijClient", "KalijFeatures", "KalijCore", "KalijText"]),
+        .library(name: "KalijClient", targets: ["KalijClient", "KalijEngine", "KalijFeatures", "KalijCore", "KalijText"]),
         .library(name: "KalijTestSupport", targets: ["KalijTestSupport"]),
         .executable(name: "kalij", targets: ["kalij"]),
         .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijWebPush", "KalijTransport"]),
@@ -69,18 +69,25 @@ let package = Package(
         .target(
             name: "KalijFeatures",
             dependencies: [
-                "KalijCore", "KalijRatchet", "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream",
-                "KalijStore", "KalijCoordination",
+                "KalijCore", "KalijRatchet", "KalijFiles", "KalijTransfer", "KalijText", "KalijXML", "KalijAddress",
+                "KalijHandlers", "KalijStream", "KalijStore", "KalijCoordination", "KalijTransport",
+            ]),
+        // Drives the accounts; knows no feature but by the capabilities of KalijCore.
+        .target(
+            name: "KalijEngine",
+            dependencies: [
+                "KalijCore", "KalijText", "KalijXML", "KalijAddress", "KalijHandlers", "KalijStream", "KalijStore",
+                "KalijCoordination", "KalijTransport",
             ]),
         .target(
             name: "KalijClient",
             dependencies: [
-                "KalijCore", "KalijFeatures", "KalijFiles", "KalijTransfer", "KalijText", "KalijXML", "KalijAddress",
+                "KalijCore", "KalijEngine", "KalijFeatures", "KalijFiles", "KalijTransfer", "KalijText", "KalijXML", "KalijAddress",
                 "KalijHandlers", "KalijStream",
                 "KalijStore", "KalijCoordination", "KalijTransport",
             ]),
         // For the tests of applications.
-        .target(name: "KalijTestSupport", dependencies: ["KalijClient", "KalijAddress", "KalijStream", "KalijXML"]),
+        .target(name: "KalijTestSupport", dependencies: ["KalijClient", "KalijEngine", "KalijAddress", "KalijStream", "KalijXML"]),
         .target(
             name: "KalijLab", dependencies: ["KalijText"],
             resources: [
@@ -151,7 +158,8 @@ let package = Package(
         .testTarget(
             name: "KalijClientTests",
             dependencies: [
-                "KalijClient", "KalijFeatures", "KalijCore", "KalijLab", "KalijXML", "KalijAddress", "KalijHandlers",
+                "KalijClient", "KalijEngine", "KalijFeatures", "KalijCore", "KalijLab", "KalijXML", "KalijAddress",
+                "KalijHandlers",
                 "KalijStream", "KalijStore", "KalijRatchet", "KalijCoordination", "KalijTransport", "TestSupport",
             ],
             exclude: ["Fixtures"]),
@@ -160,7 +168,8 @@ let package = Package(
         .testTarget(
             name: "KalijCommandTests",
             dependencies: [
-                "kalij", "KalijText", "KalijCommandLine", "KalijAddress", "KalijClient", "KalijFeatures", "KalijCore",
+                "kalij", "KalijText", "KalijCommandLine", "KalijAddress", "KalijClient", "KalijEngine", "KalijFeatures",
+                "KalijCore",
                 "KalijCoordination",
                 "KalijStore", "KalijStream",
                 "KalijTransport", "KalijXML", "TestSupport",

@@ -1,5 +1,6 @@
 // An application imports only KalijClient: all of KalijFeatures and KalijCore, and the types that their declarations use.
 @_exported import struct KalijAddress.JID
+@_exported import KalijEngine
 @_exported import KalijFeatures
 @_exported import struct KalijFiles.FileError
 @_exported import protocol KalijHandlers.Handler

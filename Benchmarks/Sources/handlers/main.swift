@@ -5,6 +5,7 @@ import KalijHandlers
 import KalijStore
 import KalijXML
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

@@ -123,7 +123,7 @@ public struct Attachments: Sendable {
         if let row = try UploadRows(database: database, account: account.id).row(for: id) {
             return Upload(row, account)
         }
-        if let parcel = try MailboxReader(directory).files(of: account, besides: database).first(where: {
+        if let parcel = try MailboxReader(directory.path).files(of: account, besides: database).first(where: {
             $0.id.exact == id.exact
         }) {
             return Upload(parcel, account)
@@ -140,7 +140,7 @@ public struct Attachments: Sendable {
     /// - Throws: `DirectoryError`, `StoreError`
     public func uploads() throws -> [Upload] {
         // The mailbox is read before the database: an entry imported in between then appears in both, and never in neither.
-        let parcels = try MailboxReader(directory)
+        let parcels = try MailboxReader(directory.path)
         let database = try directory.read()
         let account = try AccountTable(database).account(account, in: directory)
         let rows = try UploadRows(database: database, account: account.id).all()

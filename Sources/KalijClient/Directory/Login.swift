@@ -1,4 +1,5 @@
 import KalijCore
+import KalijEngine
 import KalijAddress
 import KalijStream
 import KalijTransport

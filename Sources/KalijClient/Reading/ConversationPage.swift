@@ -54,7 +54,7 @@ extension Conversations {
         with jid: JID, at place: ConversationPage.Place = .newest, limit: Int, mailbox: AccountDirectory? = nil
     ) throws -> ConversationPage? {
         let limit = min(max(limit, 0), 1_000_000_000)
-        let reader = HistoryReader(database, shared: try mailbox.map { try MailboxReader($0) })
+        let reader = HistoryReader(database, shared: try mailbox.map { try MailboxReader($0.path) })
         return try database.reading {
             guard let part = try part(of: name(jid), at: place, limit) else { return nil }
             let waiting = part.hasNewer ? [] : try reader.waiting(of: account, with: jid).suffix(limit)

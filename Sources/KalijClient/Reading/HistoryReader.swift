@@ -21,7 +21,7 @@ public struct HistoryReader {
     /// Reads the messages in `directory` now, including messages that other processes have enqueued in the mailbox.
     /// - Throws: `DirectoryError.noAccount`, `StoreError`
     public init(_ directory: AccountDirectory) throws {
-        shared = try MailboxReader(directory)
+        shared = try MailboxReader(directory.path)
         database = try directory.read()
     }
 

@@ -73,7 +73,7 @@ public struct StatusReader {
 
     /// The state of each account, in the order in which they were added.
     public func accounts() throws -> [AccountStatus] {
-        let shared = try MailboxReader(directory)
+        let shared = try MailboxReader(directory.path)
         return try AccountTable(database).all().map {
             try status(of: $0, inMailbox: try shared.messages(of: $0, besides: database).count)
         }

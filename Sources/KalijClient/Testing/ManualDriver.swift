@@ -2,6 +2,7 @@ import KalijAddress
 import KalijFeatures
 import KalijCoordination
 import KalijCore
+import KalijEngine
 import KalijStore
 import KalijStream
 import KalijXML

@@ -1,6 +1,7 @@
 /// The features with each capability, in the order of their list; nothing else loops over features to call them.
 package final class HookTable: Sendable {
     package let sessionObservers: [any SessionObserver.Type]
+    package let stanzaInterceptors: [any StanzaInterceptor.Type]
     package let accountObservers: [any AccountObserver.Type]
     package let archiveObservers: [any ArchiveObserver.Type]
     package let messageProcessors: [any MessageProcessor.Type]
@@ -12,9 +13,11 @@ package final class HookTable: Sendable {
     package let roomProviders: [any RoomProvider.Type]
     package let transactionObservers: [any TransactionObserver.Type]
     package let workReporters: [any WorkReporter.Type]
+    package let serviceProviders: [any ServiceProvider.Type]
 
     package init(_ features: [any Feature.Type]) {
         sessionObservers = features.compactMap { $0 as? any SessionObserver.Type }
+        stanzaInterceptors = features.compactMap { $0 as? any StanzaInterceptor.Type }
         accountObservers = features.compactMap { $0 as? any AccountObserver.Type }
         archiveObservers = features.compactMap { $0 as? any ArchiveObserver.Type }
         messageProcessors = features.compactMap { $0 as? any MessageProcessor.Type }
@@ -26,5 +29,6 @@ package final class HookTable: Sendable {
         roomProviders = features.compactMap { $0 as? any RoomProvider.Type }
         transactionObservers = features.compactMap { $0 as? any TransactionObserver.Type }
         workReporters = features.compactMap { $0 as? any WorkReporter.Type }
+        serviceProviders = features.compactMap { $0 as? any ServiceProvider.Type }
     }
 }

@@ -84,9 +84,6 @@ public final class Step {
     /// Notes that a message was delivered live or acknowledged; no page of the archive has shown the message yet.
     package func tailGrew() { effects.tail += 1 }
 
-    /// Notes that the archive is to be queried again after a while.
-    package func tryArchiveAgain() { effects.archiveAgain = true }
-
     /// Notes that a request waits until `deadline` of the steady time.
     package func await(request deadline: Int64) throws {
         effects.deadline = min(deadline, effects.deadline ?? .max)
@@ -161,9 +158,6 @@ public final class Step {
     /// end of the transaction.
     package func unreadMayDiffer(in conversation: String) { effects.unread.insert(conversation.exact) }
 
-    /// Notes that there is a new notification.
-    package func notified() { effects.notified = true }
-
     /// Notes that the queue has entries to write after the commit.
     /// - Parameter answers: how many of them answer stanzas that have arrived.
     package func flush(answers: Int = 0) {
@@ -171,8 +165,8 @@ public final class Step {
         effects.answers += answers
     }
 
-    /// Notes that files may have to be moved or removed.
-    package func filesChanged() { effects.files = true }
+    /// Notes that there is work for the service of `feature` (``FeatureService/stepDidCommit(_:isSignalled:)``).
+    package func signal(_ feature: any ServiceProvider.Type) { effects.signal(feature) }
 
     /// Emits an event to the application after the commit: to `onEvent` of the engine, or to the loops over its events. The type
     /// of `content` is listed by its feature (``Feature/events``). A process that does not drive emits nothing.
@@ -233,8 +227,6 @@ public final class Step {
         package var answers = 0
         /// How many messages were received or sent that no page of the archive has shown yet.
         package var tail = 0
-        /// Whether the archive is to be queried again after a while.
-        package var archiveAgain = false
         /// The earliest deadline of a new request.
         package var deadline: Int64?
         /// The earliest time of new work.
@@ -249,19 +241,26 @@ public final class Step {
         package var handled = false
         /// Whether texts were stored or changed.
         package var texts = false
-        /// Whether there is a new notification.
-        package var notified = false
-        /// Whether files may have to be moved or removed.
-        package var files = false
+        /// The features whose services have work.
+        private var signalled: [ObjectIdentifier] = []
         /// How many handlers could not be called.
         package var deadLetters = 0
+
+        /// Whether the service of `feature` has work.
+        package func isSignalled(_ feature: any Feature.Type) -> Bool { isSignalled(ObjectIdentifier(feature)) }
+        package func isSignalled(_ feature: ObjectIdentifier) -> Bool { signalled.contains(feature) }
+
+        package mutating func signal(_ feature: any ServiceProvider.Type) { add([ObjectIdentifier(feature)]) }
+
+        private mutating func add(_ features: [ObjectIdentifier]) {
+            for feature in features where !signalled.contains(feature) { signalled.append(feature) }
+        }
 
         /// Adds what happened later in the same transaction.
         mutating func add(_ later: Effects) {
             events += later.events
-            (queued, archiveAgain) = (queued || later.queued, archiveAgain || later.archiveAgain)
-            (handled, texts, notified) = (handled || later.handled, texts || later.texts, notified || later.notified)
-            files = files || later.files
+            (queued, handled, texts) = (queued || later.queued, handled || later.handled, texts || later.texts)
+            add(later.signalled)
             answers += later.answers
             (tail, deadLetters) = (tail + later.tail, deadLetters + later.deadLetters)
             deadline = [deadline, later.deadline].compactMap { $0 }.min()

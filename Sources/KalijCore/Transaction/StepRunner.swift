@@ -6,7 +6,7 @@ import Glibc
 /// Runs steps: opens the transaction, checks the fence in it, commits, and measures the duration.
 package final class StepRunner {
     package let database: Database
-    private let fence: Fence
+    package let fence: Fence
     private let barrier: Barrier
     private let clock: Clock
     private let steady: SteadyTime

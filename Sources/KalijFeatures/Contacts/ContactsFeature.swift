@@ -4,7 +4,7 @@ import KalijStore
 import KalijXML
 
 /// Contacts: the roster, requests to see presence, and the presence of the session (RFC 6121 sections 2 to 4).
-enum ContactsFeature: Feature, SessionObserver, PresenceObserver, RequestResponder {
+enum ContactsFeature: Feature, SessionObserver, StanzaInterceptor, PresenceObserver, RequestResponder {
     package static let name = "contacts"
 
     package static let migrations: [Migration] = [
@@ -114,6 +114,15 @@ enum ContactsFeature: Feature, SessionObserver, PresenceObserver, RequestRespond
         case "unsubscribe": try SubscriptionRequests(step: step).withdrawn(presence)
         default: break
         }
+    }
+
+    /// Answers each request: the sender may not learn whether the account is online, or only later.
+    static func intercept(_ stanzas: [Element], from origin: StanzaOrigin, in step: Step) throws -> Bool {
+        guard let request = stanzas.first, request.name == "iq", ["get", "set"].contains(request["type"]) else {
+            return false
+        }
+        try IQResponder(step: step).answer(request)
+        return true
     }
 
     package static func respond(to request: Element, in step: Step) throws -> RequestAnswer? {

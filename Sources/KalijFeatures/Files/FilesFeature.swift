@@ -3,9 +3,11 @@ import KalijCore
 import KalijStore
 import KalijStream
 
-/// Files: uploaded through the server's upload service (XEP-0363), and downloaded from their addresses (XEP-0447, XEP-0066). The state
-/// transitions are here; `KalijClient/Files` transfers the bytes.
-enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObserver, WorkReporter {
+/// Files: uploaded through the server's upload service (XEP-0363), and downloaded from their addresses (XEP-0447, XEP-0066). The steps
+/// are in `Sending` and `Receiving`; the service in `Transfer` moves the bytes.
+enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObserver, WorkReporter,
+    ServiceProvider
+{
     static let name = "files"
     static let announced = [SharedFile.sharing, "jabber:x:oob"]
 
@@ -114,7 +116,7 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
         try ReceivedFiles(step: step).networkChanged()
     }
 
-    static var transfersFiles: Bool { true }
+    static var worksInService: Bool { true }
 
     static func hasOutstandingWork(for account: Account, in database: Database) throws -> Bool {
         try UploadRows(database: database, account: account.id).isOwed()
@@ -138,6 +140,22 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
         try FileDeletionQueue.add("in/\(step.account.id)", in: step)
     }
 
+    // MARK: Services
+
+    // A process that a push has started only fetches messages, and is small: it never loads the code that transfers files.
+
+    static func accountService(for host: any AccountServiceHost) -> (any FeatureService)? {
+        environment(in: host).map { Transfers(host, $0) }
+    }
+
+    static func directoryService(for host: any ServiceHost) -> (any FeatureService)? {
+        environment(in: host).map { _ in OrphanedFiles(host) }
+    }
+
+    private static func environment(in host: any ServiceHost) -> FileEnvironment? {
+        [.main, .background].contains(host.role) ? host.resources[FileEnvironment.self] : nil
+    }
+
     // MARK: Messages
 
     static func didInsert(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
@@ -151,6 +169,11 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
     static func didChangeBody(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
         try ReceivedFiles(step: step).textChanged(of: row, from: old, to: text)
     }
+}
+
+extension Step {
+    /// Notes that files may have to be moved or removed.
+    func filesChanged() { signal(FilesFeature.self) }
 }
 
 extension EventKey {

@@ -43,14 +43,4 @@ package struct ArchiveStatus {
                 (Int($0.integer("stored")), $0.optionalText("outcome"))
             }
     }
-
-    /// The ids of the open archive queries. Each result carries the id of its query.
-    package static func openQuestions(of account: Int64, in database: Database) throws -> [String] {
-        try database.statement(
-            """
-            SELECT query_id FROM catchup WHERE account = ?1 AND query_id IS NOT NULL
-            UNION SELECT query_id FROM filling WHERE account = ?1 AND query_id IS NOT NULL
-            """
-        ).all([.integer(account)]) { $0.text() }
-    }
 }

@@ -8,12 +8,6 @@ extension Step {
     package var catchUp: ArchiveSync { ArchiveSync(step: self) }
 }
 
-/// The reading of archives.
-package enum ArchiveReading {
-    /// The names of its request handlers: no user waits for the responses, and the next process continues the reading.
-    package static let requests = [ArchivePageResponse.name, ArchiveStartResponse.name, RoomArchiveInfoResponse.name]
-}
-
 /// The response to a catch-up query: the end of a page.
 struct ArchivePageResponse: Handler {
     package static let name = "catch-up.page"

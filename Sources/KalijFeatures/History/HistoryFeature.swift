@@ -2,9 +2,12 @@ import KalijCore
 import KalijAddress
 import KalijHandlers
 import KalijStore
+import KalijXML
 
 /// Archives: catch-up at their ends, and backfill of older history.
-enum HistoryFeature: Feature, SessionObserver, RoomProvider {
+enum HistoryFeature: Feature, SessionObserver, ArchiveObserver, StanzaInterceptor, RoomProvider, WorkReporter,
+    ServiceProvider
+{
     package static let name = "history"
 
     package static let migrations: [Migration] = [
@@ -160,6 +163,52 @@ enum HistoryFeature: Feature, SessionObserver, RoomProvider {
     }
 
     static func defersPresence(in step: Step) throws -> Bool { try step.catchUp.holdsPresence }
+
+    static func isReceiving(in database: Database) throws -> Bool { try ArchiveStatus.isReading(in: database) }
+
+    // No user waits for the responses, and the next process continues the reading.
+    static var repeatableRequests: [String] {
+        [ArchivePageResponse.name, ArchiveStartResponse.name, RoomArchiveInfoResponse.name]
+    }
+
+    static func accountService(for host: any AccountServiceHost) -> (any FeatureService)? { HistoryService(host) }
+
+    /// Without a round, whether the server has an archive was not discovered yet.
+    static func mayShowOutcomes(in step: Step) throws -> Bool {
+        try SessionRow.load(step.account.id, from: step.database).archive
+            || ArchiveSyncState.load(.own, of: step.account.id, from: step.database) == nil
+    }
+
+    static func lastArchived(in step: Step) throws -> (id: String, position: Int64)? {
+        try ArchiveRanges(database: step.database, account: step.account.id, archive: .own).end()
+    }
+
+    // MARK: Results
+
+    static func intercept(_ stanzas: [Element], from origin: StanzaOrigin, in step: Step) throws -> Bool {
+        guard let first = stanzas.first, first.name == "message", ArchiveResult.element(in: first) != nil else {
+            return false
+        }
+        let results = ArchiveResults(step: step)
+        switch origin {
+        case .stream: try results.handle(stanzas)
+        case .quarantine(let position): try results.handle(again: first, at: position)
+        }
+        return true
+    }
+
+    static func isAwaiting(_ stanza: Element, for account: Account, in database: Database) throws -> Bool {
+        try ArchiveResults.isAwaited(stanza, for: account, in: database)
+    }
+
+    static func openQueries(of account: Account, in database: Database) throws -> [String] {
+        try database.statement(
+            """
+            SELECT query_id FROM catchup WHERE account = ?1 AND query_id IS NOT NULL
+            UNION SELECT query_id FROM filling WHERE account = ?1 AND query_id IS NOT NULL
+            """
+        ).all([.integer(account.id)]) { $0.text() }
+    }
 
     static func trustsStanzaIDs(of room: JID, in step: Step) throws -> Bool {
         try RoomArchive.isTrusted(room.description, in: step)

@@ -1,3 +1,4 @@
+import KalijCore
 import KalijStore
 import KalijText
 

@@ -2,7 +2,7 @@ import KalijCore
 import KalijStore
 
 /// The user's notifications.
-enum NotificationsFeature: Feature, StoredMessageObserver {
+enum NotificationsFeature: Feature, StoredMessageObserver, ServiceProvider {
     package static let name = "notifications"
 
     package static let migrations: [Migration] = [
@@ -33,4 +33,13 @@ enum NotificationsFeature: Feature, StoredMessageObserver {
     static func didChangeBody(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
         if text == nil { try NotificationWriter(step: step).withdraw(row) }
     }
+
+    static func directoryService(for host: any ServiceHost) -> (any FeatureService)? {
+        host.resources[NotificationOutput.self].map { NotificationService(host, $0) }
+    }
+}
+
+extension Step {
+    /// Notes that there is a new notification.
+    func notified() { signal(NotificationsFeature.self) }
 }

@@ -40,6 +40,10 @@ enum PushFeature: Feature, SessionObserver, AccountObserver {
     static func didLoseSession(in step: Step) throws { try Push(step: step).sessionLost() }
     static func didBindSession(in step: Step) throws { try Push(step: step).handle(.sessionBegan) }
     static func didSendInitialPresence(in step: Step) throws { try Push(step: step).handle(.available) }
+    static func isPushed(_ account: Account, in database: Database) throws -> Bool {
+        try PushRow.load(account.id, from: database)?.isEnabled ?? false
+    }
+
     static func prepareLogout(in step: Step) throws -> [String] { try Push(step: step).leave() }
     static func didLogOut(in step: Step) throws { try Push(step: step).forget() }
 }

@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijHandlers
 import KalijCore
 import KalijStore
@@ -146,6 +147,8 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
     static func didShow(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         try DisplayedPlaces(step: step).shown(message, from: incoming)
     }
+
+    static func didAcceptDraft(for recipient: JID, in step: Step) throws { try step.setDraft("", for: recipient) }
 
     static func didReorder(_ row: Int64, in step: Step) throws {
         let messages = MessageReader(database: step.database, account: step.account.id)

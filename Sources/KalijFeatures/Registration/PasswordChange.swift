@@ -67,11 +67,6 @@ extension Step {
     /// determined (``AccountTable/lastChange(of:)``): the account logs in with the valid one.
     /// - Throws: `PasswordError`, `StoreError`
     public func changePassword(to password: String) throws { try PasswordChange(step: self).begin(password) }
-
-    /// Handles a successful login.
-    package func loggedIn(withNewPassword isNew: Bool) throws {
-        try PasswordChange(step: self).loggedIn(withNew: isNew)
-    }
 }
 
 /// The reason why a password cannot be changed.

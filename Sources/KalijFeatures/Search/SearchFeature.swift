@@ -6,7 +6,7 @@ import KalijStore
 /// Storing a message does not update the index: the driver indexes stored texts a little later, in separate transactions
 /// (``SearchIndex/work()``). A search also covers the texts that are not indexed yet. A changed or erased text is removed from the
 /// index in the step of the change.
-enum SearchFeature: Feature, AccountObserver, StoredMessageObserver {
+enum SearchFeature: Feature, AccountObserver, StoredMessageObserver, ServiceProvider {
     static let name = "search"
 
     static let migrations = [
@@ -37,6 +37,11 @@ enum SearchFeature: Feature, AccountObserver, StoredMessageObserver {
 
     static func didChangeBody(of row: Int64, from old: String?, to text: String?, in step: Step) throws {
         try SearchIndex(database: step.database).textChanged(of: row, from: old, to: text)
+    }
+
+    // A process that only fetches or only sends is small, and its time is short.
+    static func directoryService(for host: any ServiceHost) -> (any FeatureService)? {
+        host.role == .main ? SearchIndexer(host) : nil
     }
 
     static func willRemoveAccount(in step: Step) throws { try SearchIndex(database: step.database).clear() }

@@ -205,12 +205,12 @@ struct BlockingTests {
             "<message from='romeo@example.net/orchard' type='chat' id='m'><body>Hi</body><request xmlns='urn:xmpp:receipts'/></message>"
         let effects = try harness.receive(message)
         #expect(effects.told == ["message Hi"])
-        #expect(!effects.notified)
+        #expect(!effects.isSignalled(NotificationsFeature.self))
         try harness.receive("<iq type='get' from='romeo@example.net/orchard' id='q'><ping xmlns='urn:xmpp:ping'/></iq>")
         #expect(try !harness.queue().contains { $0.contains("received") })
         #expect(try harness.queue().contains("iq error error"))
         #expect(try harness.number("SELECT count(*) FROM owed_receipt") == 0)
         try push("unblock", "", harness)
-        #expect(try harness.receive(message.replacing("'m'", with: "'n'")).notified)
+        #expect(try harness.receive(message.replacing("'m'", with: "'n'")).isSignalled(NotificationsFeature.self))
     }
 }

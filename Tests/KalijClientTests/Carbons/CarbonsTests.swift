@@ -39,7 +39,7 @@ struct CarbonsTests {
         #expect(request.children.map(\.name) == ["enable"] && request.children[0].namespace == "urn:xmpp:carbons:2")
         #expect(try !enabled(harness))
         let effects = try harness.receive("<iq type='result' id='\(ids[0])' from='juliet@example.org'/>")
-        #expect(effects.archiveAgain)
+        #expect(effects.isSignalled(HistoryFeature.self))
         #expect(try enabled(harness))
         // The server's features are known for the rest of the session.
         let knows = try harness.perform { try $0.discovery.supports("urn:xmpp:ping", .received("example.org")) }

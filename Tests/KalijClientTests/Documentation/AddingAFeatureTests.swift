@@ -74,6 +74,7 @@ struct AddingAFeatureTests {
         let hooks = HookTable(Features.own)
         let counts: KeyValuePairs<String, Int> = [
             "SessionObserver": hooks.sessionObservers.count,
+            "StanzaInterceptor": hooks.stanzaInterceptors.count,
             "AccountObserver": hooks.accountObservers.count,
             "ArchiveObserver": hooks.archiveObservers.count,
             "MessageProcessor": hooks.messageProcessors.count,
@@ -85,6 +86,7 @@ struct AddingAFeatureTests {
             "RoomProvider": hooks.roomProviders.count,
             "TransactionObserver": hooks.transactionObservers.count,
             "WorkReporter": hooks.workReporters.count,
+            "ServiceProvider": hooks.serviceProviders.count,
         ]
         for (name, count) in counts {
             #expect(count >= 2, "\(name)")
@@ -101,13 +103,14 @@ struct AddingAFeatureTests {
         for name in capabilities {
             for function in try functions(of: name, in: "\(folder)/\(name).swift") { owners[function] = name }
         }
-        let features = Self.root.appendingPathComponent("Sources/KalijFeatures")
-        let files = try #require(FileManager.default.subpaths(atPath: features.path)).filter {
-            $0.hasSuffix("Feature.swift")
+        let files = try ["Sources/KalijCore", "Sources/KalijFeatures"].flatMap { folder in
+            let paths = FileManager.default.subpaths(atPath: Self.root.appendingPathComponent(folder).path)
+            return try #require(paths).filter { $0.hasSuffix("Feature.swift") && !$0.hasSuffix("/Feature.swift") }
+                .map { "\(folder)/\($0)" }
         }
         #expect(files.count > 20)
         for file in files {
-            let text = try text("Sources/KalijFeatures/\(file)")
+            let text = try text(file)
             let head = try #require(text.components(separatedBy: ": Feature").last?.components(separatedBy: "{").first)
             for match in text.matches(of: #/\n    (?:package )?static (?:func|var) (\w+)/#) {
                 guard let owner = owners[String(match.1)] else { continue }

@@ -4,6 +4,7 @@ import KalijStore
 import KalijTransport
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

@@ -1,6 +1,7 @@
 import KalijCoordination
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -56,7 +57,7 @@ import Testing
             loop: loop,
             environment: Environment(
                 loop: planned, random: { 0 }, connect: { _, _, _ in Unconnected() }, killWriter: { _ in },
-                files: .system(loop)),
+                resources: ServiceResources()),
             driven: driven, onEvent: { _ in })
         try engine.begin()
         let account = try #require(engine.drivers.values.first?.account.jid)

@@ -1,6 +1,7 @@
 import KalijCoordination
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 
 /// How an engine ends, as transcripts.

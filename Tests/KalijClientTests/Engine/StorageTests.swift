@@ -7,6 +7,7 @@ import KalijXML
 import TestSupport
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -161,7 +162,7 @@ struct StorageTests {
         try other.execute("BEGIN IMMEDIATE")
         driven.onEvent = { if $0.short == "waiting for storage" { try? other.execute("ROLLBACK") } }
         var effects = Step.Effects()
-        effects.archiveAgain = true
+        effects.signal(HistoryFeature.self)
         driven.driver.release(effects)
         driven.turn { (try? asked()) == before + 1 }
         #expect(driven.told.contains("waiting for storage"))

@@ -1,5 +1,7 @@
 import Testing
 
+@testable import KalijEngine
+@testable import KalijCore
 @testable import KalijClient
 @testable import KalijTransport
 

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import KalijFeatures
 @testable import KalijClient
 
 /// Slow strangers hold no places but their own: Downloads, DownloadShares.

@@ -42,7 +42,7 @@ struct ReceivedFileTests {
         _ = try harness.accept("hello", to: Self.romeo)
         let effects = try harness.receive(message("small"))
         #expect(try file("small", harness)?.state == .wanted)
-        #expect(effects.files)
+        #expect(effects.isSignalled(FilesFeature.self))
         try harness.receive(message("large", size: 1 << 21))
         #expect(try file("large", harness)?.state == .offered)
         try harness.receive(message("unknown", size: nil))

@@ -86,7 +86,7 @@ struct UploadTests {
         let id = try #require(try row(harness)).id
         try step(harness) { try $0.handle(.seal, id) }
         let effects = try step(harness) { try $0.handle(.put(.status(201, retryAfter: nil)), id) }
-        #expect(effects.files && effects.queued)
+        #expect(effects.isSignalled(FilesFeature.self) && effects.queued)
         let bodies = try harness.write().map { try Element.parse($0.stanza) }.filter { $0.name == "message" }
             .map { $0.child("body")?.text }
         #expect(bodies == ["https://down.example.org/1", "my cat"])

@@ -4,6 +4,7 @@ import KalijXML
 import TestSupport
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -18,7 +19,7 @@ import Testing
     @Test("a result has one name, whatever query brings it; another archive's with the same id has another")
     func names() throws {
         let harness = try StepHarness()
-        func name(_ stanza: Element) -> String? { ArchiveResults.name(of: stanza, for: harness.account) }
+        func name(_ stanza: Element) -> String? { ArchiveResult.name(of: stanza, to: harness.account.jid) }
         let own = try #require(name(try result("1")))
         #expect(try name(result("1", "from='\(harness.account.jid)'")) == own)
         #expect(try name(result("2")) != own && name(result("1", "from='room@example.org'")) != own)
@@ -29,14 +30,15 @@ import Testing
             <stanza-id xmlns='urn:xmpp:sid:0' by='romeo@example.net' id='2'/>\
             <stanza-id xmlns='urn:xmpp:sid:0' by='\(harness.account.jid)' id='1'/></message>
             """)
-        #expect(ArchiveResults.name(stamped: live, for: harness.account) == own)
+        #expect(ArchiveResult.name(stamped: live, to: harness.account.jid) == own)
         let said = try Element.parse(
             """
             <message xmlns='jabber:client' from='room@example.org/romeo' type='groupchat'><body>x</body>\
             <stanza-id xmlns='urn:xmpp:sid:0' by='room@example.org' id='1'/></message>
             """)
         #expect(
-            try ArchiveResults.name(stamped: said, for: harness.account) == name(result("1", "from='room@example.org'"))
+            try ArchiveResult.name(stamped: said, to: harness.account.jid)
+                == name(result("1", "from='room@example.org'"))
         )
         // The mark has lines and words.
         #expect(try name(result("&#10; \(String(repeating: "x", count: 10_000))"))?.utf8.count == own.utf8.count)
@@ -46,7 +48,7 @@ import Testing
     func counted() throws {
         let harness = try StepHarness()
         let scratch = try ScratchDirectory()
-        let name = try #require(ArchiveResults.name(of: result("1"), for: harness.account))
+        let name = try #require(ArchiveResult.name(of: result("1"), to: harness.account.jid))
         let failed = FailedResults(database: harness.database, account: harness.account.id)
         for crash in 1...3 {
             let past = PoisonStanzaGuard(isCareful: true, failedResults: try failed.all())

@@ -4,6 +4,7 @@ import KalijStream
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -204,7 +205,7 @@ struct PasswordTests {
     @Test("without an answer the next login decides; then the messages stay")
     func lostAnswer() throws {
         try unregister()
-        try harness.steps.unregistered()
+        try harness.steps.loginRefused()
         #expect(try state() == .leaving)
         #expect(try outcome() == .done)
     }
@@ -212,7 +213,7 @@ struct PasswordTests {
     @Test("a refused login before the request has left removes nothing; a login keeps the account")
     func stillThere() throws {
         _ = try harness.perform { try $0.unregister() }
-        try harness.steps.unregistered()
+        try harness.steps.loginRefused()
         #expect(try state() == .active)
         _ = try harness.write()
         try harness.bind()

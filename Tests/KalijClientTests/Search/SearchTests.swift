@@ -1,11 +1,11 @@
 import Foundation
 import KalijAddress
 import KalijCoordination
-import KalijCore
 import KalijStore
 import TestSupport
 import Testing
 
+@testable import KalijCore
 @testable import KalijClient
 @testable import KalijFeatures
 

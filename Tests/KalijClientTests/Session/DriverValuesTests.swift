@@ -5,6 +5,7 @@ import KalijTransport
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

@@ -1,6 +1,7 @@
 import KalijTransport
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijCore
 

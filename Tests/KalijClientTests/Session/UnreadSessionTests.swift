@@ -3,6 +3,7 @@ import KalijStream
 import TestSupport
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijCore
 

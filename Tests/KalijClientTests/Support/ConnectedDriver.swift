@@ -3,6 +3,7 @@ import KalijTransport
 import TestSupport
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

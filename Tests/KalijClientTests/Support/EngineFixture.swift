@@ -3,6 +3,7 @@ import KalijCoordination
 import KalijStore
 import KalijTransport
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

@@ -146,7 +146,7 @@ struct DeadLetterTests {
             let told = effects.told.filter { !$0.hasPrefix("dead letter") }
             #expect(told.count == 1)
             #expect(told.first?.hasPrefix("room \(room): what should have gone on with it was lost") == true)
-            #expect(!effects.archiveAgain)
+            #expect(!effects.isSignalled(HistoryFeature.self))
         }
         #expect(try harness.number("SELECT count(*) FROM catchup WHERE phase <> 'done'") == 0)
     }

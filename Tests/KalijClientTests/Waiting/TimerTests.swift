@@ -1,6 +1,7 @@
 import KalijHandlers
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

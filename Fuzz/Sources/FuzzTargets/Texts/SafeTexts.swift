@@ -2,6 +2,7 @@ import KalijAddress
 import KalijText
 import KalijXML
 
+@testable import KalijCore
 @testable import KalijFeatures
 @testable import KalijFiles
 @testable import KalijStream

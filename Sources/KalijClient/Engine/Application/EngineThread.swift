@@ -1,4 +1,5 @@
 import KalijCore
+import KalijEngine
 import KalijFeatures
 import KalijTransport
 import Synchronization
@@ -55,7 +56,7 @@ final class EngineThread: Sendable {
         finished()
         slot.engine = engine
         let waker = engine.loop.waker
-        presenter.open { [slot] in waker.enqueue { slot.engine?.planNotifications() } }
+        presenter.open { [slot] in waker.enqueue { slot.engine?.signal(NotificationOutput.feature) } }
         let (isStopped, isFreezing) = state.withLock { state in
             state.waker = waker
             return (state.isStopped, !state.freezing.isEmpty)

@@ -1,6 +1,7 @@
 import KalijAddress
 import KalijCoordination
 import KalijCore
+import KalijEngine
 import KalijStream
 import KalijTransport
 import Synchronization

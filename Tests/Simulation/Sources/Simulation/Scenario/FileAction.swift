@@ -1,5 +1,6 @@
 import KalijAddress
 
+@testable import KalijCore
 @testable import KalijClient
 @testable import KalijFeatures
 

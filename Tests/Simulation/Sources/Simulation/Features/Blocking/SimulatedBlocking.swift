@@ -1,6 +1,7 @@
 import KalijStore
 import KalijXML
 
+@testable import KalijCore
 @testable import KalijFeatures
 
 extension Violation.Promise {

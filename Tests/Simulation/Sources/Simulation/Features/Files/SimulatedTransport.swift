@@ -1,5 +1,6 @@
 import KalijTransfer
 
+@testable import KalijCore
 @testable import KalijClient
 
 /// The HTTP client of a process, over the simulated service.

@@ -1,6 +1,7 @@
 import KalijAddress
 import KalijXML
 
+@testable import KalijCore
 @testable import KalijFeatures
 @testable import KalijRatchet
 

@@ -1,5 +1,6 @@
 import KalijStore
 
+@testable import KalijCore
 @testable import KalijFeatures
 
 extension Violation.Promise {

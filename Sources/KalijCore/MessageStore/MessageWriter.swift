@@ -1,0 +1,230 @@
+import KalijAddress
+import KalijStore
+import KalijStream
+import KalijText
+import KalijXML
+
+/// Stores messages: each exactly once, from any source and however often it is delivered.
+package struct MessageWriter {
+    package let step: Step
+
+    package init(step: Step) { self.step = step }
+    package var database: Database { step.database }
+    package var account: Value { .integer(step.account.id) }
+
+    /// Stores a delivered message; `position` is the order number reserved for the message, if any.
+    package func deliver(_ received: IncomingMessage, at position: Int64?) throws {
+        if try meetsOwn(received, at: nil) { return }
+        if let twin = try received.twin ?? DoubleDeliveries(step: step).place(of: received)?.row {
+            return try lend(received, to: twin)
+        }
+        if try insert(received, position: try position ?? step.nextPosition(), catchup: 0) { step.tailGrew() }
+    }
+
+    /// The server has acknowledged the messages.
+    package func acknowledged(_ messages: [Int64]) throws {
+        for id in messages {
+            for observer in step.hooks.storedMessageObservers { try observer.didAcknowledge(id, in: step) }
+            try database.run(
+                "UPDATE message SET settled = 1, state = ? WHERE id = ? AND state IN (?, ?)",
+                [
+                    .state(MessageState.acked), .integer(id), .state(MessageState.queued), .state(MessageState.sent),
+                ])
+            guard database.changes > 0 else { continue }
+            try emitState(of: id)
+            step.tailGrew()
+        }
+    }
+
+    /// Adds the archive's id to the row of the same content, which may have been received from a source without an id.
+    package func lend(_ received: IncomingMessage, to twin: Int64) throws {
+        try database.run(
+            "UPDATE OR IGNORE message SET stanza_id = ? WHERE id = ? AND stanza_id IS NULL AND archive = ?",
+            [.optional(received.stanzaID), .integer(twin), .text(received.archive)])
+    }
+
+    /// Stores a message in a new row; false if the message has a row already.
+    package func insert(_ received: IncomingMessage, position: Int64, catchup: Int64) throws -> Bool {
+        // The room's reflection proves the delivery.
+        let state: MessageState? =
+            received.direction == .outgoing ? received.type == "groupchat" ? .delivered : .acked : nil
+        try database.run(
+            """
+            INSERT INTO message(id, account, direction, conversation, position, archive, stanza_id, message_id, origin_id,
+                sender, recipient, type, body, shown, reply_to, encryption, sent_at, received_at, state, catchup,
+                markable, author)
+            VALUES ((SELECT max(g.id, coalesce((SELECT max(id) FROM message), 0)) + 1 FROM message_gone g),
+                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+            """,
+            [
+                account, .text(received.direction.rawValue), .text(received.conversation), .integer(position),
+                .text(received.archive), .optional(received.stanzaID), .text(received.messageID),
+                .optional(received.originID),
+                .text(received.sender.description), .text(received.recipient.description), .text(received.type),
+                .optional(received.shownBody), .integer(received.isShown ? 1 : 0), .optional(received.repliesTo),
+                .optional(received.encryption?.stored), .integer(received.sentAt), .integer(step.now),
+                .optional(state?.rawValue), .integer(catchup), .integer(received.isMarkable ? 1 : 0),
+                .optional(received.author),
+            ])
+        guard database.changes > 0 else { return false }
+        let row = database.lastInsertedRow
+        if received.isShown { try step.messageStored() }
+        var message = Message(
+            id: row, direction: received.direction, conversation: received.conversation,
+            messageID: received.messageID, stanzaID: received.stanzaID,
+            originID: received.originID, from: received.sender.description, to: received.recipient.description,
+            type: received.type, body: received.shownBody, isShown: received.isShown, repliesTo: received.repliesTo,
+            encryption: received.encryption, roomAuthor: received.author.flatMap { RoomAuthor($0) },
+            sentAt: received.sentAt, state: state)
+        for observer in step.hooks.storedMessageObservers { try observer.didInsert(&message, from: received, in: step) }
+        // No event is emitted for a message that was retracted before it was received.
+        let isTold = message.isShown && message.erasure == nil
+        if isTold { try EventPublisher(step: step).tell(MessageStored(message)) }
+        for observer in step.hooks.storedMessageObservers { try observer.didStore(message, from: received, in: step) }
+        if isTold {
+            for observer in step.hooks.storedMessageObservers {
+                try observer.didShow(message, from: received, in: step)
+            }
+        }
+        return true
+    }
+
+    /// Emits the event and notifies observers: a stored message is shown in its conversation from now on.
+    package func tellShown(_ message: Message, from received: IncomingMessage) throws {
+        try EventPublisher(step: step).tell(MessageStored(message))
+        for observer in step.hooks.storedMessageObservers { try observer.didShow(message, from: received, in: step) }
+    }
+
+    /// Settles an own message if the received message is a copy of it: the copy proves that the own message arrived.
+    private func meetsOwn(_ received: IncomingMessage, at place: (position: Int64, catchup: Int64)?) throws -> Bool {
+        guard let own = try ownPlace(of: received) else { return false }
+        try settleOwn(received, own, at: place)
+        return true
+    }
+
+    /// The row of an own message accepted in this directory, if the received message is a copy of it.
+    package func ownPlace(of received: IncomingMessage) throws -> Place? {
+        guard received.mayBeOwn, let origin = received.ownID else { return nil }
+        return try database.statement(
+            """
+            SELECT id, position, catchup > 0 AS confirmed, state FROM message
+            WHERE account = ?1 AND direction = 'out' AND origin_id = ?2 AND received_at IS NULL
+                -- In a room anyone may repeat an id that was seen there; and a contact is no room.
+                AND (?3 = '' OR conversation = ?3 AND type = 'groupchat' AND (stanza_id IS NULL OR stanza_id = ?4))
+            """
+        ).first([account, .text(origin), .text(received.archive), .optional(received.stanzaID)]) {
+            Place(
+                row: $0.integer("id"), position: $0.integer("position"), isConfirmed: $0.bool("confirmed"),
+                state: $0.optionalText("state").flatMap(MessageState.init))
+        }
+    }
+
+    /// Settles an own message by its copy. A copy reflected by a room, or received by the account itself, proves the delivery even
+    /// against an error. The account's archive proves nothing about another server.
+    package func settleOwn(_ received: IncomingMessage, _ own: Place, at place: (position: Int64, catchup: Int64)?)
+        throws
+    {
+        let itself = Value.text(step.account.jid.description)
+        try database.run(
+            """
+            UPDATE OR IGNORE message SET archive = ?, stanza_id = coalesce(?, stanza_id), position = coalesce(?, position),
+                catchup = coalesce(?, catchup), sent_at = coalesce(?, sent_at), settled = 1,
+                error = CASE WHEN type = 'groupchat' OR conversation = ? THEN NULL ELSE error END,
+                state = CASE WHEN state IN (?, ?) OR type = 'groupchat' AND state = ?
+                    OR state = ? AND (type = 'groupchat' OR conversation = ?)
+                    THEN CASE type WHEN 'groupchat' THEN ? ELSE ? END ELSE state END
+            WHERE id = ?
+            """,
+            [
+                .text(received.archive), .optional(received.stanzaID), .optional(place?.position),
+                .optional(place?.catchup), .optional(own.isConfirmed ? nil : received.archivedAt), itself,
+                .state(MessageState.queued), .state(MessageState.sent), .state(MessageState.acked),
+                .state(MessageState.failed), itself, .state(MessageState.delivered), .state(MessageState.acked),
+                .integer(own.row),
+            ])
+        let isMoved = place.map { $0.position != own.position } ?? false
+        // Others refer to a message in a room by the id that the room has assigned.
+        if isMoved || received.type == "groupchat" && received.stanzaID != nil { try moved(own.row) }
+        if try Message.load(own.row, from: database)?.state != own.state { try emitState(of: own.row) }
+    }
+
+    /// Handles an error in response to an own message (RFC 6120 8.3). The error counts only from the recipient, from a server on
+    /// behalf of the recipient, or from the account's own server, which may refuse to route the message. A message whose delivery is
+    /// proven keeps its state: a server also returns messages whose delivery it cannot confirm when a connection between servers ends
+    /// (measured: Prosody).
+    package func refused(_ message: Element) throws {
+        guard let id = message["id"] else { return }
+        let sender = message["from"].map(JID.received)
+        let isOurs =
+            sender == nil || sender == step.account.jid || sender?.description.exact == step.account.jid.domain.exact
+        let reason = StanzaError(message).map(Reason.init) ?? Reason(other: "error without a reason")
+        let row = try database.statement(
+            """
+            SELECT id FROM message
+            WHERE id IN (
+                SELECT id FROM message WHERE account = ?1 AND direction = 'out' AND origin_id = ?2 AND received_at IS NULL
+                -- An answer to another client of the account is copied (XEP-0280 section 6.1).
+                UNION ALL SELECT id FROM message
+                WHERE message_id = ?2 AND account = ?1 AND direction = 'out' AND received_at IS NOT NULL)
+                -- A private message of a room is in the conversation with its occupant; the room itself answers, too.
+                AND (conversation IN (?3, ?8) OR ?4 OR ?3 = ?8 AND substr(conversation, 1, length(?3) + 1) = ?3 || '/')
+                AND state NOT IN (?5, ?6, ?7)
+            """
+        ).first([
+            account, .text(id), .text(sender?.bare.description ?? ""), .integer(isOurs ? 1 : 0),
+            .state(MessageState.failed), .state(MessageState.delivered), .state(MessageState.displayed),
+            .text(sender?.description ?? ""),
+        ]) { $0.integer() }
+        if let row { try fail(row, reason) }
+    }
+
+    /// A client of the recipient has received the message in `row` (XEP-0184): this settles an unknown outcome, and overrides an
+    /// error. States only advance.
+    package func delivered(_ row: Int64) throws {
+        try database.run(
+            "UPDATE message SET settled = 1, error = NULL, state = ? WHERE id = ? AND state IN (?, ?, ?, ?)",
+            [
+                .state(MessageState.delivered), .integer(row), .state(MessageState.queued), .state(MessageState.sent),
+                .state(MessageState.acked), .state(MessageState.failed),
+            ])
+        if database.changes > 0 { try emitState(of: row) }
+    }
+
+    /// The recipient has displayed the message in `row`: this settles an unknown outcome, and overrides an error.
+    package func displayed(_ row: Int64) throws {
+        try database.run(
+            "UPDATE message SET settled = 1, error = NULL, state = ? WHERE id = ? AND state IN (?, ?, ?, ?, ?)",
+            [
+                .state(MessageState.displayed), .integer(row), .state(MessageState.queued), .state(MessageState.sent),
+                .state(MessageState.acked), .state(MessageState.delivered), .state(MessageState.failed),
+            ])
+        if database.changes > 0 { try emitState(of: row) }
+    }
+
+    /// The message in `row` has failed permanently.
+    package func fail(_ row: Int64, _ reason: Reason) throws {
+        try database.run(
+            "UPDATE message SET state = ?, error = ?, settled = 1 WHERE id = ?",
+            [.state(MessageState.failed), .text(reason.stored), .integer(row)])
+        try emitState(of: row)
+    }
+
+    /// Removes the row of a failed message, which is retried under the same id as another message.
+    package func withdraw(_ row: Int64) throws {
+        try database.run(
+            "DELETE FROM message WHERE id = ? AND state = ?", [.integer(row), .state(MessageState.failed)])
+        if database.changes > 0 { try step.messageStored(-1) }
+    }
+
+    /// Notifies observers that the message in `row` has another place, or another id.
+    package func moved(_ row: Int64) throws {
+        for observer in step.hooks.storedMessageObservers { try observer.didReorder(row, in: step) }
+    }
+
+    package func emitState(of id: Int64) throws {
+        guard let message = try Message.load(id, from: database) else { return }
+        if message.isShown { try EventPublisher(step: step).tell(MessageStateChanged(message)) }
+        for observer in step.hooks.storedMessageObservers { try observer.didChangeState(message, in: step) }
+    }
+}

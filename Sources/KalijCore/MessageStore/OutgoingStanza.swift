@@ -1,0 +1,144 @@
+import KalijAddress
+import KalijStore
+import KalijStream
+import KalijXML
+
+/// A stanza of the user that is delivered exactly once: a text, or a hidden stanza, such as a correction or a receipt. It is handled
+/// like any message: a row, the queue, the archive's evidence after a lost session.
+package struct OutgoingStanza {
+    /// A canonical address.
+    package let recipient: JID
+    package let id: String
+    /// The shown text; nil if the stanza is hidden.
+    package let body: String?
+    /// The id of the message replied to (XEP-0461).
+    package var repliesTo: String?
+    /// The children besides the origin-id.
+    package let content: [Element]
+    /// Whether the stanza is sent again if its outcome is unknown, because it is idempotent.
+    package let isRepeatable: Bool
+    /// Whether the text is encrypted.
+    package var privacy = EncryptionPreference.asConversation
+
+    /// A message that is shown in the conversation.
+    package init(text: String, to recipient: JID, id: String, repliesTo: String? = nil, content: [Element]) {
+        self.init(recipient, id, text, repliesTo, content, isRepeatable: false)
+    }
+
+    /// A stanza that is not shown. ejabberd archives a message without a text only with this hint (XEP-0334 section 4.4).
+    package init(hidden content: [Element], to recipient: JID, id: String, isRepeatable: Bool) {
+        self.init(
+            recipient, id, nil, nil, content + [Element("store", xmlns: "urn:xmpp:hints")], isRepeatable: isRepeatable)
+    }
+
+    private init(
+        _ recipient: JID, _ id: String, _ body: String?, _ repliesTo: String?, _ content: [Element], isRepeatable: Bool
+    ) {
+        (self.recipient, self.id, self.body, self.repliesTo) = (recipient, id, body, repliesTo)
+        (self.content, self.isRepeatable) = (content, isRepeatable)
+    }
+
+    /// The stanza as accepted; features add more (``OutgoingMessageDecorator/decorate(_:in:)``).
+    package func element(_ kind: MessageKind = .chat) -> Element {
+        Element(
+            "message", xmlns: "jabber:client",
+            attributes: ["type": kind.rawValue, "to": recipient.description, "id": id],
+            children: content + [Element("origin-id", xmlns: "urn:xmpp:sid:0", attributes: ["id": id])])
+    }
+
+    private func isRoom(in step: Step) throws -> Bool {
+        try step.hooks.roomProviders.contains { try $0.isRoom(recipient, in: step) }
+    }
+
+    /// The type of the message and its conversation. A message to a room is for all occupants; a message to an occupant of a room
+    /// belongs to the conversation with that occupant.
+    private func way(in step: Step) throws -> (kind: MessageKind, conversation: String) {
+        let isRoom = try isRoom(in: step)
+        let name = isRoom ? recipient.description : recipient.bare.description
+        return (isRoom && recipient.isBare ? .groupchat : .chat, name)
+    }
+
+    /// Stores and enqueues the stanza.
+    package func store(in step: Step, sentAt: Int64) throws -> Message {
+        let (kind, conversation) = try way(in: step)
+        let row = try insert(kind, conversation, in: step, sentAt: sentAt)
+        try queue(row, kind, in: step)
+        return try Message.load(row, from: step.database)
+            ?? message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
+    }
+
+    /// Stores and enqueues a stanza that was accepted before, and emits its event. The stanza fails if the server no longer accepts
+    /// stanzas of its size.
+    @discardableResult
+    package func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
+        let (kind, conversation) = try way(in: step)
+        let row = try insert(kind, conversation, in: step, sentAt: sentAt)
+        var message = message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
+        do {
+            try queue(row, kind, in: step)
+        } catch let error where error is StanzaTooLong || error is IntentFailure {
+            try MessageWriter(step: step).fail(row, Reason(error))
+            return try Message.load(row, from: step.database) ?? message
+        }
+        message = try Message.load(row, from: step.database) ?? message
+        step.flush()
+        if message.isShown { try EventPublisher(step: step).tell(MessageStateChanged(message)) }
+        return message
+    }
+
+    /// Stores a message that cannot be sent, and emits its event: every stored message has one.
+    package func storeFailed(_ reason: Reason, in step: Step, sentAt: Int64) throws {
+        let (kind, conversation) = try way(in: step)
+        try MessageWriter(step: step).fail(insert(kind, conversation, in: step, sentAt: sentAt), reason)
+    }
+
+    package func message(
+        of account: Account, row: Int64, _ kind: MessageKind = .chat, in conversation: String? = nil, sentAt: Int64
+    ) -> Message {
+        Message(
+            id: row, direction: .outgoing, conversation: conversation ?? recipient.bare.description,
+            messageID: id, stanzaID: nil,
+            originID: id,
+            from: account.jid.description, to: recipient.description, type: kind.rawValue, body: body,
+            isShown: body != nil,
+            repliesTo: repliesTo, sentAt: sentAt, state: .queued)
+    }
+
+    private func queue(_ row: Int64, _ kind: MessageKind, in step: Step) throws {
+        let stanza = element(kind)
+        let isPrivate = try kind == .chat && !recipient.isBare && isRoom(in: step)
+        if isPrivate { stanza.add(Element("x", xmlns: "http://jabber.org/protocol/muc#user")) }
+        if body != nil, kind == .chat {
+            for decorator in step.hooks.outgoingMessageDecorators { try decorator.decorate(stanza, in: step) }
+        }
+        let accepted = AcceptedStanza(stanza, of: row, to: recipient, privacy, isRepeatable: isRepeatable)
+        var isKept = false
+        // The interceptors are called in the reverse order of the processors of incoming messages.
+        for interceptor in step.hooks.outgoingMessageInterceptors.reversed()
+        where try interceptor.intercepts(accepted, in: step) { isKept = true }
+        guard !isKept else { return }
+        try OutboundQueue(database: step.database, account: step.account.id)
+            .append(stanza.bytes(in: "jabber:client"), message: row, isRepeatable: isRepeatable)
+    }
+
+    private func insert(_ kind: MessageKind, _ conversation: String, in step: Step, sentAt: Int64) throws -> Int64 {
+        let account = step.account
+        try step.database.run(
+            """
+            INSERT INTO message(id, account, direction, conversation, position, archive, message_id, origin_id, sender,
+                recipient, type, body, shown, reply_to, sent_at, state)
+            VALUES ((SELECT max(g.id, coalesce((SELECT max(id) FROM message), 0)) + 1 FROM message_gone g),
+                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(account.id), .state(Direction.outgoing), .text(conversation),
+                .integer(try step.nextPosition()),
+                .text(kind == .groupchat ? Archive(room: recipient).key : Archive.own.key), .text(id), .text(id),
+                .text(account.jid.description), .text(recipient.description), .text(kind.rawValue), .optional(body),
+                .integer(body == nil ? 0 : 1), .optional(repliesTo), .integer(sentAt), .state(MessageState.queued),
+            ])
+        let row = step.database.lastInsertedRow
+        if body != nil { try step.messageStored() }
+        return row
+    }
+}

@@ -1,0 +1,67 @@
+import KalijCoordination
+import KalijCore
+import KalijHandlers
+import KalijStore
+import KalijText
+
+/// The messages that are pending in the mailbox; never waits for a process.
+package struct MailboxReader {
+    private let parcels: [QueuedItem]
+    private let mailbox: String
+    /// Why the mailbox cannot be read; nil if it is readable.
+    package let damage: String?
+
+    /// Reads the mailbox of the accounts' directory at the path `directory`. Call this before reading the database: a message imported in between then appears in
+    /// both, and never in neither.
+    ///
+    /// A damaged mailbox counts as empty; the next driver sets it aside and reports the damage.
+    package init(_ directory: String) throws {
+        do {
+            let store = try MailboxQueue(reading: directory)
+            (mailbox, parcels, damage) = (try store?.name() ?? "", try store?.parcels(after: 0) ?? [], nil)
+        } catch let error as StoreError where error.isDamage(ofMailboxIn: directory) {
+            (mailbox, parcels, damage) = ("", [], error.message)
+        }
+    }
+
+    /// The files of `account` that were not imported when `database` was read, oldest first.
+    package func files(of account: Account, besides database: Database) throws -> [(
+        id: String, file: SendFile, at: Int64
+    )] {
+        let place = try MailboxImporter.place(in: database)
+        let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
+        return parcels.compactMap { parcel in
+            guard parcel.id > last, parcel.sender.exact == account.jid.description.exact,
+                parcel.name == SendFile.name,
+                let value = StoredValue(canonical: parcel.payload),
+                let shared = try? value.decoded(as: SharedIntent<SendFile>.self)
+            else { return nil }
+            return (shared.id, shared.intent, parcel.at)
+        }
+    }
+
+    /// Whether an entry refers to the file `name`.
+    package func hasFile(_ name: String) -> Bool {
+        parcels.contains { parcel in
+            guard parcel.name == SendFile.name, let value = StoredValue(canonical: parcel.payload) else { return false }
+            return (try? value.decoded(as: SharedIntent<SendFile>.self))?.intent.file == name
+        }
+    }
+
+    /// The messages of `account` that were not imported when `database` was read, oldest first.
+    package func messages(of account: Account, besides database: Database) throws -> [Message] {
+        let place = try MailboxImporter.place(in: database)
+        let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
+        var ids: Set<ExactText> = []
+        let rooms = Set(try RoomRows(database: database, account: account.id).all().map(\.jid))
+        return parcels.compactMap { parcel in
+            guard parcel.id > last, parcel.sender.exact == account.jid.description.exact,
+                let text = try? SharedMessage(parcel).text,
+                // A message accepted twice under one id is sent once.
+                ids.insert(text.id.exact).inserted
+            else { return nil }
+            return text.message(
+                of: account, row: -parcel.id, isForRoom: rooms.contains(text.recipient), sentAt: parcel.at)
+        }
+    }
+}
