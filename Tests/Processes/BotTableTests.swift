@@ -47,7 +47,7 @@ import Testing
     private func readme(_ server: any XMPPServer, _ laboratory: Laboratory) throws -> Launch {
         let programs = try #require(
             Self.environment["KALIJ_EXAMPLE_APP"],
-            "KALIJ_EXAMPLE_APP names the folder of the examples' programs; `make examples` builds them")
+            "KALIJ_EXAMPLE_APP names the folder of the examples' programs; `make test` builds them and sets this")
         let login = try Kalij(data: laboratory.path("echo-data"))(
             "login", "alice@localhost", "--server", "127.0.0.1:\(server.port)", "--ca", server.certificateAuthority,
             environment: ["KALIJ_PASSWORD": "secret"])
