@@ -6,7 +6,7 @@ import Testing
 
 /// "Measured beside the same bot in slixmpp with MAM and SQLite": the README's bot and `Tests/Programs/mam_bot.py`, each killed again
 /// and again on a Prosody. The long form is `Scripts/long bot-table 200`, and prints the table of
-/// the README.
+/// Documentation/ReliabilityMeasured.md.
 @Suite(.serialized) struct BotTableTests {
     private static let environment = ProcessInfo.processInfo.environment
     private let kills = LongForm.amount("bot-table", short: 4)
