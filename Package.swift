@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Tiers: a target imports only targets on lower lines. ARCHITECTURE.md draws them.
+// Tiers: a target imports only targets on lower lines. ARCHITECTURE.md lists them.
 let package = Package(
     name: "kalij",
     products: [

@@ -6,7 +6,7 @@ import Testing
 
 /// "Measured beside the same bot in slixmpp with MAM and SQLite": the README's bot and `Tests/Programs/mam_bot.py`, each killed again
 /// and again on a Prosody. The long form is `Scripts/long bot-table 200`, and prints the table of
-/// the README.
+/// Documentation/ReliabilityMeasured.md.
 @Suite(.serialized) struct BotTableTests {
     private static let environment = ProcessInfo.processInfo.environment
     private let kills = LongForm.amount("bot-table", short: 4)
@@ -47,7 +47,7 @@ import Testing
     private func readme(_ server: any XMPPServer, _ laboratory: Laboratory) throws -> Launch {
         let programs = try #require(
             Self.environment["KALIJ_EXAMPLE_APP"],
-            "KALIJ_EXAMPLE_APP names the folder of the examples' programs; `make examples` builds them")
+            "KALIJ_EXAMPLE_APP names the folder of the examples' programs; `make test` builds them and sets this")
         let login = try Kalij(data: laboratory.path("echo-data"))(
             "login", "alice@localhost", "--server", "127.0.0.1:\(server.port)", "--ca", server.certificateAuthority,
             environment: ["KALIJ_PASSWORD": "secret"])

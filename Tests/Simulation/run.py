@@ -127,7 +127,7 @@ def main():
     options = parser.parse_args()
     environment = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1", SWIFT_BACKTRACE="enable=no")
     if not os.access(PROGRAM, os.X_OK):
-        sys.exit(f"there is no {PROGRAM}; it is built by make simulate, and by make nested in the folder two above")
+        sys.exit(f"there is no {PROGRAM}; it is built by make simulate here, and by make nested in the folder two above")
     if options.what == "trace":
         sys.exit(subprocess.call([PROGRAM, "trace", str(options.first)], env=environment))
     run = Run(options.first, options.seeds, options.jobs, not options.random_hashing)
@@ -139,7 +139,7 @@ def main():
         print(f"seed {outcome['seed']} ({outcome['server']}): {outcome['violations'][0]}")
     if run.failed and not options.no_shrink:
         seed = run.failed[0]["seed"]
-        print(f"\nthe smallest that fails of seed {seed}; all of it: make simulate SEEDS=1 FIRST={seed} TRACE=1\n")
+        print(f"\nthe smallest that fails of seed {seed}; all of it: make -C Tests/Simulation simulate SEEDS=1 FIRST={seed} TRACE=1\n")
         subprocess.call([PROGRAM, "shrink", str(seed)], env=environment)
     if run.done < options.seeds and not (options.stop_at or options.limit):
         sys.exit(f"only {run.done} of {options.seeds} seeds were played")

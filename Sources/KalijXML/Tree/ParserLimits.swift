@@ -1,5 +1,5 @@
-/// The limits of a parser. A well-formed stanza over a limit is skipped and delivered as ``SkippedElement``; only
-/// ``hardStanzaBytes`` ends the stream.
+/// The limits of a parser. A well-formed stanza over a limit is skipped and delivered as ``SkippedElement``;
+/// ``hardStanzaBytes`` ends the stream, and so does a stanza that cannot be skipped in bounded memory.
 public struct ParserLimits: Sendable, Equatable {
     /// Bytes of a stanza as received.
     public var stanzaBytes: Int

@@ -130,7 +130,7 @@ try small.feed(Array(stream.utf8)) { event in
 #expect(skipped?.prefix.count == 20)
 #expect(names == ["iq"])
 #sourceLocation()
-#sourceLocation(file: "Sources/KalijXML/KalijXML.docc/ParsingStreams.md", line: 72)
+#sourceLocation(file: "Sources/KalijXML/KalijXML.docc/ParsingStreams.md", line: 74)
 do {
     try StreamParser().feed(Array("<s>\n  <a><!-- no --></a></s>".utf8)) { _ in }
 Issue.record("nothing was thrown") } catch let error as XMLError {

@@ -33,7 +33,7 @@ import Testing
         let own = try run.procStatus("RssAnon")
         print("idle: RssAnon \(own) kB, VmHWM \(peak) kB, \(switches) voluntary context switches in \(seconds) s")
         #expect(own <= 4_352)
-        // In order: `Scripts/link-order` wants the list of called functions, which a killed process does not write.
+        // In order: `Packaging/link-order` wants the list of called functions, which a killed process does not write.
         #expect(run.end(SIGTERM).status == 0)
     }
 }

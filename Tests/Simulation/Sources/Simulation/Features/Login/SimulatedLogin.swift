@@ -10,7 +10,7 @@ extension Violation.Promise {
     static let login = Violation.Promise("login")
 }
 
-/// How the server lets the client in, and the judgement of the client's logins (`ARCHITECTURE.md`, "The simulator").
+/// How the server lets the client in, and the judgement of the client's logins (`ARCHITECTURE.md`, "Simulator and tests").
 final class SimulatedLogin: SimulatedFeature {
     unowned let server: SimulatedServer
     var tokens = SimulatedTokens()
