@@ -1,6 +1,7 @@
 import CSimulatedMachine
 import KalijStore
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

@@ -202,10 +202,16 @@ final class SimulatedProcess {
                     connections.append(connection)
                     return connection
                 },
-                killWriter: { [surroundings] in _ = surroundings.killWriter($0) }, files: files),
+                killWriter: { [surroundings] in _ = surroundings.killWriter($0) }, resources: resources),
             driven: driven, onEvent: { [weak self] in self?.saw($0) })
         self.engine = engine
         try engine.begin()
+    }
+
+    private var resources: ServiceResources {
+        var resources = ServiceResources()
+        resources[FileEnvironment.self] = files
+        return resources
     }
 
     private var files: FileEnvironment {

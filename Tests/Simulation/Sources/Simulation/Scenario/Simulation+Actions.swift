@@ -2,6 +2,7 @@ import CSQLite
 import CSimulatedMachine
 import KalijCoordination
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

@@ -3,6 +3,7 @@ import KalijAddress
 import KalijCoordination
 import KalijStore
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

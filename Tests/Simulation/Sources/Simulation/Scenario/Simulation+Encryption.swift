@@ -3,6 +3,7 @@ import Glibc
 import KalijAddress
 import KalijStore
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

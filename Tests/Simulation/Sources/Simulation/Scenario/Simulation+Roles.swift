@@ -2,6 +2,7 @@ import CSimulatedMachine
 import KalijCoordination
 import KalijStore
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

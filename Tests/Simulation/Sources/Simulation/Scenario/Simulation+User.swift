@@ -4,6 +4,7 @@ import KalijCoordination
 import KalijStore
 import KalijXML
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

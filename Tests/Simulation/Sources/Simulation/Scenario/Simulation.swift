@@ -5,6 +5,7 @@ import KalijCoordination
 import KalijStore
 import KalijStream
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
