@@ -13,7 +13,8 @@ let package = Package(
         .library(name: "KalijTransfer", targets: ["KalijTransfer", "KalijTransport"]),
         .library(name: "KalijStore", targets: ["KalijStore"]),
         .library(name: "KalijCoordination", targets: ["KalijCoordination"]),
-        .library(name: "KalijClient", targets: ["KalijClient", "KalijEngine", "KalijFeatures", "KalijCore", "KalijText"]),
+        .library(
+            name: "KalijClient", targets: ["KalijClient", "KalijEngine", "KalijFeatures", "KalijCore", "KalijText"]),
         .library(name: "KalijTestSupport", targets: ["KalijTestSupport"]),
         .executable(name: "kalij", targets: ["kalij"]),
         .library(name: "KalijPush", targets: ["KalijPush", "KalijHTTP", "KalijWebPush", "KalijTransport"]),
@@ -82,12 +83,15 @@ let package = Package(
         .target(
             name: "KalijClient",
             dependencies: [
-                "KalijCore", "KalijEngine", "KalijFeatures", "KalijFiles", "KalijTransfer", "KalijText", "KalijXML", "KalijAddress",
+                "KalijCore", "KalijEngine", "KalijFeatures", "KalijFiles", "KalijTransfer", "KalijText", "KalijXML",
+                "KalijAddress",
                 "KalijHandlers", "KalijStream",
                 "KalijStore", "KalijCoordination", "KalijTransport",
             ]),
         // For the tests of applications.
-        .target(name: "KalijTestSupport", dependencies: ["KalijClient", "KalijEngine", "KalijAddress", "KalijStream", "KalijXML"]),
+        .target(
+            name: "KalijTestSupport",
+            dependencies: ["KalijClient", "KalijEngine", "KalijAddress", "KalijStream", "KalijXML"]),
         .target(
             name: "KalijLab", dependencies: ["KalijText"],
             resources: [
