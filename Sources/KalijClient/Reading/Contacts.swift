@@ -1,6 +1,6 @@
 import KalijAddress
-import KalijFeatures
 import KalijCore
+import KalijFeatures
 import KalijStore
 
 /// Reads contacts, their names and pictures, requests and blocked addresses; never waits for a running process.

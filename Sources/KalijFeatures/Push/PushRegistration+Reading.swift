@@ -1,4 +1,3 @@
-import KalijFeatures
 import KalijCore
 import KalijStore
 

@@ -1,5 +1,4 @@
 import KalijAddress
-import KalijFeatures
 import KalijCore
 import KalijStore
 
