@@ -51,7 +51,9 @@ let package = Package(
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
         .target(
             name: "KalijCoordination",
-            dependencies: ["KalijStore", .target(name: "CLinux", condition: .when(platforms: [.linux]))]),
+            dependencies: [
+                "KalijText", "KalijStore", .target(name: "CLinux", condition: .when(platforms: [.linux])),
+            ]),
         .target(name: "KalijTransport", dependencies: ["KalijText", "COpenSSL", "CCares", "CLinux"]),
         // Moves files over HTTP; knows neither XMPP nor the database.
         .target(name: "KalijTransfer", dependencies: ["KalijText", "CCurl", "COpenSSL", "KalijTransport"]),
