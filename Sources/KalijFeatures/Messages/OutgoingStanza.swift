@@ -61,27 +61,23 @@ package struct OutgoingStanza {
 
     /// Stores and enqueues the stanza.
     package func store(in step: Step, sentAt: Int64) throws -> Message {
-        let (kind, conversation) = try way(in: step)
-        let row = try insert(kind, conversation, in: step, sentAt: sentAt)
-        try queue(row, kind, in: step)
-        return try Message.load(row, from: step.database)
-            ?? message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
+        let (message, kind) = try insert(in: step, sentAt: sentAt)
+        try queue(message.id, kind, in: step)
+        return try Message.load(message.id, from: step.database) ?? message
     }
 
     /// Stores and enqueues a stanza that was accepted before, and emits its event. The stanza fails if the server no longer accepts
     /// stanzas of its size.
     @discardableResult
     package func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
-        let (kind, conversation) = try way(in: step)
-        let row = try insert(kind, conversation, in: step, sentAt: sentAt)
-        var message = message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
+        var (message, kind) = try insert(in: step, sentAt: sentAt)
         do {
-            try queue(row, kind, in: step)
+            try queue(message.id, kind, in: step)
         } catch let error where error is StanzaTooLong || error is IntentFailure {
-            try MessageWriter(step: step).fail(row, Reason(error))
-            return try Message.load(row, from: step.database) ?? message
+            try MessageWriter(step: step).fail(message.id, Reason(error))
+            return try Message.load(message.id, from: step.database) ?? message
         }
-        message = try Message.load(row, from: step.database) ?? message
+        message = try Message.load(message.id, from: step.database) ?? message
         step.flush()
         if message.isShown { try EventPublisher(step: step).tell(MessageStateChanged(message)) }
         return message
@@ -89,8 +85,7 @@ package struct OutgoingStanza {
 
     /// Stores a message that cannot be sent, and emits its event: every stored message has one.
     package func storeFailed(_ reason: Reason, in step: Step, sentAt: Int64) throws {
-        let (kind, conversation) = try way(in: step)
-        try MessageWriter(step: step).fail(insert(kind, conversation, in: step, sentAt: sentAt), reason)
+        try MessageWriter(step: step).fail(insert(in: step, sentAt: sentAt).message.id, reason)
     }
 
     package func message(
@@ -122,24 +117,13 @@ package struct OutgoingStanza {
             .append(stanza.bytes(in: "jabber:client"), message: row, isRepeatable: isRepeatable)
     }
 
-    private func insert(_ kind: MessageKind, _ conversation: String, in step: Step, sentAt: Int64) throws -> Int64 {
-        let account = step.account
-        try step.database.run(
-            """
-            INSERT INTO message(id, account, direction, conversation, position, archive, message_id, origin_id, sender,
-                recipient, type, body, shown, reply_to, sent_at, state)
-            VALUES ((SELECT max(g.id, coalesce((SELECT max(id) FROM message), 0)) + 1 FROM message_gone g),
-                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                .integer(account.id), .state(Direction.outgoing), .text(conversation),
-                .integer(try step.nextPosition()),
-                .text(kind == .groupchat ? Archive(room: recipient).key : Archive.own.key), .text(id), .text(id),
-                .text(account.jid.description), .text(recipient.description), .text(kind.rawValue), .optional(body),
-                .integer(body == nil ? 0 : 1), .optional(repliesTo), .integer(sentAt), .state(MessageState.queued),
-            ])
-        let row = step.database.lastInsertedRow
-        if body != nil { try step.messageStored() }
-        return row
+    private func insert(in step: Step, sentAt: Int64) throws -> (message: Message, kind: MessageKind) {
+        let (kind, conversation) = try way(in: step)
+        var message = message(of: step.account, row: 0, kind, in: conversation, sentAt: sentAt)
+        let archive = kind == .groupchat ? Archive(room: recipient) : .own
+        guard try message.insert(at: step.nextPosition(), in: archive.key, in: step) else {
+            throw StoreError(.constraint, "a message was accepted under the same id before")
+        }
+        return (message, kind)
     }
 }
