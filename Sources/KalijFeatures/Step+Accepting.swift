@@ -53,7 +53,7 @@ extension Step {
             body, to: recipient, id: id, answering: answered.map { message throws(AcceptError) in try .init(message) })
         if let known = try text.known(in: self) { return known }
         flush()
-        return try text.storeOrFail(in: self, sentAt: now)
+        return try text.enqueue(in: self, sentAt: now)
     }
 
     /// Whether a message is from before the account was added to this directory: true for messages of the archive's first reading, and

@@ -60,32 +60,35 @@ package struct OutgoingStanza {
     }
 
     /// Stores and enqueues the stanza.
-    package func store(in step: Step, sentAt: Int64) throws -> Message {
+    /// - Throws: `StanzaTooLong` or `IntentFailure` if the stanza cannot be sent: the step has to be rolled back.
+    package func accept(in step: Step, sentAt: Int64) throws -> Message {
         let (message, kind) = try insert(in: step, sentAt: sentAt)
         try queue(message.id, kind, in: step)
         return try Message.load(message.id, from: step.database) ?? message
     }
 
-    /// Stores and enqueues a stanza that was accepted before, and emits its event. The stanza fails if the server no longer accepts
-    /// stanzas of its size.
+    /// Stores and enqueues a stanza that was accepted before, and emits its event. A stanza that cannot be sent is stored as failed,
+    /// for example if the server no longer accepts stanzas of its size.
+    /// - Parameter failure: why the stanza cannot be sent; nil for a stanza to send.
     @discardableResult
-    package func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
-        var (message, kind) = try insert(in: step, sentAt: sentAt)
-        do {
-            try queue(message.id, kind, in: step)
-        } catch let error where error is StanzaTooLong || error is IntentFailure {
-            try MessageWriter(step: step).fail(message.id, Reason(error))
-            return try Message.load(message.id, from: step.database) ?? message
-        }
-        message = try Message.load(message.id, from: step.database) ?? message
+    package func enqueue(in step: Step, sentAt: Int64, failure: Reason? = nil) throws -> Message {
+        let (message, kind) = try insert(in: step, sentAt: sentAt)
+        let failure = try failure ?? refusal { try queue(message.id, kind, in: step) }
+        if let failure { try MessageWriter(step: step).fail(message.id, failure) }
+        let stored = try Message.load(message.id, from: step.database) ?? message
+        guard failure == nil else { return stored }
         step.flush()
-        if message.isShown { try EventPublisher(step: step).tell(MessageStateChanged(message)) }
-        return message
+        if stored.isShown { try EventPublisher(step: step).tell(MessageStateChanged(stored)) }
+        return stored
     }
 
-    /// Stores a message that cannot be sent, and emits its event: every stored message has one.
-    package func storeFailed(_ reason: Reason, in step: Step, sentAt: Int64) throws {
-        try MessageWriter(step: step).fail(insert(in: step, sentAt: sentAt).message.id, reason)
+    private func refusal(of queueing: () throws -> Void) throws -> Reason? {
+        do {
+            try queueing()
+            return nil
+        } catch let error where error is StanzaTooLong || error is IntentFailure {
+            return Reason(error)
+        }
     }
 
     package func message(
