@@ -82,7 +82,11 @@ let package = Package(
                 "KalijStore", "KalijCoordination", "KalijTransport",
             ]),
         // For the tests of applications.
-        .target(name: "KalijTestSupport", dependencies: ["KalijClient", "KalijAddress", "KalijStream", "KalijXML"]),
+        .target(
+            name: "KalijTestSupport",
+            dependencies: [
+                "KalijClient", "KalijAddress", "KalijStream", "KalijXML", "KalijStore", "KalijCoordination",
+            ]),
         .target(
             name: "KalijLab", dependencies: ["KalijText"],
             resources: [
@@ -154,7 +158,8 @@ let package = Package(
             name: "KalijClientTests",
             dependencies: [
                 "KalijClient", "KalijFeatures", "KalijCore", "KalijLab", "KalijXML", "KalijAddress", "KalijHandlers",
-                "KalijStream", "KalijStore", "KalijRatchet", "KalijCoordination", "KalijTransport", "TestSupport",
+                "KalijStream", "KalijStore", "KalijRatchet", "KalijCoordination", "KalijTransport", "KalijTestSupport",
+                "TestSupport",
             ],
             exclude: ["Fixtures"]),
         .testTarget(name: "KalijTestSupportTests", dependencies: ["KalijTestSupport", "KalijClient", "KalijXML"]),

@@ -126,9 +126,9 @@ public struct AccountDirectory: Sendable {
     ///   - abandoned: an owner that does not respond; the fence is raised over this owner.
     ///   - schema: the tables of all features of the process.
     /// - Throws: `FenceError.held` if another process drives; `DirectoryError.unknownFeatures`; `StoreError`, `.busy` after a second.
-    func drive(role: Role, now: Int64, over abandoned: FenceOwner? = nil, schema: Schema = .accounts) throws -> (
-        database: Database, fence: Fence, careful: Bool
-    ) {
+    package func drive(
+        role: Role, now: Int64, over abandoned: FenceOwner? = nil, schema: Schema = .accounts
+    ) throws -> (database: Database, fence: Fence, careful: Bool) {
         try create()
         if try schema.check(path: databasePath) != .empty {
             try checkFeatures(Database(reading: databasePath), schema)

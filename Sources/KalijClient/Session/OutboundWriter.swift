@@ -3,14 +3,14 @@ import KalijFeatures
 import KalijStore
 
 /// How far the queue has been written on the present connection.
-struct OutboundWriter {
+package struct OutboundWriter {
     /// Whether it is undetermined that the server reads the session (``UnreadSession``): an `<a/>` that acknowledges nothing new
     /// then counts as evidence.
     var isDoubtful = false
     /// The last entry written.
     private(set) var position: Int64 = 0
     /// How many written entries the server has not acknowledged.
-    private(set) var outstanding = 0
+    package private(set) var outstanding = 0
     /// How many of the outstanding entries the response to the current `<r/>` has to acknowledge; nil if no `<r/>` is
     /// outstanding. The server handles the entries before it reads the `<r/>`, so an `<a/>` for fewer entries was sent earlier.
     private var requested: Int?
@@ -24,6 +24,8 @@ struct OutboundWriter {
     /// Whether the last entry was sent alone: nothing else is sent before its acknowledgement.
     private(set) var isAlone = false
 
+    package init() {}
+
     /// The part of `entries`, the next entries, that may be sent now: a blamed entry is sent alone.
     func transmitting(_ entries: [OutboundQueue.Entry]) -> ArraySlice<OutboundQueue.Entry> {
         guard !isAlone else { return [] }
@@ -31,7 +33,7 @@ struct OutboundWriter {
         return outstanding == 0 ? entries.prefix(1) : []
     }
 
-    mutating func wrote(_ entries: [OutboundQueue.Entry]) {
+    package mutating func wrote(_ entries: [OutboundQueue.Entry]) {
         guard let last = entries.last else { return }
         position = last.id
         outstanding += entries.count
@@ -46,7 +48,7 @@ struct OutboundWriter {
 
     /// An `<a/>` was received that acknowledges `number` further entries.
     /// - Returns: whether the `<a/>` responds to the `<r/>`.
-    mutating func acknowledged(_ number: UInt32) -> Bool {
+    package mutating func acknowledged(_ number: UInt32) -> Bool {
         outstanding = max(0, outstanding - Int(number))
         answers.acknowledged(number)
         if outstanding == 0 { isAlone = false }

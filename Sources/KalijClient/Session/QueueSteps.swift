@@ -4,12 +4,14 @@ import KalijStore
 import KalijStream
 
 /// The steps for outbound stanzas: the queue, and the stanzas that the server rejects.
-struct QueueSteps {
+package struct QueueSteps {
     let runner: StepRunner
     let account: Account
 
+    package init(runner: StepRunner, account: Account) { (self.runner, self.account) = (runner, account) }
+
     /// The next transmission from the queue.
-    enum Departure {
+    package enum Departure {
         case nothing
         /// The next entries wait until the written entries are acknowledged.
         case later
@@ -26,7 +28,7 @@ struct QueueSteps {
     func isAny() throws -> Bool { try queue(runner.database).isAny(besides: ArchiveReading.requests) }
 
     /// The transmission after the entries that `writer` has written. Commits its changes.
-    func next(after writer: OutboundWriter, isManaged: Bool) throws -> Departure {
+    package func next(after writer: OutboundWriter, isManaged: Bool) throws -> Departure {
         let next = try queue(runner.database).entries(after: writer.position, limit: Self.portion)
         if next.count < Self.portion, let effects = try queueReady() { return .queued(effects) }
         guard !next.isEmpty else { return .nothing }

@@ -9,7 +9,7 @@ import FoundationEssentials
 /// The steps that call handlers at a time, or report to handlers that no response will be received.
 extension SessionSteps {
     /// Calls one handler whose request has passed its deadline at `time`; nil if there is none.
-    func expire(_ which: Requests.Expired, until time: Int64) throws -> Step.Effects? {
+    package func expire(_ which: Requests.Expired, until time: Int64) throws -> Step.Effects? {
         var found = false
         let effects = try runner.run("timeout", for: account) { step in
             found = try Requests(step: step).expireNext(which, until: time)
@@ -36,7 +36,7 @@ extension SessionSteps {
     }
 
     /// Handles one due timer or promise, which has passed its deadline or was settled elsewhere; nil if there is none.
-    func due() throws -> Step.Effects? {
+    package func due() throws -> Step.Effects? {
         var found = false
         let effects = try runner.run("timer", for: account) { step in
             let promises = Promises(step: step)

@@ -6,14 +6,16 @@ import KalijStream
 import KalijXML
 
 /// The steps of an account's session: how each event of the stream changes the database.
-struct SessionSteps {
+package struct SessionSteps {
     let runner: StepRunner
     let account: Account
+
+    package init(runner: StepRunner, account: Account) { (self.runner, self.account) = (runner, account) }
 
     private func queue(in step: Step) -> OutboundQueue { OutboundQueue(database: step.database, account: account.id) }
 
     /// The stored session.
-    func load() throws -> SessionRow { try SessionRow.load(account.id, from: runner.database) }
+    package func load() throws -> SessionRow { try SessionRow.load(account.id, from: runner.database) }
 
     /// Records the stream features: the maximum size of a stanza in bytes, and the offers.
     func note(_ features: StreamFeatures) throws {
@@ -34,7 +36,7 @@ struct SessionSteps {
     /// belong to a process of the server that took over the session without seeing every stanza (measured: while busy, ejabberd
     /// 23.01 assigns a session to each of several connections that request it).
     /// - Throws: `SessionError.impossibleCount` if fewer stanzas were sent.
-    func resumed(_ count: HandledCount) throws -> Step.Effects {
+    package func resumed(_ count: HandledCount) throws -> Step.Effects {
         try runner.run("resumed", for: account) { step in
             guard try !isOfAnother(count, in: step), try settle(to: count, in: step) else {
                 throw SessionError.impossibleCount(count.value)
@@ -57,18 +59,18 @@ struct SessionSteps {
                 for observer in step.hooks.sessionObservers { try observer.didDetectCounterMismatch(in: step) }
             }
             if let count, !isMisfit { _ = try settle(to: count, in: step) }
-            try forgetSession(step)
+            try SessionRow.set(resumeID: nil, of: account.id, in: step.database)
         }
     }
 
     /// A new session starts under the address `jid`. Messages of the previous session are looked up in the archive, and sent
     /// again if not found. Without an archive to query, a message remains `sent` and is reported.
     /// - Parameter carbons: whether the server has enabled carbons (XEP-0386 section 3.3).
-    func bound(_ jid: JID, carbons: Bool = false) throws -> Step.Effects {
+    package func bound(_ jid: JID, carbons: Bool = false) throws -> Step.Effects {
         try runner.run("bound", for: account) { step in
             for observer in step.hooks.sessionObservers { try observer.didLoseSession(in: step) }
             try holdOrReport(step)
-            try forgetSession(step)
+            try SessionRow.set(resumeID: nil, of: account.id, in: step.database)
             try SessionRow.begin(jid, of: account.id, in: step.database)
             if carbons { try SessionRow.set(carbons: true, of: account.id, in: step.database) }
             // This is last: stanzas sent by the handlers belong to the new session.
@@ -78,7 +80,7 @@ struct SessionSteps {
 
     /// The new session is established. With a `resumeID` it is under stream management and can be resumed. Without stream
     /// management the entries of the queue are removed once they are sent.
-    func established(resumeID: String?) throws -> Step.Effects {
+    package func established(resumeID: String?) throws -> Step.Effects {
         try runner.run("established", for: account) { step in
             try SessionRow.set(resumeID: resumeID, of: account.id, in: step.database)
             try markOnline(step)
@@ -97,7 +99,7 @@ struct SessionSteps {
     }
 
     /// Handles one inbound stanza; `count` is the handled count including the stanza, nil without stream management.
-    func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects {
+    package func handle(_ stanza: Element, count: HandledCount?) throws -> Step.Effects {
         try runner.run("stanza", for: account) { step in
             try Dispatcher.handle(InboundBatch(stanzas: [stanza], count: count), in: step)
         }
@@ -128,7 +130,7 @@ struct SessionSteps {
     }
 
     /// The server has acknowledged the stanzas up to `count`.
-    func acknowledged(_ count: HandledCount) throws -> Step.Effects {
+    package func acknowledged(_ count: HandledCount) throws -> Step.Effects {
         try runner.run("acknowledged", for: account) { step in
             guard try settle(to: count, isRead: true, in: step) else {
                 throw SessionError.impossibleCount(count.value)
@@ -160,10 +162,6 @@ struct SessionSteps {
         try queue.hold(.bound)
         if try queue.holding() == .none { try UnknownOutcomes(step: step).reportAll() }
         try UnknownOutcomes(step: step).reportUnqueued()
-    }
-
-    private func forgetSession(_ step: Step) throws {
-        try SessionRow.set(resumeID: nil, of: account.id, in: step.database)
     }
 
     private func markOnline(_ step: Step) throws {

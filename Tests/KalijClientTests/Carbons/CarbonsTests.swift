@@ -10,7 +10,7 @@ import Testing
 struct CarbonsTests {
     private func bound(_ harness: StepHarness? = nil) throws -> StepHarness {
         let harness = try harness ?? StepHarness()
-        try harness.bind(askingServer: true)
+        try harness.bind(answered: .all(but: .features))
         return harness
     }
 

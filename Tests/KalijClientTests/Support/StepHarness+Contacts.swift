@@ -17,7 +17,7 @@ extension StepHarness {
     static func askingRoster(offering features: String = versions) throws -> StepHarness {
         let harness = try StepHarness()
         try harness.offer(features)
-        try harness.bind(askingRoster: true)
+        try harness.bind(answered: .all(but: .roster))
         return harness
     }
 
