@@ -52,7 +52,9 @@ let package = Package(
         .target(name: "KalijStore", dependencies: ["CSQLite"]),
         .target(
             name: "KalijCoordination",
-            dependencies: ["KalijStore", .target(name: "CLinux", condition: .when(platforms: [.linux]))]),
+            dependencies: [
+                "KalijText", "KalijStore", .target(name: "CLinux", condition: .when(platforms: [.linux])),
+            ]),
         .target(name: "KalijTransport", dependencies: ["KalijText", "COpenSSL", "CCares", "CLinux"]),
         // Moves files over HTTP; knows neither XMPP nor the database.
         .target(name: "KalijTransfer", dependencies: ["KalijText", "CCurl", "COpenSSL", "KalijTransport"]),
@@ -91,7 +93,11 @@ let package = Package(
         // For the tests of applications.
         .target(
             name: "KalijTestSupport",
-            dependencies: ["KalijClient", "KalijEngine", "KalijAddress", "KalijStream", "KalijXML"]),
+            dependencies: [
+                "KalijClient", "KalijEngine", "KalijFeatures", "KalijCore", "KalijAddress", "KalijStream", "KalijXML",
+                "KalijStore",
+                "KalijCoordination",
+            ]),
         .target(
             name: "KalijLab", dependencies: ["KalijText"],
             resources: [
@@ -163,8 +169,8 @@ let package = Package(
             name: "KalijClientTests",
             dependencies: [
                 "KalijClient", "KalijEngine", "KalijFeatures", "KalijCore", "KalijLab", "KalijXML", "KalijAddress",
-                "KalijHandlers",
-                "KalijStream", "KalijStore", "KalijRatchet", "KalijCoordination", "KalijTransport", "TestSupport",
+                "KalijHandlers", "KalijStream", "KalijStore", "KalijRatchet", "KalijCoordination", "KalijTransport",
+                "KalijTestSupport", "TestSupport",
             ],
             exclude: ["Fixtures"]),
         .testTarget(name: "KalijTestSupportTests", dependencies: ["KalijTestSupport", "KalijClient", "KalijXML"]),

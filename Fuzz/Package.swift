@@ -18,7 +18,7 @@ let package = Package(
                 .product(name: "KalijXML", package: "kalij"), .product(name: "KalijRatchet", package: "kalij"),
                 .product(name: "KalijClient", package: "kalij"), .product(name: "KalijPush", package: "kalij"),
                 .product(name: "KalijAddress", package: "kalij"), .product(name: "KalijStream", package: "kalij"),
-                .product(name: "KalijStore", package: "kalij"),
+                .product(name: "KalijStore", package: "kalij"), .product(name: "KalijTestSupport", package: "kalij"),
             ]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["FuzzTargets"]),
     ]

@@ -37,8 +37,7 @@ public final class TestAccount {
     public var answer: (_ request: Element) throws -> Element? = { _ in nil }
 
     private let features: [any Feature.Type]
-    private let folders: TestFolders
-    private var process: ManualDriver
+    private var process: DrivenAccount
     private var messages = 0
 
     /// Logs in, sends the initial presence, and performs the queries of a client at the beginning of a session.
@@ -51,10 +50,8 @@ public final class TestAccount {
         jid = try JID(address)
         self.time = time ?? TestTime()
         self.features = features
-        folders = try TestFolders()
-        process = try ManualDriver(
-            AccountDirectory(try folders.next()), as: jid, resource: "test", applications: features,
-            clock: self.time.clock)
+        process = try DrivenAccount(
+            in: TestFolder(), as: jid, resource: "test", applications: features, clock: self.time)
         events += try process.bind()
         _ = try settle()
         // Messages are newer than the account.
@@ -91,7 +88,7 @@ public final class TestAccount {
     @discardableResult
     public func receive(_ stanza: Element, killed kill: Kill? = nil) throws -> [Element] {
         let copy = stanza.xml()
-        return try run(kill) { try $0.receive(Element.parse(copy)) }
+        return try run(kill) { try $0.receive(Element.parse(copy)).events }
     }
 
     /// Time passes, and what is due is done: timers, and requests without an answer.
@@ -109,9 +106,8 @@ public final class TestAccount {
     /// - Throws: the error of `body`: then nothing has happened. `StoreError`
     @discardableResult
     public func perform<Result>(_ body: (Step) throws -> Result) throws -> Result {
-        var result: Result?
-        events += try process.perform { result = try body($0) }
-        guard let result else { throw TestSupportError.noResult }
+        let (result, emitted) = try process.run(body)
+        events += emitted
         return result
     }
 
@@ -121,24 +117,24 @@ public final class TestAccount {
 
     /// The process dies, and another continues with the files of the last commit and with the session.
     /// - Throws: `StoreError`, or what a feature throws.
-    public func kill() throws { try restart(from: folders.copy(of: directory.path)) }
+    public func kill() throws { try restart(in: TestFolder(copyOf: directory.path)) }
 
     // MARK: Processes
 
-    private func run(_ kill: Kill?, _ body: (ManualDriver) throws -> [EngineEvent]) throws -> [Element] {
+    private func run(_ kill: Kill?, _ body: (DrivenAccount) throws -> [EngineEvent]) throws -> [Element] {
         switch kill {
         case nil: events += try body(process)
         case .beforeCommit:
-            let files = try folders.copy(of: directory.path)
+            let files = try TestFolder(copyOf: directory.path)
             _ = try body(process)
-            try restart(from: files)
+            try restart(in: files)
             events += try body(process)
         case .afterCommit:
             events += try body(process)
             try self.kill()
         case .afterSending:
             events += try body(process)
-            let first = try process.leave()
+            let first = try process.send()
             events += first.events
             try self.kill()
             return try visible(first.stanzas) + settle()
@@ -146,12 +142,9 @@ public final class TestAccount {
         return try settle()
     }
 
-    private func restart(from path: String) throws {
-        let old = process
-        process = try ManualDriver(
-            AccountDirectory(path), as: jid, resource: "test", applications: features, clock: time.clock,
-            received: old.count)
-        folders.forget(old.directory.path)
+    private func restart(in folder: TestFolder) throws {
+        process = try DrivenAccount(
+            in: folder, as: jid, resource: "test", applications: features, clock: time, received: process.received)
         kills += 1
         events += try process.resume()
     }
@@ -160,7 +153,7 @@ public final class TestAccount {
     private func settle() throws -> [Element] {
         var seen: [Element] = []
         while true {
-            let (stanzas, told) = try process.leave()
+            let (stanzas, told) = try process.send()
             events += told
             events += try process.acknowledge()
             guard !stanzas.isEmpty else { return seen }
@@ -174,7 +167,7 @@ public final class TestAccount {
         var others: [Element] = []
         for stanza in stanzas {
             if let reply = try reply(to: stanza) {
-                events += try process.receive(reply)
+                events += try process.receive(reply).events
             } else if !stanza.isNamed("presence") {
                 others.append(stanza)
             }

@@ -7,7 +7,7 @@ extension Schema {
 
     /// The tables of a directory's database, with the tables of an application's `features`. A feature without tables is
     /// recorded, too.
-    static func accounts(_ features: [any Feature.Type]) -> Schema {
+    package static func accounts(_ features: [any Feature.Type]) -> Schema {
         Schema(
             applicationID: 0x4B61_6C69,
             migrations: CoreTables.migrations + Features.own.flatMap { $0.migrations }

@@ -1,4 +1,4 @@
-import Glibc
+import KalijText
 
 /// The place of the files shared by an application's processes: all processes have to get the same answer.
 ///
@@ -18,10 +18,8 @@ public struct UserData: SharedContainer {
     public init(_ name: String) { self.name = name }
 
     public var path: String? {
-        if let base = Self.environment("XDG_DATA_HOME"), base.hasPrefix("/") { return base + "/" + name }
-        guard let home = Self.environment("HOME"), !home.isEmpty else { return nil }
+        if let base = EnvironmentVariable.value("XDG_DATA_HOME"), base.hasPrefix("/") { return base + "/" + name }
+        guard let home = EnvironmentVariable.value("HOME"), !home.isEmpty else { return nil }
         return home + "/.local/share/" + name
     }
-
-    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

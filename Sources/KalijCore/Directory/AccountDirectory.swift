@@ -116,9 +116,9 @@ public struct AccountDirectory: Sendable {
     ///   - abandoned: an owner that does not respond; the fence is raised over this owner.
     ///   - schema: the tables of all features of the process.
     /// - Throws: `FenceError.held` if another process drives; `DirectoryError.unknownFeatures`; `StoreError`, `.busy` after a second.
-    package func drive(role: Role, now: Int64, over abandoned: FenceOwner? = nil, schema: Schema? = nil) throws -> (
-        database: Database, fence: Fence, careful: Bool
-    ) {
+    package func drive(
+        role: Role, now: Int64, over abandoned: FenceOwner? = nil, schema: Schema? = nil
+    ) throws -> (database: Database, fence: Fence, careful: Bool) {
         let schema = schema ?? self.schema
         try create()
         if try schema.check(path: databasePath) != .empty {

@@ -93,7 +93,7 @@ package struct MailboxImporter {
             return {
                 // The progress shows that the item is new. The id shows the same after the restore of an old database.
                 guard try Message.accepted(text.id, by: step.account, in: step.database) == nil else { return }
-                try text.storeOrFail(in: step, sentAt: parcel.at)
+                try text.enqueue(in: step, sentAt: parcel.at)
             }
         } catch let error as SharedError {
             throw error

@@ -48,35 +48,16 @@ package struct MessageWriter {
         // The room's reflection proves the delivery.
         let state: MessageState? =
             received.direction == .outgoing ? received.type == "groupchat" ? .delivered : .acked : nil
-        try database.run(
-            """
-            INSERT INTO message(id, account, direction, conversation, position, archive, stanza_id, message_id, origin_id,
-                sender, recipient, type, body, shown, reply_to, encryption, sent_at, received_at, state, catchup,
-                markable, author)
-            VALUES ((SELECT max(g.id, coalesce((SELECT max(id) FROM message), 0)) + 1 FROM message_gone g),
-                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT DO NOTHING
-            """,
-            [
-                account, .text(received.direction.rawValue), .text(received.conversation), .integer(position),
-                .text(received.archive), .optional(received.stanzaID), .text(received.messageID),
-                .optional(received.originID),
-                .text(received.sender.description), .text(received.recipient.description), .text(received.type),
-                .optional(received.shownBody), .integer(received.isShown ? 1 : 0), .optional(received.repliesTo),
-                .optional(received.encryption?.stored), .integer(received.sentAt), .integer(step.now),
-                .optional(state?.rawValue), .integer(catchup), .integer(received.isMarkable ? 1 : 0),
-                .optional(received.author),
-            ])
-        guard database.changes > 0 else { return false }
-        let row = database.lastInsertedRow
-        if received.isShown { try step.messageStored() }
         var message = Message(
-            id: row, direction: received.direction, conversation: received.conversation,
+            id: 0, direction: received.direction, conversation: received.conversation,
             messageID: received.messageID, stanzaID: received.stanzaID,
             originID: received.originID, from: received.sender.description, to: received.recipient.description,
             type: received.type, body: received.shownBody, isShown: received.isShown, repliesTo: received.repliesTo,
             encryption: received.encryption, roomAuthor: received.author.flatMap { RoomAuthor($0) },
             sentAt: received.sentAt, state: state)
+        guard
+            try message.insert(at: position, in: received.archive, from: received, catchup: catchup, in: step)
+        else { return false }
         for observer in step.hooks.storedMessageObservers { try observer.didInsert(&message, from: received, in: step) }
         // No event is emitted for a message that was retracted before it was received.
         let isTold = message.isShown && message.erasure == nil

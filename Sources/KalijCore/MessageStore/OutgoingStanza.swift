@@ -59,37 +59,35 @@ package struct OutgoingStanza {
     }
 
     /// Stores and enqueues the stanza.
-    package func store(in step: Step, sentAt: Int64) throws -> Message {
-        let (kind, conversation) = try way(in: step)
-        let row = try insert(kind, conversation, in: step, sentAt: sentAt)
-        try queue(row, kind, in: step)
-        return try Message.load(row, from: step.database)
-            ?? message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
+    /// - Throws: `StanzaTooLong` or `IntentFailure` if the stanza cannot be sent: the step has to be rolled back.
+    package func accept(in step: Step, sentAt: Int64) throws -> Message {
+        let (message, kind) = try insert(in: step, sentAt: sentAt)
+        try queue(message.id, kind, in: step)
+        return try Message.load(message.id, from: step.database) ?? message
     }
 
-    /// Stores and enqueues a stanza that was accepted before, and emits its event. The stanza fails if the server no longer accepts
-    /// stanzas of its size.
+    /// Stores and enqueues a stanza that was accepted before, and emits its event. A stanza that cannot be sent is stored as failed,
+    /// for example if the server no longer accepts stanzas of its size.
+    /// - Parameter failure: why the stanza cannot be sent; nil for a stanza to send.
     @discardableResult
-    package func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
-        let (kind, conversation) = try way(in: step)
-        let row = try insert(kind, conversation, in: step, sentAt: sentAt)
-        var message = message(of: step.account, row: row, kind, in: conversation, sentAt: sentAt)
-        do {
-            try queue(row, kind, in: step)
-        } catch let error where error is StanzaTooLong || error is IntentFailure {
-            try MessageWriter(step: step).fail(row, Reason(error))
-            return try Message.load(row, from: step.database) ?? message
-        }
-        message = try Message.load(row, from: step.database) ?? message
+    package func enqueue(in step: Step, sentAt: Int64, failure: Reason? = nil) throws -> Message {
+        let (message, kind) = try insert(in: step, sentAt: sentAt)
+        let failure = try failure ?? refusal { try queue(message.id, kind, in: step) }
+        if let failure { try MessageWriter(step: step).fail(message.id, failure) }
+        let stored = try Message.load(message.id, from: step.database) ?? message
+        guard failure == nil else { return stored }
         step.flush()
-        if message.isShown { try EventPublisher(step: step).tell(MessageStateChanged(message)) }
-        return message
+        if stored.isShown { try EventPublisher(step: step).tell(MessageStateChanged(stored)) }
+        return stored
     }
 
-    /// Stores a message that cannot be sent, and emits its event: every stored message has one.
-    package func storeFailed(_ reason: Reason, in step: Step, sentAt: Int64) throws {
-        let (kind, conversation) = try way(in: step)
-        try MessageWriter(step: step).fail(insert(kind, conversation, in: step, sentAt: sentAt), reason)
+    private func refusal(of queueing: () throws -> Void) throws -> Reason? {
+        do {
+            try queueing()
+            return nil
+        } catch let error where error is StanzaTooLong || error is IntentFailure {
+            return Reason(error)
+        }
     }
 
     package func message(
@@ -121,24 +119,13 @@ package struct OutgoingStanza {
             .append(stanza.bytes(in: "jabber:client"), message: row, isRepeatable: isRepeatable)
     }
 
-    private func insert(_ kind: MessageKind, _ conversation: String, in step: Step, sentAt: Int64) throws -> Int64 {
-        let account = step.account
-        try step.database.run(
-            """
-            INSERT INTO message(id, account, direction, conversation, position, archive, message_id, origin_id, sender,
-                recipient, type, body, shown, reply_to, sent_at, state)
-            VALUES ((SELECT max(g.id, coalesce((SELECT max(id) FROM message), 0)) + 1 FROM message_gone g),
-                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                .integer(account.id), .state(Direction.outgoing), .text(conversation),
-                .integer(try step.nextPosition()),
-                .text(kind == .groupchat ? Archive(room: recipient).key : Archive.own.key), .text(id), .text(id),
-                .text(account.jid.description), .text(recipient.description), .text(kind.rawValue), .optional(body),
-                .integer(body == nil ? 0 : 1), .optional(repliesTo), .integer(sentAt), .state(MessageState.queued),
-            ])
-        let row = step.database.lastInsertedRow
-        if body != nil { try step.messageStored() }
-        return row
+    private func insert(in step: Step, sentAt: Int64) throws -> (message: Message, kind: MessageKind) {
+        let (kind, conversation) = try way(in: step)
+        var message = message(of: step.account, row: 0, kind, in: conversation, sentAt: sentAt)
+        let archive = kind == .groupchat ? Archive(room: recipient) : .own
+        guard try message.insert(at: step.nextPosition(), in: archive.key, in: step) else {
+            throw StoreError(.constraint, "a message was accepted under the same id before")
+        }
+        return (message, kind)
     }
 }

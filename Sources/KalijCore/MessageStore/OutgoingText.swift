@@ -56,7 +56,7 @@ package struct OutgoingText {
         // A draft begun after the message was accepted is another one, and stays.
         if let known = try known(in: step) { return known }
         try endDraft(in: step)
-        return try stanza.store(in: step, sentAt: step.now)
+        return try stanza.accept(in: step, sentAt: step.now)
     }
 
     private func endDraft(in step: Step) throws {
@@ -69,11 +69,11 @@ package struct OutgoingText {
         isRepeatable ? try Message.accepted(id, by: step.account, in: step.database) : nil
     }
 
-    /// Stores and enqueues a message that was accepted before, and emits its event.
+    /// Stores and enqueues a message that was accepted before, and emits its event. A message that cannot be sent is stored as failed.
     @discardableResult
-    package func storeOrFail(in step: Step, sentAt: Int64) throws -> Message {
+    package func enqueue(in step: Step, sentAt: Int64) throws -> Message {
         try endDraft(in: step)
-        return try stanza.storeOrFail(in: step, sentAt: sentAt)
+        return try stanza.enqueue(in: step, sentAt: sentAt)
     }
 
     /// - Parameter isForRoom: whether the recipient is a room of the account.

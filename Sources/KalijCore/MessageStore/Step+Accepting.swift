@@ -35,6 +35,6 @@ extension Step {
             body, to: recipient, id: id, answering: answered.map { message throws(AcceptError) in try .init(message) })
         if let known = try text.known(in: self) { return known }
         flush()
-        return try text.storeOrFail(in: self, sentAt: now)
+        return try text.enqueue(in: self, sentAt: now)
     }
 }

@@ -6,7 +6,7 @@ public struct Message: Sendable, Equatable {
     /// The local row: given to no other message, also after a removal; later stored messages have higher ones. Not the order in
     /// which messages are shown. Negative while the message waits in the mailbox for the driver
     /// (``AccountDirectory/share(_:to:from:id:answering:privacy:endsDraft:clock:)``).
-    public let id: Int64
+    public package(set) var id: Int64
     /// Whether the message is incoming or outgoing.
     public let direction: Direction
     /// The bare address of the other side.

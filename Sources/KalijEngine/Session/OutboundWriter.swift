@@ -25,6 +25,8 @@ package struct OutboundWriter {
     /// Whether the last entry was sent alone: nothing else is sent before its acknowledgement.
     package private(set) var isAlone = false
 
+    package init() {}
+
     /// The part of `entries`, the next entries, that may be sent now: a blamed entry is sent alone.
     package func transmitting(_ entries: [OutboundQueue.Entry]) -> ArraySlice<OutboundQueue.Entry> {
         guard !isAlone else { return [] }

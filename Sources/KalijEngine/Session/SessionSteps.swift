@@ -11,6 +11,8 @@ package struct SessionSteps {
 
     package init(runner: StepRunner, account: Account) { (self.runner, self.account) = (runner, account) }
 
+    package init(runner: StepRunner, account: Account) { (self.runner, self.account) = (runner, account) }
+
     private func queue(in step: Step) -> OutboundQueue { OutboundQueue(database: step.database, account: account.id) }
 
     /// The stored session.
@@ -58,7 +60,7 @@ package struct SessionSteps {
                 for observer in step.hooks.sessionObservers { try observer.didDetectCounterMismatch(in: step) }
             }
             if let count, !isMisfit { _ = try settle(to: count, in: step) }
-            try forgetSession(step)
+            try SessionRow.set(resumeID: nil, of: account.id, in: step.database)
         }
     }
 
@@ -69,7 +71,7 @@ package struct SessionSteps {
         try runner.run("bound", for: account) { step in
             for observer in step.hooks.sessionObservers { try observer.didLoseSession(in: step) }
             try holdOrReport(step)
-            try forgetSession(step)
+            try SessionRow.set(resumeID: nil, of: account.id, in: step.database)
             try SessionRow.begin(jid, of: account.id, in: step.database)
             if carbons { try SessionRow.set(carbons: true, of: account.id, in: step.database) }
             // This is last: stanzas sent by the handlers belong to the new session.

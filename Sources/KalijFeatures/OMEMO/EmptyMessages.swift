@@ -68,7 +68,7 @@ struct EmptyMessages {
         try OutgoingStanza(
             hidden: [EncryptedElement.element(payload, from: own.id, keys, first.dialect)], to: first.jid,
             id: OutgoingID(nil).text, isRepeatable: false
-        ).storeOrFail(in: step, sentAt: step.now)
+        ).enqueue(in: step, sentAt: step.now)
     }
 
     /// Automatic messages are not sent to strangers.

@@ -141,7 +141,7 @@ extension MessageReference {
 extension Step {
     /// Accepts an operation of the user's: stored, applied, and sent exactly once.
     fileprivate func accept(_ stanza: OutgoingStanza, as operation: MessageOperation) throws {
-        let message = try stanza.storeOrFail(in: self, sentAt: now)
+        let message = try stanza.enqueue(in: self, sentAt: now)
         try MessageOperations(step: self).insert(operation, of: message)
     }
 }

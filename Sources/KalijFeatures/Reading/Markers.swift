@@ -79,7 +79,7 @@ struct Markers {
         let marker = Element("displayed", xmlns: Self.namespace, attributes: ["id": message])
         // A marker for an id that exceeds the server's limit fails.
         let stanza = OutgoingStanza(hidden: [marker], to: contact, id: id, isRepeatable: true)
-        return try stanza.storeOrFail(in: step, sentAt: step.now).state != .failed
+        return try stanza.enqueue(in: step, sentAt: step.now).state != .failed
     }
 
     private func marked(in conversation: String) throws -> Int64? {

@@ -100,7 +100,7 @@ struct Invitations {
             let x = Element("x", xmlns: Self.direct, attributes: ["jid": room.description])
             if let reason { x["reason"] = reason }
             try OutgoingStanza(hidden: [x], to: jid, id: try OutgoingID(nil).text, isRepeatable: true)
-                .storeOrFail(in: step, sentAt: step.now)
+                .enqueue(in: step, sentAt: step.now)
         }
     }
 }

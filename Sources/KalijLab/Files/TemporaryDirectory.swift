@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 
 /// A new directory under `TMPDIR` or `/tmp`, readable by its user alone.
 ///
@@ -10,7 +11,7 @@ public struct TemporaryDirectory: Sendable {
     /// Makes the directory.
     /// - Throws: ``LaboratoryError`` if the system refuses.
     public init(prefix: String = "kalij-lab") throws {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let parent = EnvironmentVariable.value("TMPDIR") ?? "/tmp"
         var template = Array("\(parent)/\(prefix)-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw LaboratoryError("cannot make a temporary directory in \(parent): \(lastSystemError())")

@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 
 /// How to start a program.
 public struct Launch: Sendable {
@@ -30,7 +31,7 @@ public struct Launch: Sendable {
         environment["PATH"] = "/usr/bin:/bin"
         // A preloaded library that slows the disk down is for all programs (Scripts/tests-under-load).
         for name in ["PATH", "LD_LIBRARY_PATH", "LD_PRELOAD"] {
-            if let value = getenv(name) { environment[name] = String(cString: value) }
+            if let value = EnvironmentVariable.value(name) { environment[name] = value }
         }
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 
 /// A program of the system that the laboratory needs, with its Debian package.
 public struct Tool: Sendable {
@@ -30,7 +31,7 @@ public struct Tool: Sendable {
         if name.hasPrefix("/") {
             candidates = [name]
         } else {
-            let search = getenv("PATH").map { String(cString: $0) } ?? ""
+            let search = EnvironmentVariable.value("PATH") ?? ""
             let folders = search.split(separator: ":").map(String.init) + ["/usr/bin", "/usr/sbin", "/bin", "/sbin"]
             candidates = folders.map { "\($0)/\(name)" }
         }

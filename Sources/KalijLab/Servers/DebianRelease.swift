@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 
 /// Whose servers run: those that are installed, or those of Debian 13 in a folder.
 public enum DebianRelease: Sendable, Hashable {
@@ -12,14 +13,13 @@ public enum DebianRelease: Sendable, Hashable {
 
     /// Debian 13's servers, in the folder of `KALIJ_DEBIAN13`; nil where they are missing.
     public static var newer: DebianRelease? {
-        guard let folder = getenv("KALIJ_DEBIAN13").map({ String(cString: $0) }) else { return nil }
+        guard let folder = EnvironmentVariable.value("KALIJ_DEBIAN13") else { return nil }
         return access(folder + "/root/usr", F_OK) == 0 ? .debian13(folder: folder) : nil
     }
 
     /// The release of a server without another choice: Debian 13's where they are, unless `KALIJ_SERVERS=debian12`.
     public static var standard: DebianRelease {
-        let isOlder = getenv("KALIJ_SERVERS").map { String(cString: $0) == "debian12" } ?? false
-        return isOlder ? .installed : newer ?? .installed
+        EnvironmentVariable.value("KALIJ_SERVERS") == "debian12" ? .installed : newer ?? .installed
     }
 
     /// The program and the arguments for a program of the server's.

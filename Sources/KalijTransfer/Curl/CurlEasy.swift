@@ -1,6 +1,7 @@
 import CCurl
 import COpenSSL
 import Glibc
+import KalijText
 
 /// A transfer's handle in libcurl, with everything whose address libcurl keeps. `CurlMulti` gives the handle up before this
 /// object is freed.
@@ -103,17 +104,15 @@ final class CurlEasy {
         try set(CURLOPT_CA_CACHE_TIMEOUT, 0)
         var (file, directory) = (caFile, String?.none)
         if caFile == nil {
-            directory = Self.variable(X509_get_default_cert_dir_env()) ?? String(cString: X509_get_default_cert_dir())
-            file = Self.variable(X509_get_default_cert_file_env())
+            directory =
+                EnvironmentVariable.value(String(cString: X509_get_default_cert_dir_env()))
+                ?? String(cString: X509_get_default_cert_dir())
+            file = EnvironmentVariable.value(String(cString: X509_get_default_cert_file_env()))
             if let path = directory, access(path, R_OK) != 0 { directory = nil }
             if directory == nil, file == nil { file = String(cString: X509_get_default_cert_file()) }
         }
         try set(CURLOPT_CAINFO, file)
         try set(CURLOPT_CAPATH, directory)
-    }
-
-    private static func variable(_ name: UnsafePointer<CChar>?) -> String? {
-        name.flatMap { getenv($0) }.map { String(cString: $0) }
     }
 
     private func setFields(_ request: TransferRequest) throws(TransferFailure) {

@@ -1,5 +1,6 @@
 import CCares
 import Glibc
+import KalijText
 
 /// Queries the DNS on an ``EventLoop``, without blocking the loop.
 ///
@@ -19,7 +20,7 @@ public final class Resolver {
     ///     `127.0.0.1:5300`; if nil, the environment variable `KALIJ_DNS_SERVERS` is used if set.
     public init(loop: EventLoop, servers: String? = nil) {
         self.loop = loop
-        self.servers = servers ?? getenv("KALIJ_DNS_SERVERS").map { String(cString: $0) }
+        self.servers = servers ?? EnvironmentVariable.value("KALIJ_DNS_SERVERS")
     }
 
     deinit { destroyChannel() }

@@ -1,5 +1,6 @@
 import COpenSSL
 import Glibc
+import KalijText
 
 /// Shared by the handshakes of a connection: the trusted certificates, and the accepted protocol versions.
 final class TLSContext {
@@ -36,7 +37,7 @@ final class TLSContext {
     private func loadSystemStore() {
         let hasDirectory = access(X509_get_default_cert_dir(), R_OK) == 0
         if hasDirectory { SSL_CTX_set_default_verify_dir(pointer) }
-        if !hasDirectory || getenv(X509_get_default_cert_file_env()) != nil {
+        if !hasDirectory || EnvironmentVariable.value(String(cString: X509_get_default_cert_file_env())) != nil {
             SSL_CTX_set_default_verify_file(pointer)
         }
     }

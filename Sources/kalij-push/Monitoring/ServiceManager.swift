@@ -1,9 +1,10 @@
 import Glibc
+import KalijText
 
 /// Reports the service's state to systemd (sd_notify(3)): a datagram to the socket named in `NOTIFY_SOCKET`.
 enum ServiceManager {
     static func notify(_ state: String) {
-        guard let name = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }), !name.isEmpty else { return }
+        guard let name = EnvironmentVariable.value("NOTIFY_SOCKET"), !name.isEmpty else { return }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var path = Array(name.utf8)

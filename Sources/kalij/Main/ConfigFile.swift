@@ -1,4 +1,5 @@
 import Glibc
+import KalijText
 
 /// The options of a configuration file: defaults for options that the command line omits.
 ///

@@ -48,7 +48,7 @@ enum Kalij {
 
     /// Disables core dumps, because the memory holds keys and texts. `KALIJ_CORE_DUMPS=1` keeps the limit.
     private static func forbidCoreDumps() {
-        guard getenv("KALIJ_CORE_DUMPS") == nil else { return }
+        guard EnvironmentVariable.value("KALIJ_CORE_DUMPS") == nil else { return }
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }

@@ -1,6 +1,7 @@
 import KalijStore
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -11,7 +12,7 @@ import Testing
     private func harness(_ features: [any Feature.Type]) throws -> StepHarness {
         let harness = try StepHarness(features: features)
         try Schema.accounts(features).migrate(harness.database)
-        try harness.bind()
+        try harness.bind(answered: .all)
         try harness.answerFeatures(archive: false)
         try harness.acknowledgeAll()
         return harness
@@ -77,7 +78,7 @@ import Testing
     func history() throws {
         let harness = try StepHarness(features: [Echo.self])
         try Schema.accounts([Echo.self]).migrate(harness.database)
-        try harness.bind()
+        try harness.bind(answered: .all)
         try harness.answerFeatures(archive: true)
         try harness.receive(harness.archived("a1", message("1", "old"), at: "2026-11-20T10:00:00Z"))
         try harness.receive(harness.archived("a2", message("2", "new"), at: "2026-11-21T12:00:01Z"))

@@ -16,7 +16,7 @@ struct BlockingTests {
         _ features: [String] = ["urn:xmpp:blocking"], list items: String? = "", notifies: Bool = false
     ) throws -> StepHarness {
         let harness = try StepHarness(notifies: notifies)
-        try harness.bind(askingServer: true)
+        try harness.bind(answered: .all(but: .features))
         let vars = features.map { "<feature var='\($0)'/>" }.joined()
         try harness.receive(
             """
@@ -138,7 +138,7 @@ struct BlockingTests {
         #expect(try push("block", "<item jid='romeo@example.net'/>", harness).isEmpty, "known by the answer")
         try harness.want(Unblock(.received(Self.romeo)), id: "un")
         try harness.write()
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.receive(
             "<iq type='error' id='\(try harness.open("blocking.changed"))'><error type='cancel'><item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>"
         )

@@ -2,6 +2,7 @@ import KalijStore
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -10,7 +11,7 @@ import Testing
 struct CarbonsTests {
     private func bound(_ harness: StepHarness? = nil) throws -> StepHarness {
         let harness = try harness ?? StepHarness()
-        try harness.bind(askingServer: true)
+        try harness.bind(answered: .all(but: .features))
         return harness
     }
 

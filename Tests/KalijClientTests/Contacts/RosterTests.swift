@@ -27,7 +27,7 @@ struct RosterTests {
         try harness.acknowledgeAll()
         _ = try harness.resumeElsewhere()
         #expect(try harness.waiting("contacts.roster").isEmpty)
-        try harness.bind(resumeID: "session-2", askingRoster: true)
+        try harness.bind(resumeID: "session-2", answered: .all(but: .roster))
         #expect(try query(harness)["ver"] == "v7")
     }
 
@@ -36,7 +36,7 @@ struct RosterTests {
         let harness = try StepHarness.askingRoster(offering: "")
         #expect(try query(harness)["ver"] == nil)
         try harness.answerRoster(Self.romeo, version: nil)
-        try harness.bind(resumeID: "session-2", askingRoster: true)
+        try harness.bind(resumeID: "session-2", answered: .all(but: .roster))
         #expect(try query(harness)["ver"] == nil)
         #expect(try harness.answerRoster(Self.romeo, version: nil).told(ContactChanged.self).isEmpty)
     }
@@ -44,25 +44,25 @@ struct RosterTests {
     @Test("2.6.3: an answer without content means that nothing has changed")
     func unchanged() throws {
         let harness = try StepHarness.withRoster(Self.romeo)
-        try harness.bind(resumeID: "session-2", askingRoster: true)
+        try harness.bind(resumeID: "session-2", answered: .all(but: .roster))
         let effects = try harness.fulfil("contacts.roster")
         #expect(effects.told(ContactChanged.self).isEmpty)
         #expect(try harness.contacts() == ["romeo@example.net both"])
-        try harness.bind(resumeID: "session-3", askingRoster: true)
+        try harness.bind(resumeID: "session-3", answered: .all(but: .roster))
         #expect(try query(harness)["ver"] == "v1")
     }
 
     @Test("a whole roster replaces the rows, and only differences are told")
     func replaced() throws {
         let harness = try StepHarness.withRoster(Self.romeo + Self.nurse)
-        try harness.bind(resumeID: "session-2", askingRoster: true)
+        try harness.bind(resumeID: "session-2", answered: .all(but: .roster))
         let changed = "<item jid='nurse@example.org' subscription='both'/><item jid='tybalt@example.com'/>"
         let effects = try harness.answerRoster(Self.romeo + changed, version: "v9")
         #expect(
             effects.told(ContactChanged.self) == [
                 "contact: contact nurse@example.org both", "contact: contact tybalt@example.com none",
             ])
-        try harness.bind(resumeID: "session-3", askingRoster: true)
+        try harness.bind(resumeID: "session-3", answered: .all(but: .roster))
         #expect(
             try harness.answerRoster(changed, version: "v10").told(ContactChanged.self) == [
                 "contact: contact romeo@example.net removed"
@@ -73,7 +73,7 @@ struct RosterTests {
     @Test("case 21: a push between the question and its answer counts, a forged push does not")
     func pushBetween() throws {
         let harness = try StepHarness.withRoster(Self.romeo)
-        try harness.bind(resumeID: "session-2", askingRoster: true)
+        try harness.bind(resumeID: "session-2", answered: .all(but: .roster))
         let effects = try harness.push(Self.nurse, version: "v2")
         #expect(effects.told(ContactChanged.self) == ["contact: contact nurse@example.org to"])
         let before = try harness.contacts()
@@ -88,7 +88,7 @@ struct RosterTests {
         #expect(try harness.contacts() == before)
         try harness.fulfil("contacts.roster")
         #expect(try harness.contacts() == ["nurse@example.org to", "romeo@example.net both"])
-        try harness.bind(resumeID: "session-3", askingRoster: true)
+        try harness.bind(resumeID: "session-3", answered: .all(but: .roster))
         #expect(try query(harness)["ver"] == "v2")
     }
 
@@ -109,7 +109,7 @@ struct RosterTests {
     @Test("case 22: 5,000 contacts arrive as one stanza; a step that fails leaves the old ones")
     func large() throws {
         let harness = try StepHarness.withRoster(Self.romeo)
-        try harness.bind(resumeID: "session-2", askingRoster: true)
+        try harness.bind(resumeID: "session-2", answered: .all(but: .roster))
         let items = (0..<5000).map {
             "<item jid='contact-\($0)@example.net' subscription='both' name='Contact \($0)'><group>Friends</group></item>"
         }.joined()
@@ -189,7 +189,7 @@ struct ContactPresenceTests {
         _ = try come(harness, "romeo@example.net/a")
         _ = try harness.resumeElsewhere()
         #expect(try clients(harness) == ["romeo@example.net/a is online"])
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try clients(harness).isEmpty)
     }
 

@@ -89,7 +89,7 @@ struct SubscribersTests {
     @Test("a contact that was removed while we were away is not answered, before or after the roster comes")
     func outOfDate() throws {
         let harness = try StepHarness.withRoster("<item jid='romeo@example.net' subscription='both'/>")
-        try harness.bind(resumeID: "session-2", askingRoster: true)
+        try harness.bind(resumeID: "session-2", answered: .all(but: .roster))
         try ask(harness, "romeo@example.net/orchard")
         #expect(try answers(harness, to: "romeo@example.net/orchard").isEmpty)
         try harness.answerRoster("")

@@ -2,6 +2,7 @@ import KalijAddress
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -29,7 +30,7 @@ struct SubscriptionRequestTests {
                 == ["request: request: romeo@example.net asks to see when you are online: It is me"])
         for _ in 0..<1000 { #expect(try ask(harness).isEmpty) }
         for session in 2...4 {
-            try harness.bind(resumeID: "session-\(session)")
+            try harness.bind(resumeID: "session-\(session)", answered: .all)
             #expect(try ask(harness, Self.romeo + "/orchard").isEmpty)
         }
         #expect(try harness.requests() == [Self.romeo])
@@ -115,18 +116,18 @@ struct SubscriptionRequestTests {
         try ask(harness)
         try harness.want(DenyRequest(.received(Self.romeo)))
         try harness.write()
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.subscriptions() == ["unsubscribed " + Self.romeo])
         #expect(try ask(harness).isEmpty)
         // Offline for long, without a connection: nothing leaves, and the next session sends it again.
         harness.clock.move(by: 4_000_000)
         while try harness.steps.expire(.unsent, until: harness.clock.now) != nil {}
-        try harness.bind(resumeID: "session-3")
+        try harness.bind(resumeID: "session-3", answered: .all)
         #expect(try harness.subscriptions() == ["unsubscribed " + Self.romeo])
         #expect(try harness.number("SELECT count(*) FROM request WHERE name = 'contacts.subscription'") == 1)
         try harness.fulfil("contacts.subscription")
         #expect(try harness.outcome() == .done)
-        try harness.bind(resumeID: "session-4")
+        try harness.bind(resumeID: "session-4", answered: .all)
         #expect(try harness.subscriptions().isEmpty)
     }
 
@@ -191,7 +192,7 @@ struct SubscriptionRequestTests {
         let harness = try StepHarness.withRoster("<item jid='romeo@example.net' name='R'><group>G</group></item>")
         try harness.add(Self.romeo)
         try harness.write()
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         let item = try harness.request(try harness.open("contacts.added")).child("query", "jabber:iq:roster")?.child(
             "item")
         #expect(item?["name"] == "R" && item?.children("group").map(\.text) == ["G"])
@@ -236,7 +237,7 @@ struct SubscriptionRequestTests {
             try harness.number("SELECT (SELECT count(*) FROM approval) + (SELECT count(*) FROM subscription_owed)") == 0
         )
         try harness.write()
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.subscriptions().isEmpty)
         try harness.receive(
             "<iq type='error' id='\(try harness.open("contacts.removed"))'><error type='modify'><item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>"

@@ -3,6 +3,7 @@ import KalijRatchet
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -165,7 +166,7 @@ struct LineTests {
     @Test("a file without a text notifies, gets its receipt, is read by hand, and is gone when it is retracted")
     func fileOnly() throws {
         let harness = try StepHarness(notifies: true)
-        try harness.bind()
+        try harness.bind(answered: .all)
         try harness.answerFeatures(archive: true)
         try harness.subscribe("romeo@example.net")
         let outbox = NotificationOutbox(database: harness.database)
@@ -191,7 +192,7 @@ struct LineTests {
     @Test("an empty text does not notify; a receipt beside a reaction or an answer drops nothing")
     func beside() throws {
         let harness = try StepHarness(notifies: true)
-        try harness.bind()
+        try harness.bind(answered: .all)
         let client = "from='romeo@example.net/x' to='juliet@example.org' type='chat'"
         try harness.receive("<message \(client) id='e'><body/><markable xmlns='urn:xmpp:chat-markers:0'/></message>")
         #expect(try NotificationOutbox(database: harness.database).pending(limit: 9).isEmpty)

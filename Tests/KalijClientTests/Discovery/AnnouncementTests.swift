@@ -40,7 +40,7 @@ struct AnnouncementTests {
         try harness.meet(Software.presence("romeo@example.net/a"))
         try harness.answer("romeo@example.net/a", Software.exodus)
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.knows("romeo@example.net/a", Self.muc) == nil, "nobody is there yet")
         try harness.meet(Software.presence("romeo@example.net/b"))
         #expect(try harness.askedAboutHashes().isEmpty && harness.knows("romeo@example.net/b", Self.muc) == true)

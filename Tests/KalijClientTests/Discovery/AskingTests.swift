@@ -4,6 +4,7 @@ import KalijStream
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -39,7 +40,7 @@ struct AskingTests {
 
     private func harness() throws -> StepHarness {
         let harness = try StepHarness(features: [Asking.self])
-        try harness.bind()
+        try harness.bind(answered: .all)
         return harness
     }
 
@@ -99,7 +100,7 @@ struct AskingTests {
         try harness.perform { try $0.discovery.ask(.received(entity), then: Found(text: "d")) }
         try harness.write()
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(
             try harness.log() == ["a: item-not-found", "b: undefined-condition", "c: timeout", "d: session lost"])
     }

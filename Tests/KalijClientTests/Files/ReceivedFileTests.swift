@@ -93,7 +93,7 @@ struct ReceivedFileTests {
         #expect(try file("a", harness)?.state == .wanted)
         try step(harness) { try $0.stored(row, at: "in/1/cat.jpg") }
         #expect(try harness.outcome("d") == .done)
-        #expect(try file("a", harness)?.path == harness.scratch.path + "/files/in/1/cat.jpg")
+        #expect(try file("a", harness)?.path == harness.directory.path + "/files/in/1/cat.jpg")
         try harness.want(Download(.row(row)), id: "again")
         #expect(try harness.outcome("again") == .done)
         let text = try harness.receive(

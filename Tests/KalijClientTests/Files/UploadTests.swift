@@ -208,7 +208,7 @@ struct UploadTests {
         try harness.want(RetryUpload("f"), id: "now")
         try begin(harness)
         _ = try harness.write()
-        try harness.bind()
+        try harness.bind(answered: .all)
         #expect(try #require(try row(harness)).plan == UploadPlan(waitingAfter: try #require(try row(harness)).plan))
     }
 

@@ -1,6 +1,7 @@
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -76,7 +77,7 @@ struct ArchiveHorizonTests {
         let harness = try StepHarness.reading()
         try harness.show((1...5).map { "a\($0)" })
         try harness.fin("page", last: "a5")
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         #expect(try harness.asked() == ["after a4"])
         try harness.show(["a5"])
@@ -139,7 +140,7 @@ struct ArchiveHorizonTests {
         try harness.accept("mine")
         try harness.write()
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         try harness.answerPreferences("always")
         #expect(try harness.asked() == ["after a2"])

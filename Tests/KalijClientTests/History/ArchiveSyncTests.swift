@@ -2,6 +2,7 @@ import KalijStore
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -35,7 +36,7 @@ struct ArchiveSyncTests {
         try harness.receive(try harness.archived("a3", Self.message("three")))
         #expect(try !harness.queue().contains("presence c"))
         try harness.answerPage(last: "a3", complete: true)
-        #expect(try harness.queue().suffix(2) == ["presence c", "iq set query"])
+        #expect(try harness.queue().suffix(3) == ["presence c", "iq get pubsub", "iq set query"])
         #expect(try Self.lastPage(harness).contains("<after>a3</after>"))
         #expect(try harness.answerPage(complete: true).told == ["caught up"])
         #expect(try harness.history() == ["in one", "in two", "in three"])
@@ -81,7 +82,7 @@ struct ArchiveSyncTests {
         let id = try #require(try harness.accept("mine").originID)
         try harness.write()
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.history() == ["out mine (sent)"])
         try harness.answerFeatures(archive: true)
         let origin = "<origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/>"
@@ -180,7 +181,7 @@ struct ArchiveSyncTests {
             #expect(try !harness.queue().contains("presence c"))
             try harness.fin("page", last: "a\(page * 100 + 100)")
         }
-        #expect(try harness.queue().suffix(2) == ["presence c", "iq set query"])
+        #expect(try harness.queue().suffix(3) == ["presence c", "iq get pubsub", "iq set query"])
         #expect(try harness.receive(Self.live("live", archive: "a502")).told == ["message live"])
         try harness.receive(Self.message("unarchived"))
         try harness.show(["a501"])

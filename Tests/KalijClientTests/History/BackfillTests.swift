@@ -2,6 +2,7 @@ import KalijStore
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -11,7 +12,7 @@ struct BackfillTests {
     /// A harness with the ranges a1...a3 and b5...b6 and a gap in between that the archive can fill.
     private func gapped() throws -> StepHarness {
         let harness = try StepHarness.read(3)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         try harness.refuse("page", "item-not-found")
         try harness.show(["b5", "b6"], at: "2026-11-21T10:00:00Z")
@@ -96,7 +97,7 @@ struct BackfillTests {
         _ = try harness.want(older: 100)
         try harness.show(["z8", "z9"], of: "filling")
         let late = try harness.result("z9", of: "filling")
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.receive(late).told.isEmpty)
         try harness.answerFeatures(archive: true)
         try harness.answerPage(complete: true)

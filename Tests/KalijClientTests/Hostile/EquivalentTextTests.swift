@@ -36,7 +36,7 @@ struct EquivalentTextTests {
             let rooms = [one, other].map { "\($0)room@muc.example.org" }
             try tell(rooms.map(Self.bookmark).joined(), harness)
             try tell(rooms.map(Self.bookmark).joined(), harness)
-            try harness.bind(resumeID: "session-2")
+            try harness.bind(resumeID: "session-2", answered: .all)
             try harness.answerFeatures(archive: true)
             try tell(Self.bookmark(rooms[0]), harness)
             #expect(try harness.number("SELECT count(*) FROM room") == 2)
@@ -156,10 +156,10 @@ struct EquivalentTextTests {
             for stanza in HostileStanzas.all {
                 for name in [one, other, one] { try harness.receive(HostileStanzas.filled(stanza, name, "text")) }
             }
-            try HostileStanzas.readAll(harness)
-            try harness.bind(resumeID: "session-2")
+            try harness.readAll()
+            try harness.bind(resumeID: "session-2", answered: .all)
             try harness.answerFeatures(archive: true)
-            try HostileStanzas.readAll(harness)
+            try harness.readAll()
         }
     }
 
@@ -175,8 +175,8 @@ struct EquivalentTextTests {
             try harness.receive(HostileStanzas.filled(stanza, "k", large))
             try harness.receive(HostileStanzas.filled(stanza, long, "text"))
         }
-        try HostileStanzas.readAll(harness)
-        for (place, bytes) in try HostileStanzas.largest(harness) {
+        try harness.readAll()
+        for (place, bytes) in try harness.largest() {
             #expect(bytes <= 10_000, "\(place)")
         }
     }

@@ -17,7 +17,7 @@ struct ForwardingTests {
     /// and is reading the archive of a room.
     static func harness() throws -> StepHarness {
         let harness = try StepHarness(notifies: true)
-        try harness.bind()
+        try harness.bind(answered: .all)
         try harness.answerFeatures(archive: true)
         for id in ["a1", "a2"] { try harness.receive(try harness.result(id)) }
         try harness.answerPage(last: "a2", complete: true)

@@ -97,37 +97,4 @@ enum HostileStanzas {
         <destroy jid='%@muc.example.org'><reason>$</reason></destroy></x></presence>
         """,
     ]
-
-    /// Everything that an application shows.
-    static func readAll(_ harness: StepHarness) throws {
-        let conversations = try Conversations(harness.directory).all()
-        let reader = try HistoryReader(harness.directory)
-        for conversation in conversations {
-            _ = try reader.messages(of: harness.account, with: JID.received(conversation.jid), limit: 100)
-        }
-        _ = try reader.messages(of: harness.account, with: nil, limit: 1000)
-        let rooms = try Rooms(harness.directory)
-        for room in try rooms.rooms(of: harness.account) { _ = try rooms.occupants(of: room.jid, for: harness.account) }
-        _ = try rooms.invitations(of: harness.account)
-        let contacts = try Contacts(harness.directory)
-        _ = (try contacts.contacts(of: harness.account), try contacts.requests(of: harness.account))
-    }
-
-    /// The longest value of each column in bytes, but for those of messages themselves, and of what waits to be sent.
-    static func largest(_ harness: StepHarness) throws -> [(place: String, bytes: Int64)] {
-        let messages: Set = [
-            "message", "original", "notification", "sealed", "queue", "operation", "search_data", "sqlite_stat1",
-            "quarantine",
-        ]
-        let columns = try harness.database.prepare(
-            """
-            SELECT m.name AS name, c.name AS "column" FROM sqlite_schema m CROSS JOIN pragma_table_info(m.name) c
-            WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%'
-            """
-        ).all { ($0.text("name"), $0.text("column")) }
-        return try columns.filter { !messages.contains($0.0) }.map { table, column in
-            let bytes = try harness.number("SELECT max(length(CAST(\"\(column)\" AS BLOB))) FROM \"\(table)\"")
-            return ("\(table).\(column)", bytes ?? 0)
-        }
-    }
 }

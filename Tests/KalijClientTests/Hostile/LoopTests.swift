@@ -31,7 +31,7 @@ struct LoopTests {
 
     /// The list is kept by the server's node, and no question for it is open.
     private func listed(_ harness: StepHarness) throws {
-        try harness.assumeAnswered([BookmarksResponse.name, BookmarkPublishResponse.name])
+        for name in [BookmarksResponse.name, BookmarkPublishResponse.name] { try harness.removeRequests(name) }
         try harness.database.execute(
             "INSERT OR REPLACE INTO bookmarks(account, kind) VALUES (\(harness.account.id), 'native')")
     }
@@ -192,7 +192,7 @@ struct LoopTests {
                 ? [LoopingServer.result(of: stanza)]
                 : [LoopingServer.error(of: stanza, condition, type: isLate ? "wait" : "cancel")]
         }
-        try room.harness.bind(resumeID: "session-2", askingServer: true, askingRoster: true)
+        try room.harness.bind(resumeID: "session-2", answered: .all(but: .features, .roster))
         try room.accept("said")
         try server.play(minutes: 10)
         #expect(server.total <= 150)

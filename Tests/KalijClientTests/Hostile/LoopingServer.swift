@@ -1,5 +1,6 @@
 import KalijXML
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

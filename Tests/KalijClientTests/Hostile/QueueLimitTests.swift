@@ -145,7 +145,7 @@ struct QueueLimitTests {
                 }
             }
             _ = try harness.steps.resumeFailed(nil)
-            try harness.bind(resumeID: "session-2")
+            try harness.bind(resumeID: "session-2", answered: .all)
             try harness.write()
             try harness.acknowledgeAll()
             try harness.answerFeatures(archive: false)

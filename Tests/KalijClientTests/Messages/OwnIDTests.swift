@@ -38,7 +38,7 @@ import Testing
         let harness = try StepHarness.online()
         try harness.acknowledgeAll()
         let taking = MailboxImporter(
-            runner: harness.runner, store: try Mailbox(directory: harness.scratch.path).parcels)
+            runner: harness.runner, store: try Mailbox(directory: harness.directory.path).parcels)
         for _ in 0..<2 {
             #expect(try harness.directory.share("hello", to: romeo(), id: "answer-1").state == .queued)
         }

@@ -3,6 +3,7 @@ import KalijStore
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -23,7 +24,7 @@ struct ReceivingTests {
         let harness = try StepHarness.caughtUp()
         #expect(try harness.receive(Self.live("hello", archive: "a1")).told == ["message hello"])
         #expect(try harness.receive(Self.live("hello", archive: "a1")).told.isEmpty)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         let plain = "<message from='romeo@example.net/x' type='chat' id='m1'><body>hello</body></message>"
         for _ in 0..<2 { #expect(try harness.receive(try harness.archived("a1", plain)).told.isEmpty) }
@@ -149,7 +150,7 @@ struct ReceivingTests {
             <iq type='result' id='\(id)'><query xmlns='http://jabber.org/protocol/disco#info'>\
             <feature var='urn:xmpp:sid:0'/></query></iq>
             """)
-        try harness.assumeAnswered(["rooms.bookmarks"])
+        try harness.assumeAnswered(.bookmarks, .displayed)
         #expect(try harness.queue().last == "presence c", "there is no archive to read")
         for _ in 0..<2 { try harness.receive(Self.live("one", archive: "a1")) }
         #expect(try harness.history() == ["in one"])

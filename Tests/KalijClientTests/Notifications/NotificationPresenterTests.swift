@@ -15,7 +15,7 @@ import Testing
 
     init() throws {
         harness = try StepHarness(notifies: true)
-        try harness.bind()
+        try harness.bind(answered: .all)
         outbox = NotificationOutbox(database: harness.database)
     }
 

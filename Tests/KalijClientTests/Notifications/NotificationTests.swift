@@ -9,7 +9,7 @@ import Testing
 @Suite struct NotificationTests {
     private func harness() throws -> StepHarness {
         let harness = try StepHarness(notifies: true)
-        try harness.bind()
+        try harness.bind(answered: .all)
         return harness
     }
 

@@ -4,6 +4,7 @@ import Testing
 
 import FoundationEssentials
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijRatchet

@@ -151,7 +151,7 @@ struct MessageEncryptorTests {
         try harness.accept("first")
         try answer(harness, peer)
         _ = try harness.leave()
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.accept("second")
         #expect(try messages(harness.leave()).isEmpty)
         #expect(try OwnDevice.load(harness.account.id, from: harness.database)?.isOpen == false)

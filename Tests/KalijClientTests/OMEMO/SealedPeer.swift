@@ -155,25 +155,14 @@ extension StepHarness {
         return try #require(found)
     }
 
-    /// Everything that leaves now, as the driver lets it leave.
+    /// Everything that leaves now, as the driver lets it leave, and that the server acknowledges.
     func leave() throws -> [Element] {
         var stanzas: [Element] = []
-        var last: Int64 = 0
-        while true {
-            let entries: [OutboundQueue.Entry]
-            var writer = OutboundWriter()
-            switch try queueSteps.next(after: writer, isManaged: true) {
-            case .queued: continue
-            case .transmit(let next, _): entries = next
-            case .nothing, .later, .refused: return stanzas
-            }
-            writer.wrote(entries)
-            for entry in entries where entry.id > last {
-                stanzas.append(try Element.parse(StepHarness.inClient(String(decoding: entry.stanza, as: UTF8.self))))
-                last = entry.id
-            }
+        while case let more = try send().stanzas, !more.isEmpty {
+            stanzas += more
             try acknowledgeAll()
         }
+        return stanzas
     }
 
     /// The conversation with `jid` is encrypted.

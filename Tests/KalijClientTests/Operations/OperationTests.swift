@@ -2,6 +2,7 @@ import KalijXML
 import TestSupport
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -163,7 +164,7 @@ struct OperationTests {
         let harness = try StepHarness.caughtUp()
         let message = try harness.accept("one")
         _ = try perform(Correct(.row(message.id), body: "two"), harness)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         for _ in 0..<2 { try harness.answerPage(complete: true) }
         let bodies = try harness.write().map { try Element.parse($0.stanza) }.compactMap {
@@ -183,7 +184,7 @@ struct OperationTests {
         _ = try perform(React(.row(message.id), ["👍"]), harness, id: "r")
         try harness.write()
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         let left = try harness.write().map { try Element.parse($0.stanza) }.filter { $0.name == "message" }
         #expect(left.map { $0["id"] } == ["r"])
         guard case .failed(let reason)? = try outcome(harness, id: "c") else { return #expect(Bool(false)) }
@@ -226,7 +227,7 @@ struct OperationTests {
     @Test("case 6: a retraction of an unknown message shows no fallback; when the message comes, it is gone")
     func unknownRetraction() throws {
         let harness = try StepHarness(notifies: true)
-        try harness.bind()
+        try harness.bind(answered: .all)
         try harness.answerFeatures(archive: true)
         for _ in 0..<2 { try harness.answerPage(complete: true) }
         let told = try harness.receive(OperationStanza.retraction(of: "m1", id: "x1")).told
@@ -262,7 +263,7 @@ struct OperationTests {
     @Test("the notification of a message that is retracted is withdrawn")
     func withdrawn() throws {
         let harness = try StepHarness(notifies: true)
-        try harness.bind()
+        try harness.bind(answered: .all)
         try harness.answerFeatures(archive: true)
         for _ in 0..<2 { try harness.answerPage(complete: true) }
         try harness.receive(OperationStanza.text("seen", id: "m1"))

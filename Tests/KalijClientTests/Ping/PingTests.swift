@@ -26,7 +26,7 @@ struct PingTests {
     @Test("the round trip counts from the last sending of the ping to the answer, over a change of processes")
     func roundTrip() throws {
         let harness = try StepHarness(features: [Pinging.self])
-        try harness.bind()
+        try harness.bind(answered: .all)
         let id = try harness.perform { try $0.ping(.received("romeo@example.net/orchard"), then: Pong()) }
         let request = try harness.request(id)
         #expect(request["type"] == "get" && request.child("ping", "urn:xmpp:ping") != nil)

@@ -155,7 +155,7 @@ struct FetchProfileTests {
         try harness.want(FetchProfile(.received(Self.romeo)))
         try harness.reply(to: Self.told, StepHarness.card("<FN>Romeo</FN>", try Avatar.png("older").bytes))
         #expect(try harness.outcome() == .pending)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.reply(to: Self.told, StepHarness.item(picture.bytes, id: picture.hash))
         #expect(try harness.outcome() == .done)
         #expect(try harness.profile()?.vcard?.fullName == "Romeo")

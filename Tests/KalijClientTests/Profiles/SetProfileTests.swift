@@ -35,7 +35,7 @@ struct SetProfileTests {
         #expect(card.child("X-ODD")?.child("PART") != nil)
         #expect(
             try card.child("PHOTO")?.child("BINVAL").map { try Avatar(base64: $0.text).hash } == Avatar.png().hash)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try request(harness).child("NICKNAME") != nil, "sent again")
         try harness.fulfil(Self.published)
         let (node, nick) = try publish(harness)
@@ -121,7 +121,7 @@ struct SetProfileTests {
             return
         }
         #expect(try request(harness).child("publish")?.child("item")?["id"] == second.hash)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.fulfil(Self.published)
         try harness.fulfil(Self.published)
         #expect(try harness.outcome("2") == .done)

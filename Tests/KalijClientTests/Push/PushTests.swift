@@ -31,7 +31,7 @@ struct PushTests {
     }
 
     private func online() throws {
-        try harness.bind()
+        try harness.bind(answered: .all)
         try harness.answerFeatures(archive: true)
         for _ in 0..<2 { try harness.answerPage(complete: true) }
         try harness.acknowledgeAll()
@@ -71,7 +71,7 @@ struct PushTests {
         _ = try enable()
         try answer()
         _ = try perform(JoinRoom(try JID("orchard@muc.example.org")), id: "join")
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         let stanzas = try queued()
         let enabling = try #require(stanzas.firstIndex { $0.contains("urn:xmpp:push:0") })
         #expect(stanzas[..<enabling].allSatisfy { !$0.hasPrefix("<presence") && !$0.contains("muc.example.org") })

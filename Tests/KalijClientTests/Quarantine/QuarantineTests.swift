@@ -3,6 +3,7 @@ import KalijStream
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -122,7 +123,7 @@ struct QuarantineTests {
         #expect(try attempts.begin(HandledCount(7)) == 2)
         #expect(try attempts.begin(HandledCount(8)) == 1)
         #expect(try attempts.begin(HandledCount(8)) == 2)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try attempts.begin(HandledCount(8)) == 1)
     }
 

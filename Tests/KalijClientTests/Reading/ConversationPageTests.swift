@@ -14,7 +14,7 @@ struct ConversationPageTests {
     /// A harness with a1 to a3, a gap, b5 and b6; older messages are missing, too.
     private func gapped() throws -> StepHarness {
         let harness = try StepHarness.read(3)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         try harness.refuse("page", "item-not-found")
         try harness.show(["b5", "b6"], at: "2026-11-21T10:00:00Z")

@@ -13,12 +13,11 @@ import Testing
 
     init() throws {
         harness = try StepHarness(notifies: true)
-        harness.asksDisplayed = true
-        try harness.bind()
+        try harness.bind(answered: .all)
         try harness.answerFeatures(archive: true)
         try harness.database.run("UPDATE session SET stamps = 1")
         for _ in 0..<2 { try harness.answerPage(complete: true) }
-        try harness.assumeAnswered([DisplayedNodeResponse.name])
+        try harness.assumeAnswered(.displayed)
     }
 
     private func message(_ id: String, from: String = "romeo@example.net/orchard") throws {
@@ -111,7 +110,7 @@ import Testing
         #expect(try harness.waiting(DisplayedNodeResponse.name).isEmpty)
         try message("one")
         #expect(try shown() == ["show one"])
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         for _ in 0..<2 { try harness.answerPage(complete: true) }
         let id = try #require(try harness.waiting(DisplayedNodeResponse.name).first)
@@ -131,7 +130,7 @@ import Testing
     @Test("a server without such a node changes nothing")
     func without() throws {
         try message("one")
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         for _ in 0..<2 { try harness.answerPage(complete: true) }
         let id = try #require(try harness.waiting(DisplayedNodeResponse.name).first)

@@ -93,7 +93,7 @@ struct DisplayedNodeTests {
         for id in ["one", "two"] { try r.harness.receive(R.message(id)) }
         try r.read(through: "one")
         try r.harness.write()
-        try r.harness.bind(resumeID: "session-2")
+        try r.harness.bind(resumeID: "session-2", answered: .all)
         try r.harness.answerFeatures(archive: true)
         try r.harness.answerPage(complete: true)
         #expect(
@@ -172,7 +172,7 @@ struct DisplayedNodeTests {
         try r.harness.receive(R.message("one"))
         try r.read()
         try r.harness.write()
-        try r.harness.bind(resumeID: "session-2")
+        try r.harness.bind(resumeID: "session-2", answered: .all)
         try r.harness.answerFeatures(archive: true)
         try r.harness.answerPage(complete: true)
         try r.answerItems([])

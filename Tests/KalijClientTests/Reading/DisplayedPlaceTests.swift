@@ -141,7 +141,7 @@ struct DisplayedPlaceTests {
         for id in ["a", "b", "c"] { try r.harness.receive(R.message(id)) }
         try r.read(through: "b")
         // The next session's reading finds a message before these, and moves what it shows: "b" and "c" are not shown yet.
-        try r.harness.bind()
+        try r.harness.bind(answered: .all)
         try r.harness.answerFeatures(archive: true)
         for id in ["missed", "a"] {
             try r.harness.receive(
@@ -168,7 +168,7 @@ struct DisplayedPlaceTests {
         let r = try R()
         for id in ["a", "b", "c", "d"] { try r.harness.receive(R.message(id)) }
         try r.harness.receive(R.retraction(of: "d", from: R.romeo + "/orchard"))
-        try r.harness.bind()
+        try r.harness.bind(answered: .all)
         try r.harness.answerFeatures(archive: true)
         for id in ["missed", "a"] {
             try r.harness.receive(
@@ -193,7 +193,7 @@ struct DisplayedPlaceTests {
         let r = try R()
         for id in ["a", "b"] { try r.harness.receive(R.message(id)) }
         try r.read()
-        try r.harness.bind()
+        try r.harness.bind(answered: .all)
         try r.harness.answerFeatures(archive: true)
         let shown = [
             ("a", R.message("a", stamped: false)), ("x1", R.retraction(of: "b", from: R.romeo + "/orchard")),

@@ -88,7 +88,7 @@ struct MarkerTests {
             try r.read("tybalt@example.com")
         }
         #expect(try r.markers().isEmpty)
-        try r.harness.bind(resumeID: "session-2", askingRoster: true)
+        try r.harness.bind(resumeID: "session-2", answered: .all(but: .roster))
         try r.harness.answerRoster("<item jid='\(R.romeo)' subscription='from'/>")
         #expect(try r.markers() == ["\(R.romeo) two"])
         #expect(try r.harness.number("SELECT count(*) FROM displayed WHERE owed IS NOT NULL") == 0)

@@ -179,7 +179,7 @@ import Testing
             _ = try harness.directory.open(.machine, role: .share, now: StepHarness.noon, clock: clock)
         }
         try harness.perform { _ = try SteadyTime(in: $0.database, harness.clock.clock) }
-        try open("")
+        try open(harness.clock.clock.boot())
         #expect(try MessageFeed.last(in: harness.database) == told)
         for _ in 0..<2 { try open("the next start") }
         #expect(try MessageFeed.last(in: harness.database) == told + 10_000)

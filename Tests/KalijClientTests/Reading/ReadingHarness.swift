@@ -17,8 +17,7 @@ struct ReadingHarness {
     /// - Parameter caughtUp: whether the archive was read already.
     init(caughtUp: Bool = true, notifies: Bool = false) throws {
         harness = try StepHarness(notifies: notifies)
-        harness.asksDisplayed = true
-        try harness.bind()
+        try harness.bind(answered: .all)
         try harness.answerFeatures(archive: true)
         try harness.database.run("UPDATE session SET stamps = 1")
         guard caughtUp else { return }

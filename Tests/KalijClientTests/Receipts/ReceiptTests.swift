@@ -1,6 +1,7 @@
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -87,7 +88,7 @@ struct ReceiptTests {
         try harness.receive(message("a"))
         try harness.receive(message("b", from: "tybalt@example.com/street"))
         #expect(try given(harness).isEmpty)
-        try harness.bind(resumeID: "session-2", askingRoster: true)
+        try harness.bind(resumeID: "session-2", answered: .all(but: .roster))
         try harness.answerRoster("<item jid='\(Self.romeo)' subscription='from'/>")
         #expect(try given(harness) == ["\(Self.romeo) a"])
         #expect(try harness.number("SELECT count(*) FROM owed_receipt") == 0)
@@ -153,7 +154,7 @@ struct ReceiptTests {
         let harness = try StepHarness.caughtUp()
         try harness.subscribe(Self.romeo)
         try harness.receive(message("a"))
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try given(harness) == ["\(Self.romeo) a"])
     }
 

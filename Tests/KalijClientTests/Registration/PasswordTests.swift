@@ -122,7 +122,7 @@ struct PasswordTests {
             try #require(tries < 3)
         }
         _ = try harness.steps.loggedIn(withNewPassword: choice.isNew, Self.login())
-        if when.contains("session lost") { try harness.bind() }
+        if when.contains("session lost") { try harness.bind(answered: .all) }
         // The login of a second session.
         choice = PasswordCandidate()
         if try choice.credentials(logins()) != server {
@@ -141,7 +141,7 @@ struct PasswordTests {
     func later() throws {
         try change()
         _ = try harness.steps.loggedIn(withNewPassword: false, Self.login())
-        try harness.bind()
+        try harness.bind(answered: .all)
         #expect(try sent().joined().contains("<password>new</password>"))
         try answer("type='result'/>")
         #expect(try logins().stored == .password("new"))
@@ -216,7 +216,7 @@ struct PasswordTests {
         try harness.steps.loginRefused()
         #expect(try state() == .active)
         _ = try harness.write()
-        try harness.bind()
+        try harness.bind(answered: .all)
         _ = try harness.steps.loggedIn(withNewPassword: false, Self.login())
         #expect(try state() == .active)
         guard case .refused = try outcome() else { throw StoreError(.other, "not known") }

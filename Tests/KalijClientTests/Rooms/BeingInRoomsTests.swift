@@ -2,6 +2,7 @@ import KalijAddress
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -67,7 +68,7 @@ struct BeingInRoomsTests {
         let room = try RoomHarness.joined()
         _ = try room.harness.steps.resumed(try room.harness.steps.load().acknowledged)
         #expect(try room.room.state == "joined" && !room.harness.queue().contains("presence x"))
-        try room.harness.bind(resumeID: "session-2")
+        try room.harness.bind(resumeID: "session-2", answered: .all)
         #expect(try room.room.state == "waiting")
         #expect(
             try Rooms(room.harness.database).occupants(of: try JID(RoomHarness.room), for: room.harness.account) == [])
@@ -198,7 +199,7 @@ struct BeingInRoomsTests {
         #expect(try room.harness.queue().last == "presence unavailable")
         try room.say("too late", stamp: "r2")
         #expect(try room.harness.history().suffix(1) == ["in hello"])
-        try room.harness.bind(resumeID: "session-2")
+        try room.harness.bind(resumeID: "session-2", answered: .all)
         #expect(try room.room.state == "left")
     }
 

@@ -5,6 +5,7 @@ import Testing
 
 import FoundationEssentials
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore

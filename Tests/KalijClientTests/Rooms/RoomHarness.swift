@@ -2,6 +2,7 @@ import KalijAddress
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -17,10 +18,11 @@ struct RoomHarness {
     /// - Parameter joining: whether the user has asked to enter.
     init(joining: Bool = true, notifies: Bool = false) throws {
         harness = try StepHarness(notifies: notifies)
-        try harness.bind()
+        try harness.bind(answered: .all)
         try harness.answerFeatures(archive: true)
         for _ in 0..<2 { try harness.answerPage(complete: true) }
         try harness.fin("begin", first: "older", last: "older")
+        try harness.assumeAnswered(.bookmarks, .displayed)
         try harness.acknowledgeAll()
         if joining { try perform(JoinRoom(try JID(Self.room))) }
     }
@@ -197,7 +199,7 @@ struct RoomHarness {
 
     /// The session is lost, and a new session enters the room, which has not told its history and its subject yet.
     func enterAnew(_ features: [String]) throws {
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         for _ in 0..<2 { try harness.answerPage(complete: true) }
         try describe(features)

@@ -2,6 +2,7 @@ import KalijAddress
 import KalijStream
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -27,7 +28,7 @@ struct DeliveryEvidenceTests {
     /// The session is lost, and a new one is about to read the archive.
     private func begin(_ harness: StepHarness) throws {
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
     }
 
@@ -291,7 +292,7 @@ struct DeliveryEvidenceTests {
         try harness.accept("other", to: "nurse@example.net")
         try harness.write()
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         try harness.answerPreferences("never", always: ["nurse@example.net"])
         _ = try read(harness, ["a2", "a3", "a4", "a5"])

@@ -98,7 +98,7 @@ struct ResumingTests {
         let told = try harness.steps.resumeFailed(try harness.steps.load().acknowledged.advanced(by: 2)).told
         #expect(told == ["one is acked", "two is acked"])
         #expect(try harness.steps.load().resumeID == nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.queue() == ["iq get query"])
         try harness.answerFeatures(archive: true)
         try harness.answerPreferences("always")
@@ -118,7 +118,7 @@ struct ResumingTests {
         try harness.accept("one")
         try harness.write()
         _ = try harness.steps.resumeFailed(HandledCount(0))
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.queue() == ["iq get query"])
         try harness.answerFeatures(archive: hasArchive)
         if hasArchive {
@@ -138,7 +138,7 @@ struct ResumingTests {
         let (harness, _) = try written()
         #expect(try harness.steps.resumeFailed(nil).told.isEmpty)
         try harness.accept("four")
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         try harness.answerPreferences("always")
         for body in ["one", "two"] {
@@ -161,14 +161,14 @@ struct ResumingTests {
         let (harness, _) = try written()
         _ = try harness.steps.resumeFailed(nil)
         try harness.accept("four")
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.queue() == ["iq get query"])
         let id = try #require(try harness.questions("features").last)
         let told = try harness.receive(
             "<iq type='result' id='\(id)'><query xmlns='http://jabber.org/protocol/disco#info'/></iq>"
         ).told
         #expect(told.suffix(3) == ["one", "two", "three"].map { "\($0) is unsettled" })
-        try harness.assumeAnswered(["rooms.bookmarks"])
+        try harness.assumeAnswered(.bookmarks)
         #expect(try harness.queue().last == "message chat four")
         #expect(try harness.history().prefix(1) == ["out one (sent) unsettled"])
         #expect(try harness.steps.bound(harness.account.jid).told.isEmpty)
@@ -193,7 +193,7 @@ struct ResumingTests {
         let harness = try StepHarness.caughtUp()
         try harness.accept("one")
         try harness.accept("two")
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.queue() == ["message chat one", "message chat two", "iq get query"])
         try harness.write()
         try harness.acknowledgeAll()
@@ -205,7 +205,7 @@ struct ResumingTests {
         let harness = try StepHarness.online()
         let question = try #require(try harness.questions("features").last)
         try harness.receive("<presence/>")
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         let session = try harness.steps.load()
         #expect((session.handled, session.acknowledged) == (.zero, .zero))
         #expect(session.resumeID == "session-2")
@@ -272,7 +272,7 @@ struct ResumingTests {
         _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
         #expect(try harness.queue().prefix(3).count == 3)
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.queue() == ["iq get query"])
         try harness.acknowledgeAll()
         #expect(try harness.queue().isEmpty)
@@ -290,7 +290,7 @@ struct ResumingTests {
         _ = try harness.steps.readArchive()
         #expect(try harness.asked() == ["after a60"])
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         try harness.answerFeatures(archive: true)
         // From before a5, which shows that the archive reaches back so far.
         #expect(try harness.asked() == ["after a4"])
@@ -332,7 +332,7 @@ struct ResumingTests {
         let id = try #require(try harness.accept("one").originID)
         try harness.write()
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         let error = """
             <message type='error' from='romeo@example.net' id='\(id)'><error type='cancel'><remote-server-not-found \
             xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>

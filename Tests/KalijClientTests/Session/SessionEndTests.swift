@@ -1,6 +1,7 @@
 import KalijTransport
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 
 /// A session's end is the server's to confirm: RFC 6120 section 4.4.

@@ -16,7 +16,7 @@ import Testing
     init() throws {
         harness = try StepHarness.online()
         try harness.acknowledgeAll()
-        store = try Mailbox(directory: harness.scratch.path).parcels
+        store = try Mailbox(directory: harness.directory.path).parcels
     }
 
     private var taking: MailboxImporter { MailboxImporter(runner: harness.runner, store: store) }
@@ -135,7 +135,7 @@ import Testing
 
     @Test("a parcel of a later version is not lost: it becomes a dead letter; the rest goes on")
     func unknown() throws {
-        let other = try MailboxQueue(directory: harness.scratch.path)
+        let other = try MailboxQueue(directory: harness.directory.path)
         _ = try other.add("dance", [1, 2], from: "juliet@example.org", now: 1)
         _ = try other.add(SharedMessage.name, [0xFF], from: "juliet@example.org", now: 1)
         try share("one")
@@ -147,7 +147,7 @@ import Testing
 
     @Test("unsent messages of a removed account are removed, too")
     func removed() throws {
-        _ = try MailboxQueue(directory: harness.scratch.path)
+        _ = try MailboxQueue(directory: harness.directory.path)
             .add(SharedMessage.name, [], from: "nobody@example.org", now: 1)
         try share("one")
         try taking.run { _, _ in }

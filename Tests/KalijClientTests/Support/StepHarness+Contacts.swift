@@ -2,6 +2,7 @@ import KalijAddress
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -17,7 +18,7 @@ extension StepHarness {
     static func askingRoster(offering features: String = versions) throws -> StepHarness {
         let harness = try StepHarness()
         try harness.offer(features)
-        try harness.bind(askingRoster: true)
+        try harness.bind(answered: .all(but: .roster))
         return harness
     }
 

@@ -3,8 +3,8 @@ import KalijAddress
 import KalijCoordination
 import KalijStore
 import KalijStream
+import KalijTestSupport
 import KalijXML
-import Synchronization
 import TestSupport
 import Testing
 
@@ -13,43 +13,42 @@ import Testing
 @testable import KalijFeatures
 @testable import KalijCore
 
-/// An account in a directory of its own, whose steps are run by hand: the test writes the server's stanzas as text, and
-/// reads the engine's next actions from the database.
+/// The account without a network, as the tests of this target use it: they write the server's stanzas as text, and read the
+/// engine's next actions from the database.
 ///
 /// The account is juliet@example.org; the clock stands at 2026-11-21T12:00:00Z unless a test moves it.
-final class StepHarness {
+typealias StepHarness = DrivenAccount
+
+/// A question that a session begins with.
+enum OpeningQuestion: String, CaseIterable {
+    case time = "server-time.told"
+    case features = "carbons.server"
+    case roster = "contacts.roster"
+    case bookmarks = "rooms.bookmarks"
+    case displayed = "notifications.displayed"
+}
+
+extension Set<OpeningQuestion> {
+    static let all = Set(OpeningQuestion.allCases)
+
+    static func all(but open: OpeningQuestion...) -> Self { all.subtracting(open) }
+}
+
+extension StepHarness {
     static let noon: Int64 = 1_795_262_400_000
 
-    let scratch: ScratchDirectory
-    let directory: AccountDirectory
-    let database: Database
-    let fence: Fence
-    let clock: FixedClock
-    let account: Account
-    let runner: StepRunner
-    let steps: SessionSteps
-    /// Whether the question for the displayed places of other devices stays in the queue; otherwise the question counts as answered.
-    var asksDisplayed = false
-    /// Whether the server tells its time.
-    var tellsTime = true
     var queueSteps: QueueSteps { QueueSteps(runner: runner, account: account) }
     var logoutSteps: LogoutSteps { LogoutSteps(runner: runner, account: account) }
 
     /// - Parameter fast: how many milliseconds the clock is fast from the beginning.
-    init(
-        resource: String = "balcony", features: [any Feature.Type] = [], notifies: Bool = false, fast: Int64 = 0
-    ) throws {
-        scratch = try ScratchDirectory()
-        directory = AccountDirectory(scratch.path)
-        if features.isEmpty { try Self.migrated.get().write(to: URL(filePath: scratch.file("kalij.db"))) }
-        clock = FixedClock(StepHarness.noon)
+    convenience init(features: [any Feature.Type] = [], notifies: Bool = false, fast: Int64 = 0) throws {
+        let folder = try TestFolder(at: ScratchDirectory.freshPath())
+        if features.isEmpty { try Self.migrated.get().write(to: URL(filePath: folder.path + "/kalij.db")) }
+        let clock = TestTime(Self.noon)
         clock.set(by: fast)
-        let driven = try ManualDriver(
-            directory, as: try JID("juliet@example.org"), resource: resource, applications: features,
-            notifies: notifies,
-            clock: clock.clock)
-        (database, fence, account) = (driven.database, driven.fence, driven.account)
-        (runner, steps) = (driven.runner, driven.steps)
+        try self.init(
+            in: folder, as: JID("juliet@example.org"), resource: "balcony", applications: features, notifies: notifies,
+            clock: clock)
     }
 
     /// The file of a database with all tables and no account: making the tables takes longer than most tests.
@@ -62,8 +61,8 @@ final class StepHarness {
     /// A harness with a fresh session; the question for features waits in the queue.
     static func online(resumeID: String? = "session-1", tellsTime: Bool = true) throws -> StepHarness {
         let harness = try StepHarness()
-        harness.tellsTime = tellsTime
-        try harness.bind(resumeID: resumeID)
+        try harness.bind(resumeID: resumeID, answered: .all)
+        if !tellsTime { try harness.database.execute("UPDATE server_time SET ahead = NULL") }
         return harness
     }
 
@@ -71,6 +70,7 @@ final class StepHarness {
     static func reading(tellsTime: Bool = true) throws -> StepHarness {
         let harness = try online(tellsTime: tellsTime)
         try harness.answerFeatures(archive: true)
+        try harness.assumeAnswered(.bookmarks)
         return harness
     }
 
@@ -80,6 +80,7 @@ final class StepHarness {
         try harness.answerPage(complete: true)
         try harness.answerPage(complete: true)
         try harness.fin("begin", first: "older", last: "older")
+        try harness.assumeAnswered(.displayed)
         try harness.acknowledgeAll()
         return harness
     }
@@ -94,31 +95,36 @@ final class StepHarness {
         try steps.note(try #require(StreamFeatures(features)))
     }
 
-    /// - Parameters:
-    ///   - askingServer: whether the question for the server's own features stays in the queue; otherwise the question counts as
-    ///     answered long ago, by a server without features. The server's time is the clock's.
-    ///   - askingRoster: whether the question for the roster stays; otherwise the roster is known to be empty, or unchanged.
-    func bind(resumeID: String? = "session-1", askingServer: Bool = false, askingRoster: Bool = false) throws {
-        _ = try steps.bound(try JID("juliet@example.org/balcony"))
-        _ = try steps.established(resumeID: resumeID)
-        try assumeAnswered(
-            ["server-time.told"] + (askingServer ? [] : ["carbons.server"]) + (askingRoster ? [] : ["contacts.roster"]))
-        if !askingRoster { try SessionRow.set(roster: .known, of: account.id, in: database) }
+    /// A new session, of whose first questions the server has answered some long ago.
+    func bind(resumeID: String? = "session-1", answered questions: Set<OpeningQuestion>) throws {
+        try bind(resumeID: resumeID)
+        for question in questions { try assumeAnswered(question) }
     }
 
-    /// Questions of these names count as answered long ago.
-    func assumeAnswered(_ names: [String]) throws {
-        for name in names {
-            try database.execute(
-                """
-                DELETE FROM queue WHERE request IN (SELECT id FROM request WHERE name = '\(name)');
-                DELETE FROM request WHERE name = '\(name)';
-                """)
+    /// The server has answered questions long ago: its clock is right, it has no features, and knows no contacts, bookmarks and
+    /// displayed places, or none since the last session.
+    func assumeAnswered(_ questions: OpeningQuestion...) throws {
+        for question in questions {
+            try removeRequests(question.rawValue)
+            switch question {
+            case .time:
+                try database.execute(
+                    """
+                    UPDATE server_time SET ahead = 0, since = (SELECT created_at FROM account WHERE id = account)
+                    WHERE since IS NULL
+                    """)
+            case .roster: try SessionRow.set(roster: .known, of: account.id, in: database)
+            case .features, .bookmarks, .displayed: break
+            }
         }
+    }
+
+    /// Removes the requests of a handler, sent or not.
+    func removeRequests(_ handler: String) throws {
         try database.execute(
             """
-            UPDATE server_time SET ahead = \(tellsTime ? "0" : "NULL"),
-                since = (SELECT created_at FROM account WHERE id = account)
+            DELETE FROM queue WHERE request IN (SELECT id FROM request WHERE name = '\(handler)');
+            DELETE FROM request WHERE name = '\(handler)';
             """)
     }
 
@@ -126,14 +132,7 @@ final class StepHarness {
 
     /// A stanza arrives and is counted.
     @discardableResult
-    func receive(_ xml: String) throws -> Step.Effects {
-        let count = try steps.load().handled.advanced()
-        let effects = try steps.handle(try Element.parse(StepHarness.inClient(xml)), count: count)
-        if !asksDisplayed, try number("SELECT count(*) FROM request WHERE name = 'notifications.displayed'") != 0 {
-            try assumeAnswered(["notifications.displayed"])
-        }
-        return effects
-    }
+    func receive(_ xml: String) throws -> Step.Effects { try receive(Element.parse(Self.inClient(xml))) }
 
     /// The server has handled everything in the queue.
     func acknowledgeAll() throws {
@@ -150,17 +149,11 @@ final class StepHarness {
             <iq type='result' id='\(id)' from='juliet@example.org'><query xmlns='http://jabber.org/protocol/disco#info'>
             \(feature)</query></iq>
             """)
-        try assumeAnswered(["rooms.bookmarks"])
     }
 
     /// A result of the open page with the message `xml`, archived as `id`.
     func archived(_ id: String, _ xml: String, at stamp: String = "2026-11-20T10:00:00Z") throws -> String {
-        let query = try #require(try text("SELECT query_id FROM catchup WHERE archive = ''"))
-        return """
-            <message from='juliet@example.org'><result xmlns='urn:xmpp:mam:2' queryid='\(query)' id='\(id)'>\
-            <forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='\(stamp)'/>\
-            \(StepHarness.inClient(xml))</forwarded></result></message>
-            """
+        try result(id, at: stamp, xml: xml)
     }
 
     /// The server tells its archive preferences (XEP-0441): `always`, `roster`, `never`; or nil: the server has no such
@@ -187,12 +180,7 @@ final class StepHarness {
 
     @discardableResult
     func answerPage(last: String? = nil, complete: Bool = false) throws -> Step.Effects {
-        let id = try #require(try questions("page").last)
-        let set = last.map { "<set xmlns='http://jabber.org/protocol/rsm'><last>\($0)</last></set>" } ?? ""
-        return try receive(
-            """
-            <iq type='result' id='\(id)'><fin xmlns='urn:xmpp:mam:2'\(complete ? " complete='true'" : "")>\(set)</fin></iq>
-            """)
+        try fin("page", last: last, complete: complete)
     }
 
     /// Two minutes pass, and all stanzas of the server have arrived.
@@ -260,7 +248,7 @@ final class StepHarness {
         let stanza = try database.prepare("SELECT stanza FROM queue WHERE request = ?").first([.text(id)]) {
             $0.blob()
         }
-        return try Element.parse(StepHarness.inClient(String(decoding: try #require(stanza), as: UTF8.self)))
+        return try Self.element(#require(stanza))
     }
 
     /// The open questions of a kind; those to `room` last.
@@ -271,48 +259,6 @@ final class StepHarness {
 
     func text(_ sql: String) throws -> String? { try database.prepare(sql).first { $0.optionalText() } ?? nil }
     func number(_ sql: String) throws -> Int64? { try database.prepare(sql).first { $0.optionalInteger() } ?? nil }
-
-    /// All stored data, as text, to show that nothing changed.
-    func dump() throws -> [String] {
-        try [
-            "account", "session", "queue", "message", "request", "timer", "promise", "waiter", "dead_letter",
-            "question", "server_time",
-            "archive_range", "archive_preference", "archive_shown", "catchup", "filling", "contact", "roster",
-            "presence", "subscription_request", "subscription_owed",
-            "approval", "asker", "blocked", "blocklist", "profile", "profile_change",
-            "quarantine", "attempt",
-            "capability", "entity", "notification", "room", "occupant", "room_message", "room_member", "room_plan",
-            "invitation", "bookmark", "push",
-        ].flatMap { table in
-            let columns = try database.prepare("SELECT name FROM pragma_table_info('\(table)')").all { $0.text() }
-            let row = columns.map { "quote(\($0))" }.joined(separator: "||' '||")
-            return try database.prepare("SELECT \(row) FROM \(table)").all { "\(table): \($0.text())" }
-        }
-    }
-
-    /// Stanzas on a stream are in the client's namespace.
-    static func inClient(_ xml: String) -> String {
-        guard let end = xml.firstIndex(where: { $0 == " " || $0 == ">" || $0 == "/" }) else { return xml }
-        return xml[..<end] + " xmlns='jabber:client'" + xml[end...]
-    }
-}
-
-/// A clock that stands still until time passes, or until it is set.
-final class FixedClock: Sendable {
-    /// How much time has passed, and the error of the clock.
-    private let time: Mutex<(passed: Int64, wrong: Int64)>
-
-    init(_ milliseconds: Int64) { time = Mutex((milliseconds, 0)) }
-
-    var now: Int64 { time.withLock { $0.passed + $0.wrong } }
-    private var passed: Int64 { time.withLock { $0.passed } }
-    /// Time passes.
-    func move(by milliseconds: Int64) { time.withLock { $0.passed += milliseconds } }
-    /// The clock is set, forward or back.
-    func set(by milliseconds: Int64) { time.withLock { $0.wrong += milliseconds } }
-    var clock: Clock {
-        Clock(now: { self.now }, monotonic: { self.passed * 1_000_000 }, sinceBoot: { self.passed - StepHarness.noon })
-    }
 }
 
 extension Step.Effects {

@@ -119,19 +119,16 @@ extension StepHarness {
     /// A harness after catch-up, with the application's handlers.
     static func logging() throws -> StepHarness {
         let harness = try StepHarness(features: [Log.self])
-        try harness.bind()
+        try harness.bind(answered: .all)
         try harness.answerFeatures(archive: false)
+        try harness.assumeAnswered(.bookmarks, .displayed)
         try harness.acknowledgeAll()
         return harness
     }
 
     /// Runs a step of the application.
     @discardableResult
-    func perform<Result>(_ body: (Step) throws -> Result) throws -> Result {
-        var result: Result?
-        _ = try runner.run("test", for: account) { result = try body($0) }
-        return try #require(result)
-    }
+    func perform<Result>(_ body: (Step) throws -> Result) throws -> Result { try run(body).result }
 
     /// Asks, and lets the question leave.
     func ask(_ text: String, to recipient: String? = nil, within duration: Duration = .seconds(30)) throws -> String {

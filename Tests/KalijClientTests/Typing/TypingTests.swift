@@ -94,7 +94,7 @@ struct TypingTests {
         try harness.subscribe(Self.romeo)
         try harness.receive(state("<body>Hi</body>" + Self.active))
         #expect(try send(harness, .paused))
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try !harness.queue().contains { $0.contains("paused") })
     }
 }

@@ -2,6 +2,7 @@ import KalijHandlers
 import KalijStore
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -158,7 +159,7 @@ struct PromiseTests {
         try harness.write()
         try harness.receive("<iq type='result' id='\(ids[0])'/>")
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.log() == ["answer 1", "answer session lost"])
     }
 }

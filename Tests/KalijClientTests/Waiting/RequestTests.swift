@@ -4,6 +4,7 @@ import KalijStore
 import KalijXML
 import Testing
 
+@testable import KalijEngine
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
@@ -40,7 +41,7 @@ struct RequestTests {
         try harness.receive(result(id, from: "romeo@example.net/orchard"))
         try harness.letExpire()
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.log() == ["one: result"])
         #expect(try harness.count("dead_letter") == 0)
     }
@@ -134,7 +135,7 @@ struct RequestTests {
             try step.send(.question(to: nil), then: Log.Logged(text: "unsent"), within: .seconds(900))
         }
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.log() == ["sent: session lost"])
         #expect(try harness.queue() == ["iq get query", "iq get query"])  // unsent, and for features
         try harness.receive(result(waiting))
@@ -148,7 +149,7 @@ struct RequestTests {
         _ = try harness.perform { try $0.send(.question(to: nil), then: Log.AsksAgain()) }
         try harness.write()
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         let id = try #require(try harness.text("SELECT id FROM request WHERE name = 'log.asks-again'"))
         try harness.receive(result(id))
         #expect(try harness.log() == ["asked again"])
@@ -175,7 +176,7 @@ struct RequestTests {
         _ = try harness.perform { try $0.send(.question(to: nil), then: Log.Failing()) }
         _ = try harness.ask("third")
         _ = try harness.steps.resumeFailed(nil)
-        try harness.bind(resumeID: "session-2")
+        try harness.bind(resumeID: "session-2", answered: .all)
         #expect(try harness.log() == ["other: timeout", "other: timeout", "third: session lost"])
         #expect(try harness.queue() == ["iq get query"])
         #expect(try harness.count("dead_letter") == 3)

@@ -296,15 +296,4 @@ options.features = [Reminders.self]
     _ = total
     }
 
-    // Compiled, not run.
-    private func comment1(log: Log) async throws {
-#sourceLocation(file: "Sources/KalijHandlers/Handler/Handler.swift", line: 7)
-struct Greeted: Handler {
-    static let name = "example.greeted"
-    var language: String
-    func call(_ answer: String, in log: Log) { log.lines.append("\(answer) (\(language))") }
-}
-#sourceLocation()
-    }
-
 }

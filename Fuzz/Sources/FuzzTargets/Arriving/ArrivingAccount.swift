@@ -6,6 +6,7 @@ import KalijXML
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
+@testable import KalijTestSupport
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -20,51 +21,39 @@ final class ArrivingAccount {
     /// The most bytes of a value beside messages: a room's subject may be this long.
     static let mostBytes: Int64 = 10_000
 
-    private static let clock = Clock(now: { 1_795_262_400_000 }, monotonic: { 0 }, sinceBoot: { 0 })
-    private let folder: Folder
-    private let driven: ManualDriver
-
-    /// A folder that goes with its owner.
-    private final class Folder {
-        let path: String
-
-        init() throws {
-            path = "/dev/shm/kalij-fuzz-\(UUID().uuidString)"
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-    }
+    private let driven: DrivenAccount
 
     /// A copy of the database of an account that is in the room: entering takes longer than most inputs.
     convenience init() throws {
-        let folder = try Folder()
+        let folder = try Self.folder()
         let (database, count) = try Self.entered.get()
         try database.write(to: URL(filePath: folder.path + "/kalij.db"))
         try self.init(folder, received: count)
         _ = try driven.resume()
     }
 
-    private init(_ folder: Folder, received: HandledCount = .zero) throws {
-        self.folder = folder
-        driven = try ManualDriver(
-            AccountDirectory(folder.path), as: JID("juliet@example.org"), resource: "balcony", applications: [],
-            notifies: true, clock: Self.clock, received: received)
+    private init(_ folder: TestFolder, received: HandledCount = .zero) throws {
+        driven = try DrivenAccount(
+            in: folder, as: JID("juliet@example.org"), resource: "balcony", notifies: true,
+            clock: TestTime(1_795_262_400_000), received: received)
+    }
+
+    private static func folder() throws -> TestFolder {
+        try TestFolder(at: "/dev/shm/kalij-fuzz-\(UUID().uuidString)")
     }
 
     private static let entered = Result {
-        let folder = try Folder()
+        let folder = try Self.folder()
         let count: HandledCount
         do {
             let account = try ArrivingAccount(folder)
-            _ = try account.driven.perform { step in
+            _ = try account.driven.run { step in
                 let rows = RosterRows(database: step.database, account: step.account.id)
                 try rows.store(Contact(.received("romeo@example.net"), subscription: .from))
                 _ = try Intents(step: step).perform(JoinRoom(JID(room)), id: "join")
             }
             _ = try account.begin()
-            count = account.driven.count
+            count = account.driven.received
         }
         return (try Data(contentsOf: URL(filePath: folder.path + "/kalij.db")), count)
     }
@@ -82,11 +71,11 @@ final class ArrivingAccount {
     /// - Returns: the names of the events.
     func receive(_ stanza: Element) throws -> [String] {
         if stanza["id"] == "bookmarks" {
-            _ = try driven.perform { try Bookmarks(step: $0).ask() }
+            _ = try driven.run { try Bookmarks(step: $0).ask() }
             let query = "SELECT id FROM request WHERE name = 'rooms.bookmarks' ORDER BY asked_at DESC LIMIT 1"
             stanza["id"] = try driven.database.prepare(query).first { $0.text() }
         }
-        return try names(driven.receive(stanza)) + serve()
+        return try names(driven.receive(stanza).events) + serve()
     }
 
     private func names(_ events: [EngineEvent]) -> [String] { events.map { type(of: $0.content).name } }
@@ -95,10 +84,10 @@ final class ArrivingAccount {
     private func serve() throws -> [String] {
         var events: [String] = []
         for _ in 0..<8 {
-            let left = try driven.leave()
-            events += names(left.events) + names(try driven.acknowledge())
-            guard !left.stanzas.isEmpty else { break }
-            for stanza in left.stanzas { events += try answers(to: stanza).flatMap { names(try driven.receive($0)) } }
+            let sent = try driven.send()
+            events += names(sent.events) + names(try driven.acknowledge())
+            guard !sent.stanzas.isEmpty else { break }
+            for answer in try sent.stanzas.flatMap(answers) { events += names(try driven.receive(answer).events) }
         }
         return events
     }
@@ -142,56 +131,18 @@ final class ArrivingAccount {
     // MARK: The database
 
     /// Everything that an application shows.
-    func readAll() throws {
-        let account = driven.account
-        let reader = HistoryReader(driven.database)
-        for conversation in try Conversations(driven.directory).all() {
-            _ = try reader.messages(of: account, with: JID.received(conversation.jid), limit: 100)
-        }
-        let rooms = Rooms(driven.database)
-        for room in try rooms.rooms(of: account) { _ = try rooms.occupants(of: room.jid, for: account) }
-        _ = try rooms.invitations(of: account)
-        let contacts = Contacts(driven.database)
-        _ = (try contacts.contacts(of: account), try contacts.requests(of: account))
-    }
-
-    private func columns() throws -> [(table: String, name: String)] {
-        try driven.database.prepare(
-            """
-            SELECT m.name AS name, c.name AS "column" FROM sqlite_schema m CROSS JOIN pragma_table_info(m.name) c
-            WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%' AND m.name NOT LIKE 'sqlite%'
-            """
-        ).all { ($0.text("name"), $0.text("column")) }
-    }
+    func readAll() throws { try driven.readAll() }
 
     /// Of each column, how many rows have a value.
     func counts() throws -> [String] {
-        try Self.grouped(columns()).map { table, columns in
-            let counts = columns.map { "count(\"\($0)\")" }.joined(separator: " || ' ' || ")
-            let row = try driven.database.prepare("SELECT count(*) || ': ' || \(counts) FROM \"\(table)\"").first {
-                $0.text()
-            }
+        try driven.tables { "count(\($0))" }.map { table, counts in
+            let row = try driven.database.prepare(
+                "SELECT count(*) || ': ' || \(counts.joined(separator: " || ' ' || ")) FROM \"\(table)\""
+            ).first { $0.text() }
             return "\(table) \(row ?? "")"
         }
     }
 
-    private static func grouped(_ columns: [(table: String, name: String)]) -> [(String, [String])] {
-        var tables: [(String, [String])] = []
-        for (table, name) in columns {
-            if tables.last?.0 != table { tables.append((table, [])) }
-            tables[tables.count - 1].1.append(name)
-        }
-        return tables
-    }
-
-    /// The longest value of each column in bytes, but for those of messages themselves, and of what waits to be sent.
-    func largest() throws -> [(place: String, bytes: Int64)] {
-        let messages: Set = ["message", "original", "notification", "sealed", "queue", "operation", "search_data"]
-        return try columns().filter { !messages.contains($0.table) }.map { table, column in
-            let bytes =
-                try driven.database.prepare("SELECT max(length(CAST(\"\(column)\" AS BLOB))) FROM \"\(table)\"")
-                .first { $0.optionalInteger() } ?? nil
-            return ("\(table).\(column)", bytes ?? 0)
-        }
-    }
+    /// The longest value of each column in bytes.
+    func largest() throws -> [(place: String, bytes: Int64)] { try driven.largest() }
 }

@@ -168,10 +168,10 @@ package struct Uploads {
         let privacy: EncryptionPreference = row.key == nil ? .plain : .encrypted
         var message = try stanza(of: shared, for: row)
         message.privacy = privacy
-        let stored = try message.storeOrFail(in: step, sentAt: step.now)
+        let stored = try message.enqueue(in: step, sentAt: step.now)
         try ReceivedFiles(step: step).insert(shared, of: stored.id, state: .own)
         guard let text = row.text, let id = row.textID else { return }
-        try OutgoingText(text, to: row.recipient, id: id, privacy: privacy).storeOrFail(in: step, sentAt: step.now)
+        try OutgoingText(text, to: row.recipient, id: id, privacy: privacy).enqueue(in: step, sentAt: step.now)
     }
 
     private func stanza(of shared: SharedFile, for row: UploadRow) throws -> OutgoingStanza {
@@ -198,7 +198,7 @@ package struct Uploads {
         let name = row.description.name ?? "file"
         let stanza = OutgoingStanza(
             text: name, to: row.recipient, id: row.messageID, content: [Element("body", text: name)])
-        try stanza.storeFailed(reason, in: step, sentAt: step.now)
+        try stanza.enqueue(in: step, sentAt: step.now, failure: reason)
         try Intents(step: step).end(row.messageID, .failed(reason.description))
     }
 
