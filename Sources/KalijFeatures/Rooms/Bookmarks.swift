@@ -160,7 +160,7 @@ struct Bookmarks {
         case .leave: try leave(jid)
         // One write at a time: after its response the list is read again.
         case .write where !isWriting:
-            guard let row = try rooms.rows.room(jid), try mayWrite(jid) else { return }
+            guard bookmark?.isOversized != true, let row = try rooms.rows.room(jid), try mayWrite(jid) else { return }
             isWriting = true
             try write(Bookmark.element(row, isNative: list.kind == .native, over: element), row, storage, list)
         case .remove where !isWriting:
