@@ -6,7 +6,8 @@ import KalijStore
 /// This protocol has what each feature declares: its name, its tables, its handlers, events and intents. What a feature does
 /// besides are capabilities, protocols that the feature conforms to where it has them: ``SessionObserver``, ``AccountObserver``,
 /// ``ArchiveObserver``, ``MessageProcessor``, ``StoredMessageObserver``, ``PresenceObserver``, ``RequestResponder``,
-/// ``OutgoingMessageInterceptor``, ``OutgoingMessageDecorator``, ``RoomProvider``, ``TransactionObserver``, ``WorkReporter``.
+/// ``OutgoingMessageInterceptor``, ``OutgoingMessageDecorator``, ``RoomProvider``, ``BookmarkExtender``, ``TransactionObserver``,
+/// ``WorkReporter``.
 ///
 /// The engine's own features are listed in `Features.own`. An application is a feature too: the options of its engine
 /// name the feature (``Engine/Options/features``). An application keeps tables of its own in the accounts' database,
