@@ -26,6 +26,7 @@ extension Features {
         ReceiptsFeature.self,
         TypingFeature.self,
         NotificationsFeature.self,
+        NotificationSettingsFeature.self,
         ReadingFeature.self,
         QuarantineFeature.self,
         QuestionsFeature.self,

@@ -6,7 +6,7 @@ import KalijStore
 /// This protocol has what each feature declares: its name, its tables, its handlers, events and intents. What a feature does
 /// besides are capabilities, protocols that the feature conforms to where it has them: ``SessionObserver``, ``AccountObserver``,
 /// ``ArchiveObserver``, ``StanzaInterceptor``, ``MessageProcessor``, ``StoredMessageObserver``, ``PresenceObserver``,
-/// ``RequestResponder``, ``OutgoingMessageInterceptor``, ``OutgoingMessageDecorator``, ``RoomProvider``,
+/// ``RequestResponder``, ``OutgoingMessageInterceptor``, ``OutgoingMessageDecorator``, ``RoomProvider``, ``BookmarkExtender``,
 /// ``TransactionObserver``, ``WorkReporter``; and `ServiceProvider` in the engine alone, because an application has a thread of its
 /// own for such work.
 ///

@@ -11,6 +11,7 @@ package final class HookTable: Sendable {
     package let outgoingMessageInterceptors: [any OutgoingMessageInterceptor.Type]
     package let outgoingMessageDecorators: [any OutgoingMessageDecorator.Type]
     package let roomProviders: [any RoomProvider.Type]
+    package let bookmarkExtenders: [any BookmarkExtender.Type]
     package let transactionObservers: [any TransactionObserver.Type]
     package let workReporters: [any WorkReporter.Type]
     package let serviceProviders: [any ServiceProvider.Type]
@@ -27,6 +28,7 @@ package final class HookTable: Sendable {
         outgoingMessageInterceptors = features.compactMap { $0 as? any OutgoingMessageInterceptor.Type }
         outgoingMessageDecorators = features.compactMap { $0 as? any OutgoingMessageDecorator.Type }
         roomProviders = features.compactMap { $0 as? any RoomProvider.Type }
+        bookmarkExtenders = features.compactMap { $0 as? any BookmarkExtender.Type }
         transactionObservers = features.compactMap { $0 as? any TransactionObserver.Type }
         workReporters = features.compactMap { $0 as? any WorkReporter.Type }
         serviceProviders = features.compactMap { $0 as? any ServiceProvider.Type }

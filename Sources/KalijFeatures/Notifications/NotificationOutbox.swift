@@ -165,8 +165,8 @@ struct NotificationWriter {
     private func isWanted(_ received: IncomingMessage) throws -> Bool {
         guard let room = try room(of: received), !room.info.isGroup else { return true }
         let choice = try StoredSettings(database: step.database, account: step.account.id)
-            .hasChoice(for: received.conversation)
-        return try choice || isMeant(received)
+            .choice(for: received.conversation)
+        return try choice != nil || isMeant(received)
     }
 
     /// Whether a message is addressed to the user: in a room, if it contains the user's nickname there.

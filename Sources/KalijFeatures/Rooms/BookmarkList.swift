@@ -72,13 +72,13 @@ struct BookmarkList {
     }
 
     /// Writes one room; in the former lists into `storage`, the list that was read just before.
-    func write(_ element: Element, for room: RoomRow, into storage: Element?) throws {
-        let handler = BookmarkPublishResponse(room: room.jid.description)
+    func write(_ element: Element, for room: JID, into storage: Element?) throws {
+        let handler = BookmarkPublishResponse(room: room.description)
         guard kind != .native else {
-            try OwnNode(Bookmark.native, in: step).publish(element, as: room.jid.description, then: handler)
+            try OwnNode(Bookmark.native, in: step).publish(element, as: room.description, then: handler)
             return
         }
-        try put(Self.replacing(room.jid.description, in: storage, by: element), then: handler)
+        try put(Self.replacing(room.description, in: storage, by: element), then: handler)
     }
 
     /// Removes a room from the list.

@@ -119,23 +119,21 @@ struct Bookmarks {
     }
 
     private func merge(_ bookmarks: [Bookmark], _ storage: Element?, _ list: BookmarkList) throws {
-        var now = Dictionary(bookmarks.map { ($0.room, $0) }) { $1 }
+        let now = Dictionary(bookmarks.map { ($0.room, $0) }) { $1 }
         let before = Dictionary(try rows.all().map { ($0.room, $0) }) { $1 }
         let wanted = Dictionary(try rooms.rows.all().map { ($0.jid, $0) }) { $1 }
         var isWriting = false
         for room in Set(now.keys).union(before.keys).union(wanted.keys).sorted() {
-            let known = known(wanted[room], before[room])
-            let entry = now[room].map { BookmarkMerge.Entry(autojoin: $0.autojoin, nick: $0.nick) }
+            let (known, bookmark) = (known(wanted[room], before[room]), now[room])
+            let entry = bookmark.map { BookmarkMerge.Entry(autojoin: $0.autojoin, nick: $0.nick) }
             let actions = BookmarkMerge.actions(known, now: entry)
+            if let bookmark { try rows.seen(bookmark) } else if !actions.contains(.write) { try rows.missing(room) }
+            for action in actions { try follow(action, room, bookmark) }
+            let isExtended = try list.kind == .native && BookmarkExtensions(step: step).read(bookmark, of: room)
             // A room to be written is written over the element that the list has at present.
-            if let bookmark = now.removeValue(forKey: room) {
-                try rows.seen(bookmark)
-                for action in actions {
-                    try perform(action, room, bookmark.element, bookmark, storage, list, &isWriting)
-                }
-            } else {
-                if !actions.contains(.write) { try rows.missing(room) }
-                for action in actions { try perform(action, room, nil, nil, storage, list, &isWriting) }
+            for action in actions { try write(action, room, bookmark, storage, list, &isWriting) }
+            if isExtended, let bookmark, actions.allSatisfy({ $0 != .write && $0 != .remove }) {
+                try extend(bookmark, list, &isWriting)
             }
         }
         if !isWriting, try isAskedAgain { try ask() }
@@ -150,24 +148,31 @@ struct Bookmarks {
         return known
     }
 
-    private func perform(
-        _ action: BookmarkMerge.Action, _ jid: JID, _ element: Element?, _ bookmark: Bookmark?, _ storage: Element?,
-        _ list: BookmarkList, _ isWriting: inout Bool
-    ) throws {
+    private func follow(_ action: BookmarkMerge.Action, _ room: JID, _ bookmark: Bookmark?) throws {
         switch action {
-        case .settled: try rows.settled(jid)
-        case .join: try join(jid, bookmark)
-        case .leave: try leave(jid)
-        // One write at a time: after its response the list is read again.
-        case .write where !isWriting:
-            guard let row = try rooms.rows.room(jid), try mayWrite(jid) else { return }
-            isWriting = true
-            try write(Bookmark.element(row, isNative: list.kind == .native, over: element), row, storage, list)
-        case .remove where !isWriting:
-            guard try mayWrite(jid) else { return }
-            isWriting = true
-            try list.remove(jid.description, from: storage)
+        case .settled: try rows.settled(room)
+        case .join: try join(room, bookmark)
+        case .leave: try leave(room)
         case .write, .remove: break
+        }
+    }
+
+    /// One write at a time: after its response the list is read again.
+    private func write(
+        _ action: BookmarkMerge.Action, _ room: JID, _ bookmark: Bookmark?, _ storage: Element?, _ list: BookmarkList,
+        _ isWriting: inout Bool
+    ) throws {
+        guard !isWriting else { return }
+        switch action {
+        case .write:
+            guard bookmark?.isOversized != true, let row = try rooms.rows.room(room), try mayWrite(room) else { return }
+            isWriting = true
+            try write(row, over: bookmark?.element, storage, list)
+        case .remove:
+            guard try mayWrite(room) else { return }
+            isWriting = true
+            try list.remove(room.description, from: storage)
+        case .settled, .join, .leave: break
         }
     }
 
@@ -185,14 +190,30 @@ struct Bookmarks {
         return false
     }
 
-    private func write(_ element: Element, _ room: RoomRow, _ storage: Element?, _ list: BookmarkList) throws {
+    private func write(_ room: RoomRow, over base: Element?, _ storage: Element?, _ list: BookmarkList) throws {
         try rows.note(.set, of: room.jid)
-        if let node = list.kind.node, try !OwnNode(node, in: step).isReady {
-            guard try !OwnNode(node, in: step).isAwaited else { return }
-            return try OwnNode(node, in: step).prepare(then: BookmarkNodeConfigured())
-        }
-        try list.write(element, for: room, into: storage)
+        guard try isReady(list) else { return }
+        let element = Bookmark.element(room, isNative: list.kind == .native, over: base)
+        let extended =
+            list.kind == .native ? try BookmarkExtensions(step: step).extending(element, of: room.jid) : element
+        try list.write(extended, for: room.jid, into: storage)
         try rows.written(room.jid, at: step.steady.now)
+    }
+
+    /// Writes the changes of features; whatever else the list has of the room stays.
+    private func extend(_ bookmark: Bookmark, _ list: BookmarkList, _ isWriting: inout Bool) throws {
+        guard !isWriting, !bookmark.isOversized, try mayWrite(bookmark.room) else { return }
+        isWriting = true
+        guard try isReady(list) else { return }
+        let extended = try BookmarkExtensions(step: step).extending(bookmark.element, of: bookmark.room)
+        try list.write(extended, for: bookmark.room, into: nil)
+    }
+
+    /// Whether the list's node is configured. Otherwise the list is read again as soon as it is.
+    private func isReady(_ list: BookmarkList) throws -> Bool {
+        guard let node = list.kind.node.map({ OwnNode($0, in: step) }), try !node.isReady else { return true }
+        if try !node.isAwaited { try node.prepare(then: BookmarkNodeConfigured()) }
+        return false
     }
 
     private func join(_ jid: JID, _ bookmark: Bookmark?) throws {
@@ -222,9 +243,11 @@ struct Bookmarks {
     }
 
     /// Handles the response to a write: the list is read again, which reveals remaining differences.
-    fileprivate func written(_ reply: IQReply) throws {
+    fileprivate func written(_ reply: IQReply, _ room: JID) throws {
         switch reply {
-        case .result: try ask()
+        case .result:
+            if try kind == .native { try BookmarkExtensions(step: step).written(room) }
+            try ask()
         // The node has another configuration, or was deleted (XEP-0060 section 7.1.5).
         case .error(let error, _) where error.condition == .conflict || error.condition == .itemNotFound:
             guard let node = try kind?.node, try OwnNode(node, in: step).isReady else { return }
@@ -253,7 +276,7 @@ struct BookmarkPublishResponse: InvalidatableHandler {
     static let name = "rooms.bookmarked"
     let room: String
 
-    func call(_ reply: IQReply, in step: Step) throws { try Bookmarks(step: step).written(reply) }
+    func call(_ reply: IQReply, in step: Step) throws { try Bookmarks(step: step).written(reply, .received(room)) }
 
     /// The next session compares the lists again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}

@@ -69,14 +69,9 @@ package struct StoredSettings {
         }
         // A setting of the conversation has precedence.
         let values = Dictionary((rows.filter { !$0.isOwn } + rows.filter(\.isOwn)).map { ($0.name, $0.value) }) { $1 }
-        let notify: NotifyChoice =
-            switch values[Self.notify] {
-            case "mentions": .mentions
-            case "none": .none
-            default: .all
-            }
         return ChatSettings(
-            off: Set(OnlineDisclosure.allCases.filter { values[$0.rawValue] == "off" }), notify: notify,
+            off: Set(OnlineDisclosure.allCases.filter { values[$0.rawValue] == "off" }),
+            notify: values[Self.notify].map(Self.choice) ?? .all,
             mutedUntil: values[Self.muted].flatMap { Int64($0) }.flatMap { $0 > now ? $0 : nil },
             preview: values[Self.preview] != "off", downloads: values[Self.downloads] != "off")
     }
@@ -92,11 +87,38 @@ package struct StoredSettings {
         try set(Self.downloads, isOn ? "on" : "off", for: conversation)
     }
 
-    /// Whether the user has chosen which messages cause notifications in `conversation`.
-    func hasChoice(for conversation: String) throws -> Bool {
-        try database.statement(
-            "SELECT 1 FROM setting WHERE account = ? AND conversation = ? AND name = ? LIMIT 1"
-        ).first([.integer(account), .text(conversation), .text(Self.notify)]) { _ in true } ?? false
+    /// The messages that cause notifications in `conversation` alone: ``NotifyChoice/all``, ``NotifyChoice/mentions`` or
+    /// ``NotifyChoice/none``; nil without a choice of its own.
+    func choice(for conversation: String) throws -> NotifyChoice? {
+        let value = try database.statement(
+            "SELECT value FROM setting WHERE account = ? AND conversation = ? AND name = ?"
+        ).first([.integer(account), .text(conversation), .text(Self.notify)]) { $0.text("value") }
+        return value.map(Self.choice)
+    }
+
+    /// Replaces the choice of `conversation` by that of another device; a period of silence continues. Without a choice, that of
+    /// the account applies.
+    func replaceChoice(by choice: NotifyChoice?, for conversation: String) throws {
+        if let choice { return try set(Self.notify, Self.value(choice), for: conversation) }
+        try database.run(
+            "DELETE FROM setting WHERE account = ? AND conversation = ? AND name = ?",
+            [.integer(account), .text(conversation), .text(Self.notify)])
+    }
+
+    private static func value(_ choice: NotifyChoice) -> String {
+        switch choice {
+        case .all, .mutedUntil: "all"
+        case .mentions: "mentions"
+        case .none: "none"
+        }
+    }
+
+    private static func choice(_ value: String) -> NotifyChoice {
+        switch value {
+        case "mentions": .mentions
+        case "none": .none
+        default: .all
+        }
     }
 
     func set(_ disclosure: OnlineDisclosure, _ isOn: Bool, for conversation: String?) throws {
@@ -104,12 +126,8 @@ package struct StoredSettings {
     }
 
     func set(_ choice: NotifyChoice, for conversation: String?) throws {
-        switch choice {
-        case .mutedUntil(let time): return try set(Self.muted, "\(time)", for: conversation)
-        case .all: try set(Self.notify, "all", for: conversation)
-        case .mentions: try set(Self.notify, "mentions", for: conversation)
-        case .none: try set(Self.notify, "none", for: conversation)
-        }
+        if case .mutedUntil(let time) = choice { return try set(Self.muted, "\(time)", for: conversation) }
+        try set(Self.notify, Self.value(choice), for: conversation)
         try set(Self.muted, "0", for: conversation)
     }
 

@@ -9,7 +9,7 @@ enum SettingsCommand: Command {
     static let summary = "change what others are told, and what notifies"
     static let details = """
         Changes settings for the conversation with JID, or without JID for all conversations without a setting of their own; then
-        prints the settings. Settings stay in this directory.
+        prints the settings. Settings stay in this directory, except `notify` of a room, which follows the account (XEP-0492).
 
           receipts   tell contacts that their messages have arrived (XEP-0184)
           markers    tell contacts that their messages were displayed (XEP-0333)

@@ -69,6 +69,7 @@ struct AddingAFeatureTests {
         #expect(try functions(of: "Feature", in: "\(folder)/Feature.swift").count <= 10)
     }
 
+    /// `BookmarkExtender` excepted: it is the only way to another client's bookmark, for one feature as for several.
     @Test("each capability has two features at least")
     func conformers() {
         let hooks = HookTable(Features.own)

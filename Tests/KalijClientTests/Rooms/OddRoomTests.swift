@@ -154,4 +154,39 @@ struct OddRoomTests {
         let bookmark = try #require(Bookmark(item, id: RoomHarness.room))
         #expect(bookmark.nick == nil && bookmark.autojoin)
     }
+
+    private func list(_ bookmark: String, _ room: RoomHarness) throws {
+        try room.harness.assumeAnswered([BookmarksResponse.name, BookmarkPublishResponse.name])
+        try room.harness.database.execute(
+            "INSERT OR REPLACE INTO bookmarks(account, kind) VALUES (\(room.harness.account.id), 'native')")
+        _ = try room.harness.perform { try Bookmarks(step: $0).ask() }
+        let id = try #require(try room.harness.waiting("rooms.bookmarks").last)
+        try room.harness.receive(
+            """
+            <iq type='result' id='\(id)'><pubsub xmlns='http://jabber.org/protocol/pubsub'>\
+            <items node='\(Bookmark.native)'><item id='\(RoomHarness.room)'>\(bookmark)</item></items></pubsub></iq>
+            """)
+    }
+
+    @Test("XEP-0402 3: a bookmark too long to be stored is followed, and never overwritten: extensions stay")
+    func oversized() throws {
+        let room = try RoomHarness.joined()
+        func bookmark(_ autojoin: Bool) -> String {
+            """
+            <conference xmlns='\(Bookmark.native)' autojoin='\(autojoin)'><nick>juliet</nick><extensions>\
+            <other xmlns='urn:example:client'>\(String(repeating: "x", count: 1_000_000))</other></extensions></conference>
+            """
+        }
+        try list(bookmark(true), room)
+        #expect(try room.room.state == "joined")
+        #expect(try room.harness.number("SELECT max(length(xml)) FROM bookmark") ?? 0 < 1000)
+        try room.perform(LeaveRoom(try JID(RoomHarness.room)), id: "leave")
+        try list(bookmark(true), room)
+        #expect(try room.harness.waiting("rooms.bookmarked").isEmpty, "the change waits until the element is shorter")
+        try room.perform(JoinRoom(try JID(RoomHarness.room)), id: "join")
+        try list(bookmark(true), room)
+        try list(bookmark(false), room)
+        #expect(try room.harness.number("SELECT wanted FROM room") == 0, "another device has left the room")
+        #expect(try room.harness.waiting("rooms.bookmarked").isEmpty)
+    }
 }

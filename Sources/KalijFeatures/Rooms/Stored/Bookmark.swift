@@ -10,6 +10,9 @@ struct Bookmark {
     let password: String?
     /// The `<conference/>` as it was received, with the extensions of other clients.
     let element: Element
+    /// Whether the element is too long to be stored. The server's entry is followed, and never overwritten: extensions of other
+    /// clients are preserved.
+    let isOversized: Bool
 
     static let native = "urn:xmpp:bookmarks:1"
     static let former = "storage:bookmarks"
@@ -19,14 +22,24 @@ struct Bookmark {
     /// - Parameter id: the id of the native item, the room's address; nil in the former list, where the element has it.
     init?(_ element: Element, id: String?) {
         guard element.isNamed("conference", id == nil ? Self.former : Self.native),
-            let room = (id ?? element["jid"]).flatMap(JID.prepared), room.isBare, room.local != nil,
-            element.xml().utf8.count <= Self.longest
+            let room = (id ?? element["jid"]).flatMap(JID.prepared), room.isBare, room.local != nil
         else { return nil }
         self.room = room
         self.element = element
+        isOversized = element.xml().utf8.count > Self.longest
         autojoin = ["true", "1"].contains(element["autojoin"])
         nick = element.child("nick").flatMap { nick in (try? room.with(resource: nick.text)).map { _ in nick.text } }
-        password = element.child("password")?.text
+        password = element.child("password").map(\.text).flatMap { $0.utf8.count <= Self.longest ? $0 : nil }
+    }
+
+    /// The element to store: of an oversized one, what is followed.
+    var stored: Element {
+        guard isOversized else { return element }
+        let short = Element("conference", xmlns: element.namespace)
+        short["autojoin"] = autojoin ? "true" : "false"
+        if element.isNamed("conference", Self.former) { short["jid"] = room.description }
+        if let nick { short.add(Element("nick", xmlns: element.namespace, text: nick)) }
+        return short
     }
 
     /// The room's element with the state that the user has chosen; extensions of other clients are preserved.

@@ -50,7 +50,7 @@ struct BookmarkRows {
             ON CONFLICT (account, room) DO UPDATE SET xml = ?3, autojoin = ?4
             """,
             [
-                .integer(account), .text(bookmark.room.description), .text(bookmark.element.xml()),
+                .integer(account), .text(bookmark.room.description), .text(bookmark.stored.xml()),
                 .integer(bookmark.autojoin ? 1 : 0),
             ])
     }

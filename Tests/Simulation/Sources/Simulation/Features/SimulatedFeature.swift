@@ -8,6 +8,10 @@ import KalijXML
 protocol SimulatedFeature: AnyObject, SendableMetatype {
     init(_ server: SimulatedServer)
 
+    /// What happens to the feature in the plan of a seed, beside `actions`: by the user, another device, or anybody else. Drawn from a
+    /// generator of its own, so that the rest of the plan stays the same.
+    static func actions(seed: UInt64, beside actions: [Plan.Action], length: Int64) -> [Plan.Action]
+
     // MARK: The server
 
     /// The announced features of the server and of the account (XEP-0030): values of `var`.
@@ -45,6 +49,7 @@ protocol SimulatedFeature: AnyObject, SendableMetatype {
 }
 
 extension SimulatedFeature {
+    static func actions(seed: UInt64, beside actions: [Plan.Action], length: Int64) -> [Plan.Action] { [] }
     var announced: [String] { [] }
     func answer(_ request: Element, of session: ServerSession) -> SimulatedAnswer? { nil }
     func forward(_ request: Element, to recipient: String, of session: ServerSession) -> Bool { false }
@@ -54,6 +59,11 @@ extension SimulatedFeature {
     func ended(_ session: ServerSession, _ sent: [ServerSession.Sent]) {}
     func restarted() {}
     func check(_ database: Database, of simulation: Simulation) throws -> [Violation] { [] }
+}
+
+/// An action of a plan that is a feature's own.
+protocol SimulatedAction: Sendable {
+    func perform(in simulation: Simulation)
 }
 
 /// The server's answer to a request.

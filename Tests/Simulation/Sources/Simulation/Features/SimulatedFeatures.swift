@@ -15,6 +15,7 @@ enum SimulatedFeatures {
         SimulatedNotifications.self,
         SimulatedReceipts.self,
         SimulatedOperations.self,
+        SimulatedNotificationSettings.self,
         SimulatedNodes.self,
         SimulatedReading.self,
         SimulatedBlocking.self,

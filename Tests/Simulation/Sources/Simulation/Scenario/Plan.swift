@@ -84,6 +84,8 @@ struct Plan {
         case file(FileAction)
         /// Something happens in the encrypted conversation.
         case encrypted(EncryptedAction)
+        /// Something happens to a feature.
+        case feature(any SimulatedAction)
     }
 }
 
@@ -182,6 +184,7 @@ extension Plan {
         hasGarden = !garden.isEmpty
         actions += garden
         actions += FileAction.all(seed: seed, beside: actions, length: length)
+        for feature in SimulatedFeatures.all { actions += feature.actions(seed: seed, beside: actions, length: length) }
         // Drawn from a generator of its own, so that the rest of a plan stays the same.
         var asking = Seeded(seed &* 0x9E6C_63D0_876A_68DE &+ 23)
         if asking.chance(25) {

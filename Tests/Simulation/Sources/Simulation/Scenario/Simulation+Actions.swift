@@ -52,6 +52,7 @@ extension Simulation {
         case .garden(let action): garden(action)
         case .encrypted(let action): perform(action)
         case .file(let file): perform(file)
+        case .feature(let action): action.perform(in: self)
         }
     }
 

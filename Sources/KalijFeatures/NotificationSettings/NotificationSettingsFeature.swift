@@ -1,0 +1,43 @@
+import KalijAddress
+import KalijCore
+import KalijStore
+import KalijXML
+
+/// The messages of a room that cause notifications, as chosen on any device of the account (XEP-0492). The choice is kept in the
+/// room's bookmark. XEP-0492 names no place for a chat with a contact: its choice stays in the directory.
+enum NotificationSettingsFeature: Feature, BookmarkExtender, TransactionObserver {
+    static let name = "notification-settings"
+    static let migrations = [
+        Migration(
+            "notification-settings/1",
+            """
+            -- The choices that a bookmark has, or is to have.
+            CREATE TABLE notification_setting(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,     -- a bare address
+                state TEXT NOT NULL,            -- 'settled'; 'changed': here, to be written; 'sent': perhaps written; 'acknowledged'
+                listed TEXT,                    -- as last read: 'always', 'on-mention', 'never'; NULL: none
+                PRIMARY KEY (account, conversation)) WITHOUT ROWID;
+            """)
+    ]
+
+    /// The intent `settings` has changed a choice in this step.
+    static func willEnd(_ step: Step) throws {
+        for event in step.effects.events {
+            guard let conversation = (event.content as? SettingsChanged)?.conversation else { continue }
+            try SharedChoices(step: step).changed(conversation)
+        }
+    }
+
+    static func didReadBookmark(of room: JID, extensions: [Element]?, in step: Step) throws -> Bool {
+        try SharedChoices(step: step).read(room, extensions)
+    }
+
+    static func extendBookmark(of room: JID, extensions: inout [Element], in step: Step) throws {
+        try SharedChoices(step: step).write(room, &extensions)
+    }
+
+    static func didWriteBookmark(of room: JID, in step: Step) throws {
+        try SharedChoices(step: step).acknowledged(room)
+    }
+}
