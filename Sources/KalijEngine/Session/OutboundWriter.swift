@@ -3,8 +3,6 @@ import KalijStore
 
 /// How far the queue has been written on the present connection.
 package struct OutboundWriter {
-    package init() {}
-
     /// Whether it is undetermined that the server reads the session (``UnreadSession``): an `<a/>` that acknowledges nothing new
     /// then counts as evidence.
     package var isDoubtful = false

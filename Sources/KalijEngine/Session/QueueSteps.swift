@@ -9,8 +9,6 @@ package struct QueueSteps {
 
     package init(runner: StepRunner, account: Account) { (self.runner, self.account) = (runner, account) }
 
-    package init(runner: StepRunner, account: Account) { (self.runner, self.account) = (runner, account) }
-
     /// The next transmission from the queue.
     package enum Departure {
         case nothing

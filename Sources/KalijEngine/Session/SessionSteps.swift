@@ -11,8 +11,6 @@ package struct SessionSteps {
 
     package init(runner: StepRunner, account: Account) { (self.runner, self.account) = (runner, account) }
 
-    package init(runner: StepRunner, account: Account) { (self.runner, self.account) = (runner, account) }
-
     private func queue(in step: Step) -> OutboundQueue { OutboundQueue(database: step.database, account: account.id) }
 
     /// The stored session.

@@ -15,7 +15,7 @@ struct ListedRoom {
 
     init() throws {
         room = try RoomHarness.joined(notifies: true)
-        try harness.assumeAnswered([BookmarksResponse.name])
+        try harness.assumeAnswered(.bookmarks)
         try online()
     }
 
