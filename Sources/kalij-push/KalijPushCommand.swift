@@ -9,7 +9,7 @@ import KalijTransport
 enum KalijPushCommand {
     // The exit statuses of <sysexits.h>.
     private static let wrongUsage: Int32 = 64
-    private static let tryAgain: Int32 = 75
+    private static let temporaryFailure: Int32 = 75
     private static let badConfiguration: Int32 = 78
 
     static func main() {
@@ -34,7 +34,7 @@ enum KalijPushCommand {
         case ("webpush-key", 2): exit(webPushKey(words[2]))
         case (let path?, 1) where path.hasSuffix(".json"): exit(serve(path))
         default:
-            note(fault(of: words.map(\.self)))
+            notice(fault(of: words.map(\.self)))
             exit(wrongUsage)
         }
     }
@@ -66,7 +66,7 @@ enum KalijPushCommand {
         } else if words.count == 1, let entry = manual.entry(words[0]) {
             write(PrintedText(asIs: manual.help(of: entry)), to: STDOUT_FILENO)
         } else {
-            note("kalij-push: `kalij-push help` takes a command, or --man")
+            notice("kalij-push: `kalij-push help` takes a command, or --man")
             return wrongUsage
         }
         return 0
@@ -79,7 +79,7 @@ enum KalijPushCommand {
         } else if words.count == 1, let shell = Completion(rawValue: words[0]) {
             write(PrintedText(asIs: shell.script(for: "kalij-push")), to: STDOUT_FILENO)
         } else {
-            note("kalij-push: `kalij-push completion` takes bash, zsh or fish")
+            notice("kalij-push: `kalij-push completion` takes bash, zsh or fish")
             return wrongUsage
         }
         return 0
@@ -87,12 +87,12 @@ enum KalijPushCommand {
 
     private static func check(_ path: String, pushing node: String? = nil, module: String? = nil) -> Int32 {
         do {
-            for warning in try PushServer.check(path, loop: try EventLoop()) { note("warning: \(warning)") }
+            for warning in try PushServer.check(path, loop: try EventLoop()) { notice("warning: \(warning)") }
             write("\(path) can be used.", to: STDOUT_FILENO)
             guard let node else { return 0 }
             let trial = try PushTrial.run(path, token: node, module: module, loop: try EventLoop())
             write("\(PrintedText(field: trial.text)).", to: STDOUT_FILENO)
-            return trial.isTaken ? 0 : tryAgain
+            return trial.isTaken ? 0 : temporaryFailure
         } catch {
             return failure(error, path)
         }
@@ -103,7 +103,7 @@ enum KalijPushCommand {
             write(PrintedText(field: try WebPushKey.publicKey(at: path)), to: STDOUT_FILENO)
             return 0
         } catch {
-            note("kalij-push: \(PrintedText(field: error.text))")
+            notice("kalij-push: \(PrintedText(field: error.text))")
             return badConfiguration
         }
     }
@@ -148,15 +148,15 @@ enum KalijPushCommand {
 
     private static func failure(_ error: any Error, _ path: String) -> Int32 {
         if let error = error as? SettingsError {
-            for line in error.lines { note("kalij-push: \(path): \(PrintedText(field: line))") }
+            for line in error.lines { notice("kalij-push: \(path): \(PrintedText(field: line))") }
             return badConfiguration
         }
         // The cause is the disk, the port, or the machine: the next attempt may succeed.
-        note("kalij-push: \(PrintedText(field: "\(error)"))")
-        return tryAgain
+        notice("kalij-push: \(PrintedText(field: "\(error)"))")
+        return temporaryFailure
     }
 
-    private static func note(_ line: PrintedText) { write(line, to: STDERR_FILENO) }
+    private static func notice(_ line: PrintedText) { write(line, to: STDERR_FILENO) }
 
     private static func write(_ text: PrintedText, to descriptor: Int32, end: String = "\n") {
         var bytes = Array((text.description + end).utf8)[...]
@@ -167,8 +167,8 @@ enum KalijPushCommand {
             guard count > 0 else {
                 // Lost output is an error, unless the reader, such as `head`, has closed its end.
                 guard descriptor == STDOUT_FILENO, errno != EPIPE else { return }
-                note("kalij-push: standard output: \(String(cString: strerror(errno)))")
-                exit(tryAgain)
+                notice("kalij-push: standard output: \(String(cString: strerror(errno)))")
+                exit(temporaryFailure)
             }
             bytes = bytes.dropFirst(count)
         }

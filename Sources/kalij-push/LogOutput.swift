@@ -7,7 +7,7 @@ import KalijText
 /// longer respond. The next line that is written reports how many are missing.
 struct LogOutput {
     /// The maximum length of a line: a writable pipe accepts this many bytes (PIPE_BUF).
-    private static let longest = 4_096
+    private static let maxLength = 4_096
     private var missing = 0
 
     /// Prevents other descriptors from becoming a standard stream: a socket or the database's lock file, opened while standard
@@ -41,7 +41,7 @@ struct LogOutput {
     }
 
     private func put(_ line: String) {
-        let bytes = Array(line.utf8.prefix(Self.longest - 1)) + [UInt8(ascii: "\n")]
+        let bytes = Array(line.utf8.prefix(Self.maxLength - 1)) + [UInt8(ascii: "\n")]
         _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
     }
 }

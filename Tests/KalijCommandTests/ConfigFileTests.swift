@@ -21,7 +21,7 @@ import Testing
         let text = "--data /one\n--data /two\n--account a@b"
         #expect(try arguments(text).value("--data") == "/two")
         let all = try arguments(text, ["to", "--data", "/three"])
-        #expect(all.all("--data") == ["/three"] && all.value("--account") == "a@b" && all.words == ["to"])
+        #expect(all.all("--data") == ["/three"] && all.value("--account") == "a@b" && all.operands == ["to"])
     }
 
     @Test("the command line wins over the opposite, too") func opposites() throws {

@@ -68,7 +68,7 @@ import Testing
                 let gap = HistoryGap(after: 1, before: nil, reason: reason, archive: text.next(), position: 1)
                 let utc = WallClock(isUTC: true)
                 let record = GapRecord(gap, account: text.next())
-                try check("gap", seed, people: [record.line(utc), record.words(utc)], json: [try JSONLine.of(record)])
+                try check("gap", seed, people: [record.line(utc), record.text(utc)], json: [try JSONLine.of(record)])
             }
         }
     }

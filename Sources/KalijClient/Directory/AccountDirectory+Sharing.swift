@@ -84,7 +84,7 @@ extension AccountDirectory {
                 // recovered from the damaged mailbox as well, its id identifies the duplicate.
                 if store.isInPlace { return parcel }
             } catch let error as StoreError where error.isDamage(ofMailboxIn: path) {
-                guard attempts < Self.mostAttempts else { throw error }
+                guard attempts < Self.maxAttempts else { throw error }
             }
             attempts += 1
             try setMailboxAside(clock)
@@ -92,7 +92,7 @@ extension AccountDirectory {
     }
 
     /// How often a damaged mailbox is retried, at intervals of 0.1 s: the driver may need time to replace it.
-    private static let mostAttempts = 60
+    private static let maxAttempts = 60
 
     /// Sets a damaged mailbox aside, or requests that from the driver: only the holder of the fence may do so.
     private func setMailboxAside(_ clock: Clock) throws {
@@ -108,7 +108,7 @@ extension AccountDirectory {
                     try Step(
                         database: driven.database, account: account, now: clock.now(), steady: steady,
                         features: .passive
-                    ).note(damage)
+                    ).record(damage)
                 }
             }
         } catch FenceError.held {

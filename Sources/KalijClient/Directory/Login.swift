@@ -13,7 +13,7 @@ public final class Login {
     /// Set if the account is to be registered instead of logged in.
     private var registering: Registering?
     private var deadline: Timer?
-    private var patience = 60.0
+    private var timeout = 60.0
     /// Whether the peer negotiated TLS, or opened an XMPP stream.
     private var isSecured = false
     private var isOpened = false
@@ -77,7 +77,7 @@ public final class Login {
     }
 
     func run(_ server: ServerSettings, of jid: JID, within seconds: Double) throws -> SuccessfulLogin? {
-        patience = seconds
+        timeout = seconds
         expectAnswer(within: seconds)
         line.open { [loop] in
             Connection(loop: loop, target: server.target(for: jid), tls: server.tls(for: jid), $0)
@@ -146,7 +146,7 @@ public final class Login {
                 guard let answer = registering?.answer else { return }
                 // The user's response has no timeout; nothing else happens on this thread in the meantime.
                 let values = try answer(form)
-                expectAnswer(within: patience)
+                expectAnswer(within: timeout)
                 try register(.answered(values))
             }
         }

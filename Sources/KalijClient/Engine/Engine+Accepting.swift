@@ -26,7 +26,7 @@ extension Engine {
         endsDraft: Bool = false
     ) throws -> Message {
         try StepRunner.checkOutside(directory.databasePath)
-        takeWhatIsShared()
+        importMailbox()
         let database = try accepting ?? Database(path: directory.databasePath, durability: .machine)
         accepting = database
         let account = try AccountTable(database).account(sender, in: directory)
@@ -53,7 +53,7 @@ extension Engine {
         let id = try OutgoingID(id).text
         try intent.check()
         try StepRunner.checkOutside(directory.databasePath)
-        takeWhatIsShared()
+        importMailbox()
         try perform(for: jid) { _ = try Intents(step: $0).perform(intent, id: id) }
         if !type(of: intent).isIdempotent { try context?.runner.raiseBarrier() }
         return id

@@ -70,7 +70,7 @@ extension Engine {
         private let onEvent: (EngineEvent) -> Void
         private var backoff = Backoff(base: 1, limit: Timing().longestStorageRetry)
         /// The accounts for which the error was emitted.
-        private var told: [JID] = []
+        private var notified: [JID] = []
 
         init(_ directory: AccountDirectory, _ clock: Clock, _ onEvent: @escaping (EngineEvent) -> Void) {
             (self.directory, self.clock, self.onEvent) = (directory, clock, onEvent)
@@ -85,19 +85,19 @@ extension Engine {
         mutating func missing(_ error: any Error) -> Blocked {
             let delay = backoff.next(random: .random(in: 0..<1))
             let accounts = try? AccountTable(directory.read()).all().filter { $0.state == .active }.map(\.jid)
-            told = accounts ?? told
-            tell(WaitingForStorage(reason: "\(error)", retryIn: delay))
-            return Blocked(reason: "\(error)", retryIn: delay, isTold: !told.isEmpty)
+            notified = accounts ?? notified
+            emit(WaitingForStorage(reason: "\(error)", retryIn: delay))
+            return Blocked(reason: "\(error)", retryIn: delay, isTold: !notified.isEmpty)
         }
 
         mutating func isThere() {
-            tell(StorageAvailable())
-            told = []
+            emit(StorageAvailable())
+            notified = []
             backoff.reset()
         }
 
-        private func tell(_ content: any EventContent) {
-            for account in told { onEvent(EngineEvent(account: account, at: clock.now(), content: content)) }
+        private func emit(_ content: any EventContent) {
+            for account in notified { onEvent(EngineEvent(account: account, at: clock.now(), content: content)) }
         }
     }
 

@@ -39,14 +39,14 @@ extension Engine {
         let rung = Flag()
         doorbell.onRing = { [weak self] in
             rung.isSet = true
-            guard let self, isAskedToStop else { return }
+            guard let self, isStopRequested else { return }
             drivers.values.forEach { $0.logout?.finish(without: "another process was to drive") }
         }
         var report = try logOutAll(within: seconds)
         // Processes that signal from now on must not rely on this process.
         doorbell.stopListening()
         if !isCareful { try fence.letGo(database) }
-        doorbell.letCallersGo()
+        doorbell.disconnectCallers()
         report.wasRung = rung.isSet
         return report
     }

@@ -39,6 +39,6 @@ public struct LinkStatus: Sendable {
         if server.login != nil { letters.insert(.login) }
         (unasked, turnedOff) = (letters.subtracting(server.off), server.off)
         hasToken = try LoginTokens(database, of: account.id).isAny
-        takesTickets = try TicketRow(database, of: account.id).isTaken
+        takesTickets = try TicketRow(database, of: account.id).isAccepted
     }
 }

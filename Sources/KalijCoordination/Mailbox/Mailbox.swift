@@ -28,7 +28,7 @@ public final class Mailbox {
     ) throws {
         self.directory = directory
         self.signals = signals
-        attempts = max(1, Int(busySeconds / Self.patience))  // traps: a program's own number of seconds
+        attempts = max(1, Int(busySeconds / Self.busyTimeout))  // traps: a program's own number of seconds
         database = try Self.open(directory, .process, attempts: attempts)
     }
 
@@ -48,7 +48,7 @@ public final class Mailbox {
         let path = databasePath(in: directory)
         // A process frozen while closing the database keeps others from opening.
         return try unblocking(path, attempts: attempts) {
-            let database = try Database(path: path, durability: durability, busySeconds: patience)
+            let database = try Database(path: path, durability: durability, busySeconds: busyTimeout)
             if try schema.state(of: database) != .current { try schema.migrate(database) }
             return database
         }
@@ -67,7 +67,7 @@ public final class Mailbox {
     }
 
     /// Seconds for another writer; a writer normally takes milliseconds.
-    private static let patience = 1.0
+    private static let busyTimeout = 1.0
 
     /// Runs `body`, which writes. A writer frozen within its transaction is killed: nobody else could write until then.
     /// A slow writer is waited for.
@@ -95,7 +95,7 @@ public final class Mailbox {
     /// Changes how long to wait for another writing process before throwing.
     public func wait(atMost seconds: Double) {
         // A frozen writer is killed after half of a short time, and one attempt is left.
-        let each = min(Self.patience, seconds / 2)
+        let each = min(Self.busyTimeout, seconds / 2)
         attempts = max(1, Int(seconds / each) - 1)  // traps: a program's own number of seconds, not 0
         database.wait(atMost: each)
     }
@@ -168,14 +168,14 @@ public final class Mailbox {
         let waits = try database.statement("SELECT 1 FROM letter WHERE address = ? LIMIT 1")
             .first([.text(address.name)]) { _ in true }
         guard waits ?? false else { return [] }
-        return try transaction { try take(address, as: number, now: now) }
+        return try transaction { try dequeue(address, as: number, now: now) }
     }
 
     /// Ends receiving, unless letters wait.
     /// - Returns: the remaining letters: if there are any, this process remains the receiver and has to handle the letters.
     public func withdraw(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
         try transaction {
-            let letters = try take(address, as: number, now: now)
+            let letters = try dequeue(address, as: number, now: now)
             if letters.isEmpty {
                 try database.run(
                     "DELETE FROM receiver WHERE address = ? AND number = ?", [.text(address.name), .integer(number)])
@@ -184,7 +184,7 @@ public final class Mailbox {
         }
     }
 
-    private func take(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
+    private func dequeue(_ address: Address, as number: Int64, now: Int64) throws -> [MailboxMessage] {
         guard try receiver(of: address) == number else { return [] }
         try database.run("DELETE FROM letter WHERE expires <= ?", [.integer(now)])
         try database.run("DELETE FROM reply WHERE expires <= ?", [.integer(now)])

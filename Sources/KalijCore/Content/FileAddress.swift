@@ -14,7 +14,7 @@ package struct FileAddress: Equatable {
     private static let encrypted = "aesgcm://"
     private static let web = "https://"
     /// The maximum length of a URL in bytes.
-    private static let longest = 4096
+    private static let maxLength = 4096
 
     /// The address of a file that is shared without an HTTPS URL: nothing can be fetched.
     package static let unknown = FileAddress(url: "", key: nil)
@@ -24,7 +24,7 @@ package struct FileAddress: Equatable {
 
     /// Parses an `aesgcm` URL; nil if `text` is anything else.
     package init?(encrypted text: String) {
-        guard text.utf8.count <= Self.longest, let rest = text.rest(after: Self.encrypted),
+        guard text.utf8.count <= Self.maxLength, let rest = text.rest(after: Self.encrypted),
             !rest.unicodeScalars.contains(where: \.properties.isWhitespace),
             let hash = rest.utf8.lastIndex(of: UInt8(ascii: "#")),
             let key = Self.bytes(String(rest.unicodeScalars[hash...].dropFirst())), [44, 48].contains(key.count)
@@ -36,7 +36,7 @@ package struct FileAddress: Equatable {
 
     /// Whether `text` is an HTTPS URL with a host, and without a user.
     package static func isWeb(_ text: String) -> Bool {
-        guard text.utf8.count <= longest,
+        guard text.utf8.count <= maxLength,
             !text.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }),
             let url = URL(string: text), url.scheme?.lowercased() == "https", let host = url.host, !host.isEmpty,
             url.user == nil

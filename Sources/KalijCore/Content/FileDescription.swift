@@ -24,7 +24,7 @@ package struct FileDescription: Equatable, Sendable {
     private static let namespace = "urn:xmpp:file:metadata:0"
     private static let hashes = "urn:xmpp:hashes:2"
     /// The maximum length of a name or a type, in bytes.
-    private static let longest = 1024
+    private static let maxLength = 1024
 
     /// Parses the `<file/>` in `sharing`. Invalid parts are omitted.
     package init(in sharing: Element) {
@@ -32,7 +32,7 @@ package struct FileDescription: Equatable, Sendable {
         guard let file = sharing.child("file", Self.namespace) else { return }
         func text(_ name: String) -> String? {
             let text = file.child(name, Self.namespace)?.text
-            return text.flatMap { $0.isEmpty || $0.utf8.count > Self.longest ? nil : $0 }
+            return text.flatMap { $0.isEmpty || $0.utf8.count > Self.maxLength ? nil : $0 }
         }
         func number(_ name: String) -> Int64? { text(name).flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 } }
         let hash = file.children.first { $0.isNamed("hash", Self.hashes) && $0["algo"] == "sha-256" }
@@ -42,7 +42,7 @@ package struct FileDescription: Equatable, Sendable {
     }
 
     /// The description for human readers in the `<file/>` in `sharing`, which is not part of the metadata here.
-    package static func words(in sharing: Element) -> String? {
+    package static func text(in sharing: Element) -> String? {
         let words = sharing.child("file", namespace)?.child("desc", namespace)?.text ?? ""
         return words.isEmpty ? nil : words
     }

@@ -35,7 +35,9 @@ package struct MessageContent {
         let isFallback = file != nil && !FileAddress.isAddress(own)
         let others = Self.others.filter { message.child(in: $0) != nil }.union(isFallback ? Self.files : [])
         self.file = file
-        text = Self.text(body, message, replaced, others, type, isLine: file != nil) ?? Self.words(for: message, file)
+        text =
+            Self.text(body, message, replaced, others, type, isLine: file != nil)
+            ?? Self.placeholderText(for: message, file)
     }
 
     /// - Parameters:
@@ -87,8 +89,8 @@ package struct MessageContent {
     }
 
     /// The text shown in place of a missing one.
-    private static func words(for message: Element, _ file: SharedFile?) -> String? {
-        if let description = SharedFile.words(in: message, isFetched: file != nil) { return description }
+    private static func placeholderText(for message: Element, _ file: SharedFile?) -> String? {
+        if let description = SharedFile.text(in: message, isFetched: file != nil) { return description }
         let isCall =
             message.child("propose", "urn:xmpp:jingle-message:0") != nil
             || message.child("invite", "urn:xmpp:call-invites:0") != nil

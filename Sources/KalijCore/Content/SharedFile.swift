@@ -75,9 +75,9 @@ package struct SharedFile: Equatable {
 
     /// The text about a file beside its address: for a sticker, which is not shown as such, its description (XEP-0449 section 3); for
     /// an address out of band, its description, and the address itself if nothing is fetched from there.
-    package static func words(in message: Element, isFetched: Bool) -> String? {
+    package static func text(in message: Element, isFetched: Bool) -> String? {
         if message.child("sticker", stickers) != nil, let sharing = message.child("file-sharing", sharing) {
-            let words = FileDescription.words(in: sharing)
+            let words = FileDescription.text(in: sharing)
             if let words { return words }
         }
         guard let x = message.child("x", outOfBand) else { return nil }

@@ -26,7 +26,7 @@ public struct AccountState: Sendable, Equatable, Codable {
     package init(at now: Int64) { (stage, since) = (.offline, now) }
 
     /// - Returns: whether the event affects the state.
-    package mutating func note(_ event: EngineEvent) -> Bool {
+    package mutating func apply(_ event: EngineEvent) -> Bool {
         switch event.content {
         case is Connecting: (stage, nextAttempt) = (.connecting, nil)
         case is Online:

@@ -31,7 +31,7 @@ extension IntentRequest {
     package func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome { .failed("\(error)") }
 
     package func send(in step: Step) throws {
-        try step.send(request(in: step), then: self, within: EngineLimits.archivePatience)
+        try step.send(request(in: step), then: self, within: EngineLimits.archiveTimeout)
     }
 
     package func call(_ reply: IQReply, in step: Step) throws {
@@ -44,16 +44,16 @@ extension IntentRequest {
             if case .failed = outcome { try refused(in: step) }
             try Intents(step: step).end(intent, outcome)
         case .timeout where step.isForUnsent: try send(in: step)
-        case .timeout where attempt < EngineLimits.serverAttempts: try again(in: step)
+        case .timeout where attempt < EngineLimits.serverAttempts: try retry(in: step)
         case .timeout: try fail("the server does not answer", in: step)
         }
     }
 
     package func invalidate(_ reason: Invalidation, in step: Step) throws {
-        if reason == .sessionLost { try again(in: step) } else { try fail(reason.name, in: step) }
+        if reason == .sessionLost { try retry(in: step) } else { try fail(reason.name, in: step) }
     }
 
-    private func again(in step: Step) throws {
+    private func retry(in step: Step) throws {
         var next = self
         next.attempt += 1
         try next.send(in: step)

@@ -13,7 +13,7 @@ package struct Intents {
     package func perform(_ intent: some Intent, id: String) throws -> IntentOutcome {
         guard !type(of: intent).isIdempotent else {
             let outcome = try outcome(of: intent, id: id)
-            if outcome != .pending { tell(id, type(of: intent).name, outcome) }
+            if outcome != .pending { emitOutcome(id, type(of: intent).name, outcome) }
             return outcome
         }
         try database.run(
@@ -44,10 +44,10 @@ package struct Intents {
         let name = try database.statement(
             "UPDATE intent SET problem = ? WHERE account = ? AND id = ? AND problem IS NULL RETURNING name"
         ).first([.text(outcome.problem ?? ""), account, .text(id)]) { $0.text("name") }
-        if let name { tell(id, name, outcome) }
+        if let name { emitOutcome(id, name, outcome) }
     }
 
-    private func tell(_ id: String, _ name: String, _ outcome: IntentOutcome) {
+    private func emitOutcome(_ id: String, _ name: String, _ outcome: IntentOutcome) {
         step.emit(IntentEnded(id: id, command: name, problem: outcome.problem))
     }
 

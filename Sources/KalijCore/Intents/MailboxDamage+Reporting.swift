@@ -2,7 +2,7 @@ import KalijCoordination
 
 extension MailboxDamage {
     /// A description for the user.
-    package var words: String {
+    package var text: String {
         let lost =
             switch lost {
             case nil: "how many messages were left in it cannot be told"
@@ -15,7 +15,7 @@ extension MailboxDamage {
 
 extension Step {
     /// Records for `kalij status` that the mailbox was damaged.
-    package func note(_ damage: MailboxDamage) throws {
-        try DeadLetters(step: self).bury([], named: "mailbox", because: damage.words, from: .share)
+    package func record(_ damage: MailboxDamage) throws {
+        try DeadLetters(step: self).bury([], named: "mailbox", because: damage.text, from: .share)
     }
 }

@@ -16,7 +16,7 @@ package struct MailboxImporter {
     }
 
     /// The number of items in a step.
-    private static let portion = 100
+    private static let batchSize = 100
 
     /// The last imported item.
     package static func place(in database: Database) throws -> MailboxQueue.Progress? {
@@ -28,28 +28,28 @@ package struct MailboxImporter {
     private var last: Int64 { get throws { try store.last(try Self.place(in: runner.database)) } }
 
     /// Whether there are items to import.
-    package var isWanted: Bool { get throws { try store.hasParcels(after: last) } }
+    package var hasItems: Bool { get throws { try store.hasParcels(after: last) } }
 
     /// Imports all items.
     /// - Parameter committed: receives the effects of each step, and the account.
     /// - Throws: `StoreError`, `FenceError.stale`; the remaining items are kept in the mailbox.
     package func run(_ committed: (Account, Step.Effects) -> Void) throws {
-        try removeTaken(through: try takeAll(committed))
+        try removeImported(through: try importAll(committed))
     }
 
     /// - Returns: the number of the last imported item.
-    package func takeAll(_ committed: (Account, Step.Effects) -> Void) throws -> Int64 {
+    package func importAll(_ committed: (Account, Step.Effects) -> Void) throws -> Int64 {
         var last = try last
         while true {
-            let parcels = try store.parcels(after: last, limit: Self.portion)
+            let parcels = try store.parcels(after: last, limit: Self.batchSize)
             guard let first = parcels.first else { return last }
             let portion = Array(parcels.prefix { $0.sender.exact == first.sender.exact })
             last = portion.last?.id ?? last
-            try take(portion, committed)
+            try importItems(portion, committed)
         }
     }
 
-    private func removeTaken(through last: Int64) throws {
+    private func removeImported(through last: Int64) throws {
         // Imported items remain there if a process ended before this point.
         guard try store.hasParcels(through: last) else { return }
         try runner.raiseBarrier()
@@ -57,23 +57,23 @@ package struct MailboxImporter {
     }
 
     /// - Parameter portion: items of one account.
-    private func take(_ portion: [QueuedItem], _ committed: (Account, Step.Effects) -> Void) throws {
+    private func importItems(_ portion: [QueuedItem], _ committed: (Account, Step.Effects) -> Void) throws {
         guard let last = portion.last else { return }
         let place = MailboxQueue.Progress(mailbox: try store.name(), last: last.id)
         let account = try AccountTable(runner.database).all().first { $0.jid.description.exact == last.sender.exact }
         guard let account else {
             // The account was removed, together with all its unsent messages.
-            return try runner.note { try Self.write(place, in: $0) }
+            return try runner.write { try Self.write(place, in: $0) }
         }
         let effects = try runner.run("share", for: account) { step in
-            for parcel in portion { try take(parcel, in: step) }
+            for parcel in portion { try importItem(parcel, in: step) }
             try Self.write(place, in: step.database)
             step.flush()
         }
         committed(account, effects)
     }
 
-    private func take(_ parcel: QueuedItem, in step: Step) throws {
+    private func importItem(_ parcel: QueuedItem, in step: Step) throws {
         do {
             try reading(parcel, in: step)()
         } catch let error as SharedError {

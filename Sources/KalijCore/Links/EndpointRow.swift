@@ -40,7 +40,7 @@ package struct EndpointRow: Sendable {
     package let lastLogin: LoginCost?
 
     /// At most so many addresses of an account are kept: the DNS may return a new one each day.
-    private static let most = 16
+    private static let maxCount = 16
 
     /// The address with the last session; nil if there is none.
     package static func last(of account: Int64, in database: Database) throws -> EndpointRow? {
@@ -90,7 +90,7 @@ package struct EndpointRow: Sendable {
 
     /// A session has begun, or was resumed, at `endpoint`.
     /// - Parameter isFound: whether the address is from a DNS response, and not a remembered one.
-    package static func note(
+    package static func record(
         _ endpoint: Endpoint, _ link: LinkMeasurement, _ login: LoginCost, isFound: Bool, at now: Int64,
         of account: Int64,
         in database: Database
@@ -136,7 +136,7 @@ package struct EndpointRow: Sendable {
             """
             DELETE FROM endpoint WHERE account = ?1 AND used_at <
                 (SELECT used_at FROM endpoint WHERE account = ?1 ORDER BY used_at DESC LIMIT 1 OFFSET ?2)
-            """, [.integer(account), .integer(Int64(most - 1))])
+            """, [.integer(account), .integer(Int64(maxCount - 1))])
     }
 
     private static func bounded(_ rate: Double) -> Int64 { Int64(min(max(0, rate), 1e12)) }

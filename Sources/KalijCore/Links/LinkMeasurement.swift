@@ -12,21 +12,21 @@ package struct LinkMeasurement: Equatable, Sendable {
     }
 
     /// In seconds: no answer is missed earlier, as a segment that TCP has to send again takes about a second.
-    private static let least = 2.0
+    private static let minTimeout = 2.0
     /// In seconds: no silence is longer.
-    package static let longest = 60.0
+    package static let maxTimeout = 60.0
     /// In seconds: as long as nothing was measured, as on the very first connection.
     private static let unknown = 4.0
 
     /// Seconds within which a response queued behind so many bytes should begin to arrive (RFC 6298, 2).
     package func timeout(behind bytes: Int = 0) -> Double {
-        let answer = roundTrip.map { max(Self.least, $0 + 4 * (variation ?? $0 / 2)) } ?? Self.unknown
-        return min(Self.longest, answer + Double(bytes) / max(1, bytesPerSecond ?? .infinity))
+        let answer = roundTrip.map { max(Self.minTimeout, $0 + 4 * (variation ?? $0 / 2)) } ?? Self.unknown
+        return min(Self.maxTimeout, answer + Double(bytes) / max(1, bytesPerSecond ?? .infinity))
     }
 
     /// Seconds without a byte after which a connection is given up: four timeouts, each twice the timeout before (RFC 6298, 5.5).
-    package func silence(behind bytes: Int = 0) -> Double { min(Self.longest, 15 * timeout(behind: bytes)) }
+    package func silence(behind bytes: Int = 0) -> Double { min(Self.maxTimeout, 15 * timeout(behind: bytes)) }
 
     /// Seconds without a byte after which a pipelined step of the negotiation (`Letter`) counts as ignored.
-    package var letter: Double { min(Self.longest, 4 * timeout()) }
+    package var letter: Double { min(Self.maxTimeout, 4 * timeout()) }
 }

@@ -14,7 +14,7 @@ package struct TicketRow {
     private static let pause: Int64 = 7 * 24 * 3600 * 1000
 
     /// Whether a ticket is useful: the server has accepted the last one, or is to be tried.
-    package func isWanted(at now: Int64) throws -> Bool {
+    package func isUseful(at now: Int64) throws -> Bool {
         let row = try database.prepare("SELECT taken, tried_at FROM tls_ticket WHERE account = ?")
             .first([account]) { ($0.bool("taken"), $0.optionalInteger("tried_at")) }
         guard let row, !row.0, let tried = row.1 else { return true }
@@ -31,7 +31,7 @@ package struct TicketRow {
     }
 
     /// Whether the server has accepted the last ticket offered.
-    package var isTaken: Bool {
+    package var isAccepted: Bool {
         get throws {
             try database.prepare("SELECT taken FROM tls_ticket WHERE account = ?").first([account]) { $0.bool() }
                 ?? false
@@ -39,8 +39,8 @@ package struct TicketRow {
     }
 
     /// Takes the ticket out for the next connection: a ticket is used once (RFC 8446, C.4).
-    package func take(at now: Int64) throws -> [UInt8]? {
-        guard try isWanted(at: now) else { return nil }
+    package func consume(at now: Int64) throws -> [UInt8]? {
+        guard try isUseful(at: now) else { return nil }
         let ticket =
             try database.prepare("SELECT ticket FROM tls_ticket WHERE account = ?")
             .first([account]) { $0.optionalBlob("ticket") } ?? nil

@@ -11,7 +11,7 @@ package struct AnsweredMessage: Codable, Sendable, Equatable {
     package let quote: String
 
     /// The maximum length of a quote, in bytes.
-    private static let longestQuote = 600
+    private static let maxQuoteLength = 600
 
     /// - Throws: `AcceptError.unanswerable` if the message has no id to refer to.
     package init(_ message: Message) throws(AcceptError) {
@@ -19,7 +19,7 @@ package struct AnsweredMessage: Codable, Sendable, Equatable {
         self.id = id
         // The account's own address must not be disclosed in a room.
         author = message.isInRoom ? message.direction == .incoming ? message.from : nil : message.author
-        let lines = (message.body ?? "").cut(to: Self.longestQuote).parts(at: "\n")
+        let lines = (message.body ?? "").cut(to: Self.maxQuoteLength).parts(at: "\n")
         quote = message.body == nil ? "" : lines.map { "> \($0)\n" }.joined()
     }
 

@@ -9,7 +9,7 @@ package struct DoubleDeliveries {
     package init(step: Step) { self.step = step }
 
     /// Whether the server may deliver the message twice.
-    package func mayComeTwice(_ received: IncomingMessage) -> Bool {
+    package func mayBeDuplicated(_ received: IncomingMessage) -> Bool {
         guard received.type != "groupchat" else { return false }
         return received.direction == .outgoing
             ? received.conversation.exact == step.account.jid.description.exact
@@ -18,7 +18,7 @@ package struct DoubleDeliveries {
 
     /// The place of the other copy of the message, if it is stored.
     package func place(of received: IncomingMessage) throws -> MessageWriter.Place? {
-        guard mayComeTwice(received), !received.messageID.isEmpty else { return nil }
+        guard mayBeDuplicated(received), !received.messageID.isEmpty else { return nil }
         return try step.database.statement(
             // Some clients reuse an id, but hardly for the same text.
             """
@@ -39,7 +39,7 @@ package struct DoubleDeliveries {
 
     /// Whether the archive returns the second copy of a message: the first determines the place.
     /// - Parameter last: the order number of the last message that the reading has returned.
-    package func isShownAgain(_ received: IncomingMessage, _ place: MessageWriter.Place?, after last: Int64) -> Bool {
-        mayComeTwice(received) && place.map { $0.isConfirmed && $0.position <= last } ?? false
+    package func isSecondCopy(_ received: IncomingMessage, _ place: MessageWriter.Place?, after last: Int64) -> Bool {
+        mayBeDuplicated(received) && place.map { $0.isConfirmed && $0.position <= last } ?? false
     }
 }

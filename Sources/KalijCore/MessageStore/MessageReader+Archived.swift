@@ -43,7 +43,7 @@ extension MessageReader {
 
     /// Whether an archive has returned the newest message to `conversation` that the server has acknowledged and that is not
     /// retracted: the server may have erased a retracted message. nil without such a message among the last 500.
-    package func isNewestTakenArchived(in conversation: String) throws -> Bool? {
+    package func isNewestAcknowledgedArchived(in conversation: String) throws -> Bool? {
         try database.statement(
             """
             SELECT catchup > 0 FROM (SELECT direction, state, catchup, position, erased FROM message INDEXED BY message_order
@@ -83,12 +83,12 @@ extension MessageReader {
         ).all(
             [
                 .integer(account), .text(archive.key), .integer(position), .integer(round),
-                .state(MessageState.queued), .state(MessageState.sent), .integer(Self.mostUnshown + 1),
+                .state(MessageState.queued), .state(MessageState.sent), .integer(Self.maxUnshown + 1),
             ]
         ) { $0.integer() }
     }
 
     /// The maximum number of messages that one step moves: an archive that omits more messages, and returns an older one in a new
     /// place, would otherwise cause as many writes in the step.
-    package static let mostUnshown: Int64 = 5000
+    package static let maxUnshown: Int64 = 5000
 }

@@ -76,7 +76,7 @@ extension MessageReader {
     // MARK: Unread messages
 
     /// The maximum number of unread messages that is counted.
-    package static let mostUnread = 1000
+    package static let maxUnread = 1000
 
     /// The unread messages: incoming, shown and not erased messages in a part of the order.
     package struct UnreadRange {
@@ -101,7 +101,7 @@ extension MessageReader {
                 AND shown = 1 AND direction = 'in' AND erased IS NULL LIMIT ?)
             """
         ).first([
-            .integer(account), .text(conversation), .integer(range.position), .integer(Int64(Self.mostUnread)),
+            .integer(account), .text(conversation), .integer(range.position), .integer(Int64(Self.maxUnread)),
         ]) { $0.integer() }
         return Int(count ?? 0)
     }
@@ -115,7 +115,7 @@ extension MessageReader {
             """
         ).all([
             .integer(account), .text(conversation), .integer(range.position), .optional(range.reading),
-            .integer(Int64(Self.mostUnread)),
+            .integer(Int64(Self.maxUnread)),
         ]) {
             (row: $0.integer("id"), sender: $0.text("sender"))
         }.filter { row in !range.clients.contains { $0.exact == row.sender.exact } }.map(\.row)

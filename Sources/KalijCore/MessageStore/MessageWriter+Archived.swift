@@ -20,7 +20,7 @@ extension MessageWriter {
         -> Bool
     {
         guard received.stanzaID != nil, !received.mayBeOwn, received.twin == nil,
-            received.originID == nil || !unstamped, !DoubleDeliveries(step: step).mayComeTwice(received)
+            received.originID == nil || !unstamped, !DoubleDeliveries(step: step).mayBeDuplicated(received)
         else { return false }
         return try insert(received, position: position, catchup: catchup)
     }

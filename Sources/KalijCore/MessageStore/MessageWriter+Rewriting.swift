@@ -5,7 +5,7 @@ extension MessageWriter {
     /// Sets the text, the time of the correction and the erasure of the message in `row`. A message whose erasure is `forgotten` is
     /// hidden.
     package func rewrite(_ row: Int64, body: String?, editedAt: Int64?, erasure: Erasure?) throws {
-        if erasure != nil { try noteUnread(row) }
+        if erasure != nil { try invalidateUnread(row) }
         try changingText(of: row, to: body, isErased: erasure != nil) {
             try database.run(
                 "UPDATE message SET body = ?, edited_at = ?, erased = ?, shown = (shown AND ? IS NOT ?) WHERE id = ?",
@@ -19,7 +19,7 @@ extension MessageWriter {
     /// Shows the message in `row` in its conversation with the text `body`; hides it if `body` is nil.
     /// - Parameter corrects: the id of the message that this one corrects, if that message is not stored.
     package func show(_ row: Int64, body: String?, corrects: String?) throws {
-        try noteUnread(row)
+        try invalidateUnread(row)
         try changingText(of: row, to: body) {
             try database.run(
                 "UPDATE message SET shown = ?, body = ?, corrects = ? WHERE id = ?",
@@ -42,7 +42,7 @@ extension MessageWriter {
             "UPDATE message SET encryption = ? WHERE id = ?", [.text(encryption.stored), .integer(row)])
     }
 
-    private func noteUnread(_ row: Int64) throws {
+    private func invalidateUnread(_ row: Int64) throws {
         guard let (_, conversation) = try MessageReader(database: database, account: step.account.id).names(of: row)
         else { return }
         step.unreadMayDiffer(in: conversation)
@@ -53,7 +53,7 @@ extension MessageWriter {
         let old = try text(of: row)
         try database.run(
             "DELETE FROM message WHERE id = ? AND shown = 0 AND received_at IS NOT NULL", [.integer(row)])
-        if database.changes > 0 { try tell(row, old, nil) }
+        if database.changes > 0 { try notifyObservers(row, old, nil) }
     }
 
     /// Runs `body`, and notifies observers if it has changed the text.
@@ -64,7 +64,7 @@ extension MessageWriter {
     ) throws {
         let old = try self.text(of: row)
         try body()
-        if old != text || isErased { try tell(row, old, text) }
+        if old != text || isErased { try notifyObservers(row, old, text) }
     }
 
     private func text(of row: Int64) throws -> String? {
@@ -72,7 +72,7 @@ extension MessageWriter {
             ?? nil
     }
 
-    private func tell(_ row: Int64, _ old: String?, _ text: String?) throws {
+    private func notifyObservers(_ row: Int64, _ old: String?, _ text: String?) throws {
         step.textChanged()
         for observer in step.hooks.storedMessageObservers {
             try observer.didChangeBody(of: row, from: old, to: text, in: step)

@@ -61,7 +61,7 @@ package struct MessageWriter {
         for observer in step.hooks.storedMessageObservers { try observer.didInsert(&message, from: received, in: step) }
         // No event is emitted for a message that was retracted before it was received.
         let isTold = message.isShown && message.erasure == nil
-        if isTold { try EventPublisher(step: step).tell(MessageStored(message)) }
+        if isTold { try EventPublisher(step: step).publish(MessageStored(message)) }
         for observer in step.hooks.storedMessageObservers { try observer.didStore(message, from: received, in: step) }
         if isTold {
             for observer in step.hooks.storedMessageObservers {
@@ -72,8 +72,8 @@ package struct MessageWriter {
     }
 
     /// Emits the event and notifies observers: a stored message is shown in its conversation from now on.
-    package func tellShown(_ message: Message, from received: IncomingMessage) throws {
-        try EventPublisher(step: step).tell(MessageStored(message))
+    package func publishShown(_ message: Message, from received: IncomingMessage) throws {
+        try EventPublisher(step: step).publish(MessageStored(message))
         for observer in step.hooks.storedMessageObservers { try observer.didShow(message, from: received, in: step) }
     }
 
@@ -205,7 +205,7 @@ package struct MessageWriter {
 
     package func emitState(of id: Int64) throws {
         guard let message = try Message.load(id, from: database) else { return }
-        if message.isShown { try EventPublisher(step: step).tell(MessageStateChanged(message)) }
+        if message.isShown { try EventPublisher(step: step).publish(MessageStateChanged(message)) }
         for observer in step.hooks.storedMessageObservers { try observer.didChangeState(message, in: step) }
     }
 }

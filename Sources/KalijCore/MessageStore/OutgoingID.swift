@@ -5,13 +5,13 @@ package struct OutgoingID {
     package let text: String
 
     /// The maximum length of an id from outside, in bytes.
-    private static let longest = 256
+    private static let maxLength = 256
 
     /// - Parameter given: nil for a new id.
     /// - Throws: `AcceptError.badID`
     package init(_ given: String?) throws(AcceptError) {
         text = given ?? UUID().uuidString.lowercased()
-        guard !text.isEmpty, text.utf8.count <= Self.longest, text.unicodeScalars.allSatisfy(Self.mayBeInID) else {
+        guard !text.isEmpty, text.utf8.count <= Self.maxLength, text.unicodeScalars.allSatisfy(Self.mayBeInID) else {
             throw AcceptError.badID
         }
     }

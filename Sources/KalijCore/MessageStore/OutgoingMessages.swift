@@ -6,7 +6,7 @@ import KalijStore
 public enum OutgoingMessages {
     /// The maximum size of an accepted stanza, in bytes. Leaves space for the additions of features
     /// (``OutgoingMessageDecorator/decorate(_:in:)``).
-    package static let largestStanza = OutboundQueue.usuallyTaken - 1_000
+    package static let maxStanzaSize = OutboundQueue.defaultStanzaLimit - 1_000
 }
 
 /// Why a message was not accepted.
@@ -29,7 +29,7 @@ public enum AcceptError: Error, CustomStringConvertible, Sendable, Equatable {
         case .unanswerable: "the message to be answered is not here, or has no id"
         case .badID: "an id has 1 to 256 bytes, and neither spaces nor control characters"
         case .tooLong(let bytes):
-            "the message takes \(bytes) bytes, at most \(OutgoingMessages.largestStanza) can be sent"
+            "the message takes \(bytes) bytes, at most \(OutgoingMessages.maxStanzaSize) can be sent"
         }
     }
 

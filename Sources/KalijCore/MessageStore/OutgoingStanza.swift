@@ -77,7 +77,7 @@ package struct OutgoingStanza {
         let stored = try Message.load(message.id, from: step.database) ?? message
         guard failure == nil else { return stored }
         step.flush()
-        if stored.isShown { try EventPublisher(step: step).tell(MessageStateChanged(stored)) }
+        if stored.isShown { try EventPublisher(step: step).publish(MessageStateChanged(stored)) }
         return stored
     }
 

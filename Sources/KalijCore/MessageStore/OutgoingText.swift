@@ -48,7 +48,7 @@ package struct OutgoingText {
     /// - Throws: `AcceptError.tooLong`
     package static func checkLength(of stanza: OutgoingStanza) throws(AcceptError) {
         let bytes = stanza.element().bytes(in: "jabber:client").count
-        guard bytes <= OutgoingMessages.largestStanza else { throw .tooLong(bytes) }
+        guard bytes <= OutgoingMessages.maxStanzaSize else { throw .tooLong(bytes) }
     }
 
     /// Stores and enqueues the message, unless a message was accepted under the same id before.

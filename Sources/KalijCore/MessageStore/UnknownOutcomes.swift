@@ -44,7 +44,7 @@ package struct UnknownOutcomes {
             try step.database.run("UPDATE message SET settled = 0 WHERE id = ?", [.integer(id)])
             try queue.remove(message: id)
             guard let message = try Message.load(id, from: step.database) else { continue }
-            if message.isShown { try EventPublisher(step: step).tell(MessageUnsettled(message)) }
+            if message.isShown { try EventPublisher(step: step).publish(MessageUnsettled(message)) }
             for observer in step.hooks.storedMessageObservers { try observer.didChangeState(message, in: step) }
         }
     }

@@ -2,11 +2,11 @@
 package enum EngineLimits {
     /// The longest time for a response of the account's own server, if neither presence nor messages wait for the response. Long
     /// enough for a slow link; the next session sends the request again.
-    package static let serverPatience = Duration.seconds(30)
+    package static let serverTimeout = Duration.seconds(30)
 
     /// The longest time for a response while presence and held messages wait. It is longer, because without the response the
     /// session continues without the archive, and messages of a lost session are reported as unsettled.
-    package static let archivePatience = Duration.seconds(120)
+    package static let archiveTimeout = Duration.seconds(120)
 
     /// How many requests are sent if the account's own server does not answer within ``serverPatience``. An answer may be lost
     /// with a connection; three are not.

@@ -18,7 +18,7 @@ public struct LinkQuality: Sendable, Equatable {
     public var isSlow: Bool { bytesPerSecond.map { $0 < 8000 } ?? false }
 
     /// What was measured last.
-    package mutating func take(_ measure: LinkMeasurement) {
+    package mutating func update(_ measure: LinkMeasurement) {
         (bytesPerSecond, roundTrip) = (measure.bytesPerSecond, measure.roundTrip)
     }
 }

@@ -175,14 +175,14 @@ extension Message {
         if let error { words += " (\(error))" }
         if editedAt != nil { words += " (edited)" }
         if let corrects { words += " (corrects \(corrects), which is not here)" }
-        if repliesTo != nil { words += " (\(answered?.words ?? "answer"))" }
+        if repliesTo != nil { words += " (\(answered?.printedText ?? "answer"))" }
         if encryption?.isPlain ?? false { words += " (not encrypted)" }
         if isRetractedInPlain { words += " (a retraction came in plain, and does not count)" }
-        return "\(other)\(words): \(textWords())\(reactionWords())"
+        return "\(other)\(words): \(bodyText())\(reactionText())"
     }
 
-    private func textWords() -> PrintedText {
-        if let words = fileWords(), erasure == nil { return words }
+    private func bodyText() -> PrintedText {
+        if let words = fileText(), erasure == nil { return words }
         return switch (body, erasure, encryption?.problem) {
         case (_, .retracted?, _): "(retracted)"
         case (_, .moderated?, _): "(removed by the room)"
@@ -196,18 +196,18 @@ extension Message {
 
     /// For people: the address of an encrypted file holds its key, which belongs on no screen and in no log. The text beside the file
     /// follows it.
-    package func fileWords() -> PrintedText? {
+    package func fileText() -> PrintedText? {
         if let file {
             let isAddress =
                 ["https://", "aesgcm://"].contains { body?.begins(with: $0) ?? false }
                 && !(body?.unicodeScalars.contains(where: \.properties.isWhitespace) ?? false)
-            guard let body, !isAddress else { return file.words }
-            return "\(file.words) \(body)"
+            guard let body, !isAddress else { return file.printedText }
+            return "\(file.printedText) \(body)"
         }
         return body?.begins(with: "aesgcm://") ?? false ? "(an encrypted file)" : nil
     }
 
-    private func reactionWords() -> PrintedText {
+    private func reactionText() -> PrintedText {
         guard !reactions.isEmpty else { return "" }
         let words = reactions.map { reaction in
             "\(reaction.emoji.joined(separator: " ")) \(reaction.author)\(reaction.isPlain ? " (not encrypted)" : "")"

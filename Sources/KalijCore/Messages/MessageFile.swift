@@ -56,7 +56,7 @@ public struct MessageFile: Sendable, Equatable {
     }
 
     /// For people.
-    var words: PrintedText {
+    var printedText: PrintedText {
         let size: PrintedText = size.map { ", \($0) bytes" } ?? ""
         let place: PrintedText =
             switch state {

@@ -47,7 +47,7 @@ public struct QuotedMessage: Sendable, Equatable {
     }
 
     /// For people: no quote in the text ends the quote.
-    var words: PrintedText {
+    var printedText: PrintedText {
         let who = direction == .outgoing ? "you" : PrintedText(field: author ?? from)
         let start = text.map { $0.cut(to: 80) }
         let isWhole = !isCut && start?.utf8.count == text?.utf8.count

@@ -36,10 +36,10 @@ package struct Attempts {
 
     /// Reverts the last attempt, because an error of the machine caused the failure.
     /// - Returns: false if the machine did not allow the write either.
-    package func takeBack() -> Bool {
+    package func revertLast() -> Bool {
         do {
             _ = try runner.run("attempt", for: account) { step in
-                try SessionRow.takeAttemptBack(of: account.id, in: step.database)
+                try SessionRow.revertAttempt(of: account.id, in: step.database)
             }
             return true
         } catch {

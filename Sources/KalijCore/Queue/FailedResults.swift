@@ -8,7 +8,7 @@ package struct FailedResults {
     package init(database: Database, account: Int64) { (self.database, self.account) = (database, account) }
 
     /// At most so many are kept for an account; the oldest is removed first.
-    private static let most: Int64 = 100
+    private static let maxCount: Int64 = 100
 
     /// The failures of each result.
     package func all() throws -> [String: Int] {
@@ -32,7 +32,7 @@ package struct FailedResults {
             """
             DELETE FROM failed_result WHERE account = ?1 AND rowid <=
                 (SELECT rowid FROM failed_result WHERE account = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET ?2)
-            """, [.integer(account), .integer(Self.most)])
+            """, [.integer(account), .integer(Self.maxCount)])
         return failures ?? 1
     }
 

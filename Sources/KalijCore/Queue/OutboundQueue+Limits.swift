@@ -3,22 +3,22 @@ import KalijStore
 /// The sizes of stanzas that the server accepts.
 extension OutboundQueue {
     /// Bytes that every server accepts (RFC 6120 13.12).
-    private static let alwaysTaken = 10_000
+    private static let guaranteedStanzaLimit = 10_000
 
     /// The most bytes of a stanza if the server has not announced a limit. Servers close the stream over a larger stanza; 64 KiB
     /// is the smallest default limit among common servers.
-    package static let usuallyTaken = 60_000
+    package static let defaultStanzaLimit = 60_000
 
     /// The most bytes of a stanza: the limit that the server announced (XEP-0478), or ``usuallyTaken``.
-    package func largestStanza() throws -> Int {
-        let announced = try SessionRow.largestStanza(of: account, in: database)
-        return announced.map { Int(clamping: $0) } ?? Self.usuallyTaken
+    package func maxStanzaSize() throws -> Int {
+        let announced = try SessionRow.maxStanzaSize(of: account, in: database)
+        return announced.map { Int(clamping: $0) } ?? Self.defaultStanzaLimit
     }
 
     /// - Throws: `StanzaTooLong` for a stanza over the server's limit; the server would end the stream.
     package func check(_ stanza: [UInt8]) throws {
-        guard stanza.count > Self.alwaysTaken else { return }
-        let limit = try largestStanza()
+        guard stanza.count > Self.guaranteedStanzaLimit else { return }
+        let limit = try maxStanzaSize()
         guard stanza.count <= limit else { throw StanzaTooLong(bytes: stanza.count, limit: limit) }
     }
 

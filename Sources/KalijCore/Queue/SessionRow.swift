@@ -79,7 +79,7 @@ extension SessionRow {
     }
 
     /// The server's limit for a stanza in bytes (XEP-0478); nil if the server has not announced one.
-    package static func largestStanza(of account: Int64, in database: Database) throws -> Int64? {
+    package static func maxStanzaSize(of account: Int64, in database: Database) throws -> Int64? {
         try database.statement("SELECT largest_stanza FROM session WHERE account = ?")
             .first([.integer(account)]) { $0.optionalInteger() } ?? nil
     }
@@ -199,7 +199,7 @@ extension SessionRow {
     }
 
     /// Takes the last attempt back.
-    package static func takeAttemptBack(of account: Int64, in database: Database) throws {
+    package static func revertAttempt(of account: Int64, in database: Database) throws {
         try database.run(
             "UPDATE attempt SET attempts = max(0, attempts - 1) WHERE account = ?", [.integer(account)])
     }

@@ -11,12 +11,12 @@ package struct UnreadSession: Equatable {
     package init(resumptions: Int64, since: Int64?) { (self.resumptions, self.since) = (resumptions, since) }
 
     /// A resumption alone requests no acknowledgement: one is requested from this resumption on.
-    private static let asked = 3
+    private static let requestThreshold = 3
     /// After so many resumptions over so many milliseconds the session counts as lost.
     private static let (most, longest): (Int64, Int64) = (5, 180_000)
 
     /// Whether an acknowledgement is to be requested from the server.
-    package var isDoubtful: Bool { resumptions >= Self.asked }
+    package var isDoubtful: Bool { resumptions >= Self.requestThreshold }
 
     /// Whether the session counts as lost at the time `now`.
     package func isLost(at now: Int64) -> Bool {

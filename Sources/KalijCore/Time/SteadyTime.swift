@@ -46,7 +46,7 @@ package struct SteadyTime {
     }
 
     /// A stored deadline refers to this time: the time must not fall behind the present moment.
-    package func note(in database: Database) throws {
+    package func record(in database: Database) throws {
         let now = now
         try database.run(
             "UPDATE clock SET last = ? WHERE last < ?", [.integer(now), .integer(Self.sum(now, -Self.exactness))])

@@ -87,13 +87,13 @@ public final class Step {
     /// Notes that a request waits until `deadline` of the steady time.
     package func await(request deadline: Int64) throws {
         effects.deadline = min(deadline, effects.deadline ?? .max)
-        try steady.note(in: database)
+        try steady.record(in: database)
     }
 
     /// Notes that work is due at `time` of the steady time.
     package func await(timer time: Int64) throws {
         effects.timer = min(time, effects.timer ?? .max)
-        try steady.note(in: database)
+        try steady.record(in: database)
     }
 
     /// Notes that a promise was settled.

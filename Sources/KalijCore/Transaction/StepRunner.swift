@@ -113,7 +113,7 @@ package final class StepRunner {
     }
 
     /// Writes a change that belongs to no account, under the fence.
-    package func note(_ body: (Database) throws -> Void) throws { try transaction { try body(database) } }
+    package func write(_ body: (Database) throws -> Void) throws { try transaction { try body(database) } }
 
     private func transaction(_ body: () throws -> Void) throws {
         let outer = Self.onThisThread

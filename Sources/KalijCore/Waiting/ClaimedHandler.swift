@@ -8,5 +8,5 @@ package struct ClaimedHandler {
     package let crashes: Int64
 
     /// After so many crashes the handler is not called any more.
-    package static let mostCrashes: Int64 = 3
+    package static let maxCrashes: Int64 = 3
 }

@@ -33,7 +33,7 @@ package struct HandlerInvoker {
     ) throws -> HandlerRegistry<Step>.Ready? {
         step.handlerCalled()
         do {
-            guard handler.crashes < ClaimedHandler.mostCrashes else {
+            guard handler.crashes < ClaimedHandler.maxCrashes else {
                 try bury(handler, "\(handler.crashes) processes ended while they called it")
                 return nil
             }

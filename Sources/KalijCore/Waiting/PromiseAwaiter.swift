@@ -8,7 +8,7 @@ package final class PromiseResolver: @unchecked Sendable {
     package var answer: (Int64) -> Void = { _ in }
 
     package init(answer: @escaping (Int64) -> Void = { _ in }) { self.answer = answer }
-    package func ask(_ promise: Int64) { answer(promise) }
+    package func resolve(_ promise: Int64) { answer(promise) }
 }
 
 /// Waits for promises with Swift's `await`, in a living process. Only stored handlers survive the process.

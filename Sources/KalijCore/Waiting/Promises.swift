@@ -45,7 +45,7 @@ package struct Promises {
     /// Calls all handlers that wait for a settled promise, or for a missing promise.
     package func deliver(_ id: Int64) throws {
         let result = try result(id)
-        while let waiter = try takeWaiter(id) {
+        while let waiter = try claimWaiter(id) {
             let outcome = try result ?? StoredOutcome.rejected(.forgotten).stored
             guard let next = waiter.next else {
                 try HandlerInvoker(step: step).callAlone(waiter.handler, outcome)
@@ -74,7 +74,7 @@ package struct Promises {
         return bytes.flatMap { StoredValue(canonical: $0) }
     }
 
-    private func takeWaiter(_ id: Int64) throws -> (handler: ClaimedHandler, next: Int64?)? {
+    private func claimWaiter(_ id: Int64) throws -> (handler: ClaimedHandler, next: Int64?)? {
         let row = try database.statement("SELECT id FROM waiter WHERE account = ? AND promise = ? ORDER BY id LIMIT 1")
             .first([account, .integer(id)]) { $0.integer() }
         guard let row else { return nil }

@@ -23,7 +23,7 @@ package struct RequestPace: Sendable, Equatable {
     func next(after past: Past, now: Int64) -> Int64 { past.last > now ? past.last : max(now, due(after: past)) }
 
     /// The history after a request that was made at `now` and is sent at `time`.
-    func noting(_ time: Int64, after past: Past, now: Int64) -> Past {
+    func recording(_ time: Int64, after past: Past, now: Int64) -> Past {
         guard past.last <= now else { return past }
         let idle = max(0, now - due(after: past))
         return Past(count: max(0, past.count - idle / max(1, pause)) + 1, last: time)
@@ -67,11 +67,11 @@ package struct Pacing {
     /// A request is sent, as soon as the pace permits.
     /// - Returns: how many milliseconds it has to wait.
     @discardableResult
-    package func take(_ name: String, _ key: String, _ pace: RequestPace) throws -> Int64 {
+    package func acquire(_ name: String, _ key: String, _ pace: RequestPace) throws -> Int64 {
         let now = step.steady.now
         let past = try past(name, key)
         let time = pace.next(after: past, now: now)
-        let new = pace.noting(time, after: past, now: now)
+        let new = pace.recording(time, after: past, now: now)
         try database.run(
             "INSERT OR REPLACE INTO pace(account, name, key, number, last) VALUES (?, ?, ?, ?, ?)",
             [account, .text(name), .text(key), .integer(new.count), .integer(new.last)])

@@ -36,13 +36,13 @@ package struct Requests {
         guard let (asked, sent) = waiting, try ReplyAuthenticator(step).mayAnswer(iq["from"], for: asked) else {
             return
         }
-        guard let handler = try take(id) else { return }
+        guard let handler = try claim(id) else { return }
         step.answered(after: sent)
         try HandlerInvoker(step: step).call(handler, IQReply(iq))
     }
 
     /// Deletes the row of a request and returns its handler.
-    private func take(_ id: String) throws -> ClaimedHandler? {
+    private func claim(_ id: String) throws -> ClaimedHandler? {
         try database.statement("DELETE FROM request WHERE account = ? AND id = ? RETURNING handler, crashes")
             .first([account, .text(id)]) {
                 ClaimedHandler(origin: .request, id: id, bytes: $0.blob("handler"), crashes: $0.integer("crashes"))
@@ -64,7 +64,7 @@ package struct Requests {
         let due = try database.statement(
             "SELECT id, sent FROM request WHERE account = ?1 AND deadline <= ?2 AND sent <= ?3 ORDER BY deadline LIMIT 1"
         ).first([account, .integer(time), .integer(which == .all ? .max : 0)]) { ($0.text("id"), $0.integer("sent")) }
-        guard let (due, sent) = due, let handler = try take(due) else { return false }
+        guard let (due, sent) = due, let handler = try claim(due) else { return false }
         step.answered(after: sent)
         if which == .unsent {
             try unqueue(due)
@@ -92,12 +92,12 @@ package struct Requests {
     /// Makes all waiting handlers dead letters.
     package func buryAll(_ reason: String) throws {
         let ids = try database.statement("SELECT id FROM request WHERE account = ?").all([account]) { $0.text() }
-        for id in ids { if let handler = try take(id) { try HandlerInvoker(step: step).bury(handler, reason) } }
+        for id in ids { if let handler = try claim(id) { try HandlerInvoker(step: step).bury(handler, reason) } }
     }
 
     private func invalidate(_ ids: [String], _ reason: Invalidation) throws {
         for id in ids {
-            if let handler = try take(id) {
+            if let handler = try claim(id) {
                 try HandlerInvoker(step: step).invalidate(handler, reason)
             }
         }

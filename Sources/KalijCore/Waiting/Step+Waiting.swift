@@ -32,7 +32,7 @@ extension Step {
         let iq = request.copy()
         iq["id"] = id
         let wait = try (handler as? any PacedHandler).map {
-            try Pacing(step: self).take(H.name, $0.paceKey, type(of: $0).pace)
+            try Pacing(step: self).acquire(H.name, $0.paceKey, type(of: $0).pace)
         }
         try Requests(step: self).register(
             id, responder: responder, StoredHandler(handler),
@@ -127,7 +127,8 @@ public enum RequestError: Error, CustomStringConvertible, Sendable, Equatable {
         switch self {
         case .notARequest: "a request is an <iq/> of type get or set, in the namespace jabber:client"
         case .payload(let count): "a request has one child, this one has \(count)"
-        case .tooLong(let bytes): "the request takes \(bytes) bytes, at most \(OutboundQueue.usuallyTaken) can be sent"
+        case .tooLong(let bytes):
+            "the request takes \(bytes) bytes, at most \(OutboundQueue.defaultStanzaLimit) can be sent"
         }
     }
 }

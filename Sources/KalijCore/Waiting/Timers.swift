@@ -29,7 +29,7 @@ package struct Timers {
         let due = try step.database.statement(
             "SELECT id FROM timer WHERE account = ? AND at <= ? ORDER BY at, id LIMIT 1"
         ).first([account, .integer(step.steady.now)]) { $0.integer() }
-        guard let due, let handler = try take(due) else { return false }
+        guard let due, let handler = try claim(due) else { return false }
         try HandlerInvoker(step: step).callAlone(handler, ())
         return true
     }
@@ -49,7 +49,7 @@ package struct Timers {
 
     /// Cancels a timer; false if the timer has fired already.
     package func cancel(_ timer: ScheduledTimer, telling reason: Invalidation) throws -> Bool {
-        guard let handler = try take(timer.id) else { return false }
+        guard let handler = try claim(timer.id) else { return false }
         try HandlerInvoker(step: step).invalidate(handler, reason)
         return true
     }
@@ -63,10 +63,10 @@ package struct Timers {
     /// Makes all waiting handlers dead letters.
     package func buryAll(_ reason: String) throws {
         let ids = try step.database.statement("SELECT id FROM timer WHERE account = ?").all([account]) { $0.integer() }
-        for id in ids { if let handler = try take(id) { try HandlerInvoker(step: step).bury(handler, reason) } }
+        for id in ids { if let handler = try claim(id) { try HandlerInvoker(step: step).bury(handler, reason) } }
     }
 
-    private func take(_ id: Int64) throws -> ClaimedHandler? {
+    private func claim(_ id: Int64) throws -> ClaimedHandler? {
         try step.database.statement("DELETE FROM timer WHERE account = ? AND id = ? RETURNING handler, crashes")
             .first([account, .integer(id)]) {
                 ClaimedHandler(origin: .timer, id: "\(id)", bytes: $0.blob("handler"), crashes: $0.integer("crashes"))

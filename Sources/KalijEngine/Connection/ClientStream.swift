@@ -122,7 +122,7 @@ package final class ClientStream {
             inbox.fail(error)
         }
         let turn = isInSession ? inbox.turn(gathers: page > 0) : .now
-        if !isInSession { answered() }
+        if !isInSession { roundTripEnded() }
         meter.arrived(bytes.count, isMoreExpected: turn == .withPage, at: loop.now)
         switch turn {
         case .now: deliver()
@@ -160,11 +160,11 @@ package final class ClientStream {
     // MARK: Measuring
 
     /// A request is sent whose response follows everything that the server sent before.
-    package func asked() { meter.asked(at: loop.now) }
+    package func roundTripBegan() { meter.roundTripBegan(at: loop.now) }
 
     /// The response was received, or is no longer expected.
-    package func answered() {
-        meter.answered(at: loop.now)
+    package func roundTripEnded() {
+        meter.roundTripEnded(at: loop.now)
         meter.noticed(connection?.roundTrip)
     }
 
@@ -175,7 +175,7 @@ package final class ClientStream {
         for action in try negotiation.handle(event) {
             switch action {
             case .send(let bytes):
-                meter.asked(at: loop.now)
+                meter.roundTripBegan(at: loop.now)
                 send(bytes)
             case .startTLS: connection?.startTLS()
             case .restartParser(let keepingRest):

@@ -58,18 +58,18 @@ package final class ConnectionPlanner {
     /// - Returns: the event for the negotiation.
     package func connected(_ endpoint: Endpoint, _ tls: TLSInfo?) throws -> Negotiation.Event {
         self.endpoint = endpoint
-        try tls.map(noteTicket)
+        try tls.map(recordTicket)
         let known = try steps.server(at: endpoint)
         return .connected(secured: tls.map(ChannelBindings.init), known: known)
     }
 
     /// TLS is established after STARTTLS.
     package func secured(_ tls: TLSInfo) throws -> Negotiation.Event {
-        try noteTicket(tls)
+        try recordTicket(tls)
         return .secured(ChannelBindings(tls))
     }
 
-    private func noteTicket(_ tls: TLSInfo) throws {
+    private func recordTicket(_ tls: TLSInfo) throws {
         guard approach.ticket != nil else { return }
         approach.ticket = nil
         // An expired ticket gives no evidence about the server; the next ticket replaces it.
@@ -94,7 +94,7 @@ package final class ConnectionPlanner {
 
     /// Seconds of silence after which the negotiation receives `.silent`; nil before the connection is established, which has
     /// timeouts of its own.
-    package func patience(_ line: ClientStream) -> Double? {
+    package func timeout(_ line: ClientStream) -> Double? {
         guard endpoint != nil else { return nil }
         let (measure, negotiation) = (line.meter.measure, line.negotiation)
         if negotiation.isRescuable || isNetworkToBlame { return measure.timeout() }
@@ -105,7 +105,7 @@ package final class ConnectionPlanner {
     /// and the next connection negotiates step by step. Such a failure is attributed neither to the network nor to a failed
     /// resumption.
     /// - Returns: whether a pipelined element is suspected, so that the next connection is to be made at once.
-    package func takeBackLetter(of line: ClientStream) -> Bool {
+    package func disableEarlyStep(of line: ClientStream) -> Bool {
         guard !isNetworkToBlame, let letter = line.negotiation.suspect, let endpoint else { return false }
         do {
             let known = try steps.server(at: endpoint)
@@ -115,7 +115,7 @@ package final class ConnectionPlanner {
     }
 
     /// Records how the server was reached, and the measured link.
-    package func note(_ line: ClientStream) {
+    package func record(_ line: ClientStream) {
         guard let endpoint, let cost = line.meter.login else { return }
         // If the write fails, the next connection measures the same again.
         try? steps.reached(endpoint, line.meter.measure, cost, isFound: approach.remembered == nil)

@@ -15,7 +15,7 @@ package struct Inbox {
     }
 
     /// How many events are read before any is handled.
-    private static let longest = 200
+    private static let maxEvents = 200
 
     private var events: [StreamParserEvent] = []
     private var position = 0
@@ -31,7 +31,7 @@ package struct Inbox {
     /// When to handle the waiting events, within a session.
     /// - Parameter gathers: whether the results of a page wait for the rest of the page.
     package func turn(gathers: Bool) -> Turn {
-        guard error == nil, waiting.count < Self.longest else { return .now }
+        guard error == nil, waiting.count < Self.maxEvents else { return .now }
         return gathers && endsWithinPage ? .withPage : .next
     }
 

@@ -25,7 +25,7 @@ package struct LinkMeter {
     /// The minimum size and the minimum duration in seconds of a burst that determines the rate.
     private static let (leastBytes, leastTime) = (4000, 0.25)
     /// The minimum size of a handshake with certificates.
-    private static let leastHandshake = 1500
+    private static let minHandshakeSize = 1500
     /// A response that follows more bytes than this depends on the rate rather than on the round trip.
     private static let quickAnswer = 3000
 
@@ -44,10 +44,10 @@ package struct LinkMeter {
     /// TLS is established. The server's part of the handshake takes a round trip and the time of its bytes; a resumed session has
     /// too few bytes for an estimate. The server's computing time is included: the estimate is too low rather than too high.
     package mutating func secured(_ times: HandshakeTimes) {
-        note(own: times.connect)
+        record(own: times.connect)
         isOwnOfTCP = true
         let transfer = times.handshake - times.connect
-        guard transfer > 0, times.received >= Self.leastHandshake else { return }
+        guard transfer > 0, times.received >= Self.minHandshakeSize else { return }
         let guess = Double(times.received) / transfer
         guard measure.bytesPerSecond.map({ isOther(guess, than: $0, transfer) }) ?? true else { return }
         measure.bytesPerSecond = guess
@@ -67,13 +67,13 @@ package struct LinkMeter {
     }
 
     /// A request was sent. Of several outstanding requests the first counts.
-    package mutating func asked(at now: Double) { question = question ?? (now, received) }
+    package mutating func roundTripBegan(at now: Double) { question = question ?? (now, received) }
 
     /// The first bytes of a response may have been received.
-    package mutating func answered(at now: Double) {
+    package mutating func roundTripEnded(at now: Double) {
         guard let question else { return }
         self.question = nil
-        if received - question.received <= Self.quickAnswer { note(own: now - question.at) }
+        if received - question.received <= Self.quickAnswer { record(own: now - question.at) }
     }
 
     /// Bytes were received in one turn of the loop.
@@ -103,7 +103,7 @@ package struct LinkMeter {
     }
 
     /// Smooths the sample (RFC 6298 section 2).
-    private mutating func note(own sample: Double) {
+    private mutating func record(own sample: Double) {
         guard sample >= 0, sample.isFinite else { return }
         if let own, !isOwnOfTCP {
             let variation = 0.75 * own.variation + 0.25 * abs(own.smoothed - sample)

@@ -18,7 +18,7 @@ package struct LoginSteps {
         var approach = ConnectionPlan(
             remembered: known.flatMap { $0.isFresh(at: now) ? $0.endpoint : nil },
             link: known?.link ?? LinkMeasurement(),
-            wantsTicket: try tickets.isWanted(at: now), userAgent: try accounts.userAgent(of: account.id),
+            wantsTicket: try tickets.isUseful(at: now), userAgent: try accounts.userAgent(of: account.id),
             pins: try accounts.pins(of: account.id) ?? account.pins)
         guard try approach.userAgent == nil || tokens.isAny || tickets.isAny else { return approach }
         let name = approach.userAgent ?? UserAgent.new()
@@ -26,7 +26,7 @@ package struct LoginSteps {
         do {
             _ = try runner.run("approach", for: account) { step in
                 if approach.userAgent == nil { try accounts.set(userAgent: name, of: account.id) }
-                used = (try tokens.begin(), try tickets.take(at: now))
+                used = (try tokens.begin(), try tickets.consume(at: now))
             }
             // A power failure must not restore a ticket that was used (RFC 8446 appendix C.4).
             if used.1 != nil { try runner.raiseBarrier() }
@@ -58,7 +58,7 @@ package struct LoginSteps {
         _ endpoint: Endpoint, _ link: LinkMeasurement, _ login: EndpointRow.LoginCost, isFound: Bool = true
     ) throws {
         _ = try runner.run("link", for: account) { step in
-            try EndpointRow.note(
+            try EndpointRow.record(
                 endpoint, link, login, isFound: isFound, at: step.now, of: account.id, in: step.database)
         }
     }

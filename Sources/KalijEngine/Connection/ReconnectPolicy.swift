@@ -12,7 +12,7 @@ package struct ReconnectPolicy {
     private var hasty = 0
     /// A login has fewer pipelined elements; without the limit, a server that changes its features each time would cause endless
     /// reconnections.
-    private static let mostHasty = 8
+    private static let maxHasty = 8
     /// Consecutive connections that ended because a stanza could not be handled.
     private var failedStanzas = 0
     /// Whether the current connection ends because of a stanza, and the next one is due soon.
@@ -31,10 +31,10 @@ package struct ReconnectPolicy {
 
     /// Whether the session counts as lost although the server has not reported that: some servers close the connection instead of
     /// refusing, or resume a session whose stanzas they no longer read.
-    package var givesUpSession: Bool { unansweredResumes >= 2 || silentSessions >= 3 }
+    package var abandonsSession: Bool { unansweredResumes >= 2 || silentSessions >= 3 }
 
     /// The session was discarded.
-    package mutating func gaveUpSession() { (unansweredResumes, silentSessions) = (0, 0) }
+    package mutating func sessionAbandoned() { (unansweredResumes, silentSessions) = (0, 0) }
 
     /// A session was established.
     package mutating func established() {
@@ -48,8 +48,8 @@ package struct ReconnectPolicy {
         hasty += 1
         // Beyond the limit the failure counts as an unanswered `<resume/>`: without a session to resume, the login negotiates
         // step by step.
-        if hasty > Self.mostHasty { unansweredResumes += 1 }
-        return hasty <= Self.mostHasty
+        if hasty > Self.maxHasty { unansweredResumes += 1 }
+        return hasty <= Self.maxHasty
     }
 
     /// The server has responded with an acknowledgement, possibly of nothing new.
@@ -76,7 +76,7 @@ package struct ReconnectPolicy {
     /// section 4.9.3.3). The first time, the other session may have been this client's own: a server processes the late
     /// `<resume/>` of a process that has ended.
     /// - Parameter random: from 0 up to but not including 1.
-    package mutating func resourceTaken(random: Double) {
+    package mutating func sessionReplaced(random: Double) {
         conflicts += 1
         guard conflicts > 1 else { return }
         otherResource = String(Int(random * 1_000_000_000), radix: 36)  // fits: below 30 bits

@@ -30,11 +30,11 @@ package final class ChangeTeller {
     deinit { timer?.cancel() }
 
     /// An event was emitted to the application.
-    package func note(_ event: EngineEvent) {
+    package func record(_ event: EngineEvent) {
         if event.content is LoggedOut { return states[event.account] = nil }
         // An event with a number is about a message.
-        if event.number == nil, states[event.account, default: AccountState(at: event.at)].note(event) {
-            noteState(of: event.account)
+        if event.number == nil, states[event.account, default: AccountState(at: event.at)].apply(event) {
+            recordState(of: event.account)
         }
         guard hasViewers, let part = event.content.changed else { return }
         add(DirectoryChange(part, of: event.account))
@@ -42,7 +42,7 @@ package final class ChangeTeller {
 
     private var hasViewers: Bool { doorbell?.hasViewers ?? false }
 
-    private func noteState(of account: JID) {
+    private func recordState(of account: JID) {
         guard hasViewers, let change = state(of: account) else { return }
         add(change)
     }
@@ -59,15 +59,15 @@ package final class ChangeTeller {
         waiting[Place(account: change.account.exact, kind: change.kind, key: change.key.exact)] = change
         guard timer == nil else { return }
         // The first change is sent when the current work is done.
-        timer = loop.schedule(after: 0) { [weak self] in self?.tell() }
+        timer = loop.schedule(after: 0) { [weak self] in self?.publish() }
     }
 
-    private func tell() {
+    private func publish() {
         timer = nil
         guard !waiting.isEmpty else { return }
-        doorbell?.tell(changes: Self.lines(Array(waiting.values)))
+        doorbell?.publish(changes: Self.lines(Array(waiting.values)))
         waiting = [:]
-        timer = loop.schedule(after: Self.pause) { [weak self] in self?.tell() }
+        timer = loop.schedule(after: Self.pause) { [weak self] in self?.publish() }
     }
 
     private static func lines(_ changes: [DirectoryChange]) -> [UInt8] {

@@ -50,7 +50,7 @@ package final class DoorbellListener {
 
     deinit {
         stopListening()
-        letCallersGo()
+        disconnectCallers()
     }
 
     /// Callers can no longer connect, and so do not rely on this process. Call this while the fence is held: afterwards the
@@ -63,7 +63,7 @@ package final class DoorbellListener {
 
     /// Closes the remaining connections. The end of the connection is the response to processes that requested the release of the
     /// fence.
-    package func letCallersGo() {
+    package func disconnectCallers() {
         for (descriptor, watch) in callers {
             watch.cancel()
             close(descriptor)
@@ -81,11 +81,11 @@ package final class DoorbellListener {
 
     /// Sends changes to the viewers, in complete lines. A viewer that does not read receives one line later instead, for changes
     /// of any part (``ChangeTeller/everything``).
-    package func tell(changes lines: [UInt8]) {
-        for viewer in viewers.keys { tell(viewer, lines[...]) }
+    package func publish(changes lines: [UInt8]) {
+        for viewer in viewers.keys { deliver(viewer, lines[...]) }
     }
 
-    private func tell(_ caller: Int32, _ lines: ArraySlice<UInt8>) {
+    private func deliver(_ caller: Int32, _ lines: ArraySlice<UInt8>) {
         guard var viewer = viewers[caller] else { return }
         viewer.rest = viewer.rest.dropFirst(Doorbell.write(viewer.rest, to: caller))
         if viewer.rest.isEmpty {
@@ -100,18 +100,18 @@ package final class DoorbellListener {
         retrying = loop.schedule(after: 0.5) { [weak self] in
             guard let self else { return }
             retrying = nil
-            for (caller, viewer) in viewers where !viewer.rest.isEmpty || viewer.isBehind { tell(caller, []) }
+            for (caller, viewer) in viewers where !viewer.rest.isEmpty || viewer.isBehind { deliver(caller, []) }
         }
     }
 
     /// Notifies waiting processes that something has changed.
-    package func tell() { subscriptions.forEach(Doorbell.tell) }
+    package func notify() { subscriptions.forEach(Doorbell.tell) }
 
     private func accept() {
         while let caller = listener?.accept() {
             do {
-                callers[caller] = try loop.watch(caller, .read) { [weak self] _ in self?.hear(caller) }
-                if patrol == nil { look(in: 1) }
+                callers[caller] = try loop.watch(caller, .read) { [weak self] _ in self?.receive(caller) }
+                if patrol == nil { scheduleCheck(in: 1) }
             } catch {
                 close(caller)
                 onRing()
@@ -121,17 +121,17 @@ package final class DoorbellListener {
 
     /// A caller that is frozen after its commit does not close its connection. While a caller is connected, the engine therefore
     /// checks for work from time to time.
-    private func look(in seconds: Double) {
+    private func scheduleCheck(in seconds: Double) {
         patrol = loop.schedule(after: seconds) { [weak self] in
             guard let self else { return }
             patrol = nil
             guard callers.count > subscriptions.count + viewers.count else { return }
             onRing()
-            look(in: min(60, seconds * 2))
+            scheduleCheck(in: min(60, seconds * 2))
         }
     }
 
-    private func hear(_ caller: Int32) {
+    private func receive(_ caller: Int32) {
         var byte: UInt8 = 0
         let count = read(caller, &byte, 1)
         if count == 1 {
@@ -142,7 +142,7 @@ package final class DoorbellListener {
                 Doorbell.tell(caller)
             case Doorbell.tellChanges:
                 viewers[caller] = Viewer()
-                tell(caller, teller.greeting[...])
+                deliver(caller, teller.greeting[...])
             case Doorbell.connectNow where viewers[caller] != nil: onConnectNow()
             default: break
             }

@@ -23,10 +23,10 @@ package struct DriverTakeover {
     private var busyDeadline: Int64?
     /// Whether no stopped writer was found at the deadline; any writer is killed at the next one.
     private var isLast = false
-    private var asked: Int64?
+    private var requestedOwner: Int64?
 
     /// How long an owner may take to respond, in nanoseconds. A running process responds from the thread that runs steps.
-    package static let patience: Int64 = 5_000_000_000
+    package static let timeout: Int64 = 5_000_000_000
 
     package typealias Driven = (database: Database, fence: Fence, careful: Bool, mailbox: Mailbox)
 
@@ -34,11 +34,11 @@ package struct DriverTakeover {
     package enum Turn {
         case driven(Driven)
         /// A request was sent to the owner: wait for the end of the connection, then call ``answered(_:)``.
-        case ask(HandOverRequest)
+        case request(HandOverRequest)
         /// Retry after a short pause.
         case pause
         /// Retry at once: SQLite has already waited.
-        case again
+        case retry
     }
 
     /// A request to an owner.
@@ -65,12 +65,12 @@ package struct DriverTakeover {
         while true {
             switch try turn() {
             case .driven(let driven): return driven
-            case .ask(let question):
+            case .request(let question):
                 question.sent.bell.ring()
                 question.sent.bell.awaitHangUp(within: question.seconds)
                 try answered(question)
             case .pause: usleep(10_000)
-            case .again: break
+            case .retry: break
             }
         }
     }
@@ -81,46 +81,46 @@ package struct DriverTakeover {
             return .driven(try complete(directory.drive(role: role, now: clock.now(), schema: schema)))
         } catch FenceError.held(let owner) {
             busyDeadline = nil
-            guard mayAsk(owner) else { throw FenceError.held(owner) }
-            guard clock.monotonic() < patience(with: owner) else {
-                return try raise(over: owner).map(Turn.driven) ?? .again
+            guard mayRequest(owner) else { throw FenceError.held(owner) }
+            guard clock.monotonic() < responseDeadline(with: owner) else {
+                return try raise(over: owner).map(Turn.driven) ?? .retry
             }
-            return try ask(owner) ?? .pause
+            return try request(owner) ?? .pause
         } catch let error as DirectoryError {
             return try leaveToOwner(error)
         } catch let error as StoreError where error.code == .busy {
             // The driver, or a sharing process, is within a transaction that does not end.
-            let deadline = busyDeadline ?? clock.monotonic() + Self.patience
+            let deadline = busyDeadline ?? clock.monotonic() + Self.timeout
             busyDeadline = deadline
             guard clock.monotonic() < deadline else {
                 return try end(error)
             }
             // Reading may fail as well.
-            guard let owner = try? directory.owner(), mayAsk(owner) else { return .again }
-            return try ask(owner) ?? .again
+            guard let owner = try? directory.owner(), mayRequest(owner) else { return .retry }
+            return try request(owner) ?? .retry
         }
     }
 
     /// This process cannot drive, because it lacks features. It does not request that the driver stop, but can hand over a push.
     private mutating func leaveToOwner(_ error: DirectoryError) throws -> Turn {
         guard case .unknownFeatures = error, let owner = try? directory.owner() else { throw error }
-        guard role == .wake, mayAsk(owner) else { throw FenceError.held(owner) }
-        guard clock.monotonic() < patience(with: owner) else { throw error }
-        return try ask(owner) ?? .pause
+        guard role == .wake, mayRequest(owner) else { throw FenceError.held(owner) }
+        guard clock.monotonic() < responseDeadline(with: owner) else { throw error }
+        return try request(owner) ?? .pause
     }
 
     /// Kills a writer whose transaction outlasts the deadline.
     private mutating func end(_ busy: StoreError) throws -> Turn {
-        if killAnyWriter(ifStopped: true) { return .again }
+        if killAnyWriter(ifStopped: true) { return .retry }
         // Another process may be writing now, after an equally long wait, or the writer may have just finished.
         if isLast, !killAnyWriter(ifStopped: false) { throw busy }
         isLast = true
-        busyDeadline = clock.monotonic() + Self.patience
-        return .again
+        busyDeadline = clock.monotonic() + Self.timeout
+        return .retry
     }
 
     /// Whether `owner` yields to this process, or accepts its push.
-    private func mayAsk(_ owner: FenceOwner) -> Bool {
+    private func mayRequest(_ owner: FenceOwner) -> Bool {
         switch (role, owner.role) {
         case (_, .share): true  // the owner migrates the tables
         case (.main, .wake), (.main, .background), (.wake, _): true
@@ -129,21 +129,21 @@ package struct DriverTakeover {
     }
 
     /// The deadline for the response of `owner`.
-    private mutating func patience(with owner: FenceOwner) -> Int64 {
+    private mutating func responseDeadline(with owner: FenceOwner) -> Int64 {
         if let awaited, awaited.owner == owner.number { return awaited.deadline }
-        let deadline = clock.monotonic() + Self.patience
+        let deadline = clock.monotonic() + Self.timeout
         awaited = (owner.number, deadline)
         return deadline
     }
 
     /// Sends a request to `owner`, once; nil if one was already sent, or none can be sent.
-    private mutating func ask(_ owner: FenceOwner) throws -> Turn? {
-        guard asked != owner.number, owner.role != .share else { return nil }
+    private mutating func request(_ owner: FenceOwner) throws -> Turn? {
+        guard requestedOwner != owner.number, owner.role != .share else { return nil }
         let notice = role == .main ? MailboxRequest.pleaseStop : .pushArrived
         guard let (mailbox, sent) = try send(notice) else { return nil }
-        asked = owner.number
-        let left = Double(max(0, patience(with: owner) - clock.monotonic())) / 1_000_000_000
-        return .ask(HandOverRequest(owner: owner, mailbox: mailbox, sent: sent, seconds: left))
+        requestedOwner = owner.number
+        let left = Double(max(0, responseDeadline(with: owner) - clock.monotonic())) / 1_000_000_000
+        return .request(HandOverRequest(owner: owner, mailbox: mailbox, sent: sent, seconds: left))
     }
 
     /// Nil if no process receives: the owner holds the lock and does not listen yet, or no longer. Also nil if a frozen process
@@ -188,9 +188,9 @@ package struct DriverTakeover {
                 return (driven.database, driven.fence, driven.careful, mailbox)
             } catch let error as StoreError where error.code == .busy {
                 attempts += 1
-                let isLast = attempts > 2 * Self.mailboxPatience
+                let isLast = attempts > 2 * Self.mailboxTimeout
                 guard !isLast else { throw error }
-                if attempts >= Self.mailboxPatience {
+                if attempts >= Self.mailboxTimeout {
                     _ = killWriter(Mailbox.databasePath(in: directory.path), false)
                 }
             }
@@ -198,7 +198,7 @@ package struct DriverTakeover {
     }
 
     /// The timeout for a writer of the mailbox, in seconds.
-    private static let mailboxPatience = 3
+    private static let mailboxTimeout = 3
 
     /// Raises the fence over `owner`; kills a process that is frozen within a transaction. Nil if another process raised the
     /// fence first: that process is running, and has to receive a request.

@@ -8,7 +8,7 @@ extension Engine {
     package func end(_ ending: Ending, isDone: Bool = false) {
         guard stopping.end(ending, isDone: isDone, at: clock.monotonic()) else { return }
         // A write that another process's transaction blocks is left to the next driver, as after the death of this process.
-        database.wait(atMost: ShutdownState.databasePatience)
+        database.wait(atMost: ShutdownState.databaseTimeout)
         // Processes that signal from now on must not rely on this process.
         doorbell.stopListening()
         context?.services.stop()
@@ -16,7 +16,7 @@ extension Engine {
         var open = drivers.count
         if open == 0 { environment.loop.enqueue { [weak self] in self?.ended() } }
         for driver in drivers.values {
-            driver.letGo { [weak self] _ in
+            driver.shutDown { [weak self] _ in
                 open -= 1
                 if open == 0 { self?.ended() }
             }
@@ -26,7 +26,7 @@ extension Engine {
     package func fail(_ error: any Error) {
         if stopping.failed(error) { return stop() }
         // Another process drives: this process must not release what the other one holds.
-        tellOfDoubt()
+        reportDoubt()
         environment.loop.stop()
     }
 
@@ -39,17 +39,17 @@ extension Engine {
                 let letters = try lastLetters()
                 if stopping.isDone {
                     guard let letters else { return endLater() }
-                    if hasQueued || !letters.isEmpty { return try startAgain(letters) }
+                    if hasQueued || !letters.isEmpty { return try restart(letters) }
                 }
                 // The next driver has to be careful if this driver was careful to the end.
                 if !drivers.values.contains(where: \.redelivery.isCareful) { try fence.letGo(database) }
             } catch let error as StoreError where error.isMachineError {
                 // Another process is within a transaction, or the disk is full: the next driver is careful.
             } catch {
-                stopping.couldNotLetGo(error)
+                stopping.releaseFailed(error)
             }
         }
-        doorbell.letCallersGo()
+        doorbell.disconnectCallers()
         environment.loop.stop()
     }
 
@@ -59,13 +59,13 @@ extension Engine {
     ///   one any more.
     private func lastLetters() throws -> [MailboxMessage]? {
         let number = fence.owner.number
-        mailbox.wait(atMost: stopping.mailboxPatience(at: clock.monotonic()))
+        mailbox.wait(atMost: stopping.mailboxTimeout(at: clock.monotonic()))
         do {
             let letters = try mailbox.withdraw(.driver, as: number, now: steady.now)
             if !stopping.isDone, !letters.isEmpty { _ = try mailbox.withdraw(.driver, as: number, now: steady.now) }
             return letters
         } catch let error as StoreError where error.code == .busy {
-            return stopping.givesUpMailbox(at: clock.monotonic()) ? [] : nil
+            return stopping.abandonsMailbox(at: clock.monotonic()) ? [] : nil
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
             // The next driver replaces the mailbox.
             return []
@@ -77,17 +77,17 @@ extension Engine {
         _ = environment.loop.schedule(after: 0.05) { [weak self] in self?.ended() }
     }
 
-    private func startAgain(_ letters: [MailboxMessage]) throws {
-        stopping.goOn()
+    private func restart(_ letters: [MailboxMessage]) throws {
+        stopping.resume()
         database.wait(atMost: 10)
         mailbox.wait(atMost: 10)
-        doorbell.letCallersGo()
+        doorbell.disconnectCallers()
         doorbell = try DoorbellListener(directory, of: fence, in: database, loop: environment.loop)
         listen()
         try mailbox.announce(.driver, number: fence.owner.number)
         drivers = [:]
         try startDrivers()
-        takeWhatIsShared()
+        importMailbox()
         wake?.begin()
         for letter in letters { try handle(letter) }
         receiveLetters()

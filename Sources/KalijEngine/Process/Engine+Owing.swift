@@ -5,11 +5,11 @@ extension Engine {
     /// Whether anything is pending to be sent or acknowledged, according to the databases.
     package var hasQueued: Bool {
         (try? drivers.values.contains { try QueueSteps(runner: $0.context.runner, account: $0.account).isAny() }
-            || isOwed() || hasShared) ?? true
+            || hasOutstandingWork() || hasShared) ?? true
     }
 
     /// Whether a feature has outstanding work. A process without the service of a feature leaves the service's work to the next process.
-    private func isOwed() throws -> Bool {
+    private func hasOutstandingWork() throws -> Bool {
         try drivers.values.contains { driver in
             try reporters.contains { reporter in
                 guard !reporter.worksInService || driver.due.services.has(reporter) else { return false }

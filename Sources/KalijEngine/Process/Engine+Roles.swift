@@ -26,7 +26,7 @@ extension Engine {
     }
 
     /// Whether a process with precedence requests to drive; reads all mailbox requests.
-    package var isAskedToStop: Bool {
+    package var isStopRequested: Bool {
         let letters = try? mailbox.receive(.driver, as: fence.owner.number, now: steady.now)
         return letters?.contains {
             [MailboxRequest.pleaseStop.name, MailboxRequest.pushArrived.name].contains($0.name)
@@ -103,7 +103,7 @@ extension Engine {
 
     /// This process was frozen and detects another driver. Bytes written before the detection may have moved the session away
     /// from the driver's connection.
-    package func tellOfDoubt() {
+    package func reportDoubt() {
         guard drivers.values.contains(where: { $0.line != nil }) else { return }
         _ = try? mailbox.send(.connectionInDoubt, to: .driver, from: options.role, now: steady.now)
     }

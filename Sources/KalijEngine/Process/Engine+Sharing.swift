@@ -10,7 +10,7 @@ extension Engine {
         /// Seconds until the next attempt if the database cannot be written.
         package static let pause = 5.0
         /// The timer of the next attempt.
-        package var again: Timer?
+        package var retryTimer: Timer?
         /// How many damaged mailboxes were replaced.
         package var replaced = 0
     }
@@ -19,15 +19,15 @@ extension Engine {
     package var hasShared: Bool {
         get throws {
             guard let context else { return false }
-            return try MailboxImporter(runner: context.runner, store: mailbox.parcels).isWanted
+            return try MailboxImporter(runner: context.runner, store: mailbox.parcels).hasItems
         }
     }
 
     /// Imports the messages, and sends them.
-    package func takeWhatIsShared() {
+    package func importMailbox() {
         guard let context, !stopping.isStopping else { return }
-        sharing.again?.cancel()
-        sharing.again = nil
+        sharing.retryTimer?.cancel()
+        sharing.retryTimer = nil
         do {
             if Mailbox.takeReport(in: directory.path) { _ = try replaceMailbox() }
             try MailboxImporter(runner: context.runner, store: mailbox.parcels).run { account, effects in
@@ -37,7 +37,8 @@ extension Engine {
             }
         } catch let error as StoreError where error.isMachineError {
             if error.code == .busy { endFrozenWriters() }
-            sharing.again = environment.loop.schedule(after: Sharing.pause) { [weak self] in self?.takeWhatIsShared() }
+            sharing.retryTimer = environment.loop.schedule(after: Sharing.pause) { [weak self] in self?.importMailbox()
+            }
         } catch let error as StoreError where error.isDamage(ofMailboxIn: directory.path) {
             mailboxFailed(error)
         } catch { fail(error) }
@@ -47,7 +48,7 @@ extension Engine {
     package func mailboxFailed(_ error: StoreError) {
         do {
             guard try replaceMailbox() else { return fail(error) }
-            takeWhatIsShared()
+            importMailbox()
         } catch { fail(error) }
     }
 
@@ -64,17 +65,17 @@ extension Engine {
         mailbox = try directory.mailbox()
         mailbox.damage = damage
         try mailbox.announce(.driver, number: fence.owner.number)
-        tellOfDamage()
+        reportDamage()
         return true
     }
 
     /// Reports the damage of the mailbox, with an event and a dead letter in each account.
-    package func tellOfDamage() {
+    package func reportDamage() {
         guard let context, let damage = mailbox.damage else { return }
         mailbox.damage = nil
         for driver in drivers.values {
             driver.attempt {
-                driver.release(try context.runner.run("mailbox", for: driver.account) { try $0.note(damage) })
+                driver.release(try context.runner.run("mailbox", for: driver.account) { try $0.record(damage) })
             }
         }
     }

@@ -97,7 +97,7 @@ public final class Engine {
         self.clock = clock
         (self.loop, self.environment, self.created) = (loop, environment, created)
         let (waker, question) = (loop.waker, PromiseResolver())
-        awaiter = PromiseAwaiter { id in waker.enqueue { question.ask(id) } }
+        awaiter = PromiseAwaiter { id in waker.enqueue { question.resolve(id) } }
         (database, fence, isCareful, mailbox) = driven
         // The order matters: the engine listens, announces that it receives requests, and checks for work when the run starts.
         doorbell = try DoorbellListener(directory, of: fence, in: database, loop: environment.loop)
@@ -113,7 +113,7 @@ public final class Engine {
             loop: environment.loop, runner: runner, timing: options.timing,
             report: { [weak self] event in
                 onEvent(event)
-                self?.doorbell.teller.note(event)
+                self?.doorbell.teller.record(event)
                 self?.wakeSaw(event)
             },
             fatal: { [weak self] in self?.fail($0) }, changed: { [weak self] in self?.endIfDone() }, awaiter: awaiter,
@@ -165,8 +165,8 @@ public final class Engine {
                 : DirectoryError.allLoggedOut(directory: directory.path)
         }
         try logOutRequested()
-        tellOfDamage()
-        takeWhatIsShared()
+        reportDamage()
+        importMailbox()
         context?.services.start()
         receiveLetters()
         switch options.role {
@@ -289,14 +289,14 @@ public final class Engine {
         } catch let error as StoreError where error.isMachineError {
             // The drivers encounter the same error and wait; the account is found at the next signal or start.
         } catch { return fail(error) }
-        takeWhatIsShared()
+        importMailbox()
         drivers.values.forEach { $0.queueChanged() }
         receiveLetters()
     }
 
     /// Something changed that this engine, or another process, may have waited for.
     private func endIfDone() {
-        doorbell.tell()
+        doorbell.notify()
         guard !stopping.isStopping else { return }
         wake?.active()
         if drivers.isEmpty {

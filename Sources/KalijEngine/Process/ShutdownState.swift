@@ -5,11 +5,11 @@ import KalijCoordination
 /// performs the actions.
 package struct ShutdownState {
     /// The timeout for a writer of the accounts' database during the shutdown, in seconds.
-    package static let databasePatience = 0.1
+    package static let databaseTimeout = 0.1
     /// Seconds from the start of the shutdown to the last check of the mailbox: all locks are released within a second.
-    private static let mailboxPatience = 0.6
+    private static let mailboxTimeout = 0.6
     /// Seconds to the last check, if no stop was requested.
-    private static let longMailboxPatience = 10.0
+    private static let longMailboxTimeout = 10.0
 
     /// Why the engine has failed; nil if it has not.
     package private(set) var failure: (any Error)?
@@ -52,16 +52,16 @@ package struct ShutdownState {
     }
 
     /// The release of the fence has failed.
-    package mutating func couldNotLetGo(_ error: any Error) { failure = error }
+    package mutating func releaseFailed(_ error: any Error) { failure = error }
 
     /// There is new work: an engine that is ending by itself resumes.
-    package mutating func goOn() { (isStopping, isDone) = (false, false) }
+    package mutating func resume() { (isStopping, isDone) = (false, false) }
 
     /// The timeout for a writer of the mailbox, in seconds.
-    package func mailboxPatience(at now: Int64) -> Double { max(0.1, Self.mailboxPatience - seconds(to: now)) }
+    package func mailboxTimeout(at now: Int64) -> Double { max(0.1, Self.mailboxTimeout - seconds(to: now)) }
 
     /// Whether to stop waiting for the mailbox although no stop was requested.
-    package func givesUpMailbox(at now: Int64) -> Bool { isDone && seconds(to: now) > Self.longMailboxPatience }
+    package func abandonsMailbox(at now: Int64) -> Bool { isDone && seconds(to: now) > Self.longMailboxTimeout }
 
     private func seconds(to now: Int64) -> Double { Double(now - begin) / 1_000_000_000 }
 }

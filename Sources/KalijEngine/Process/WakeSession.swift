@@ -11,7 +11,7 @@ package final class WakeSession {
     /// The seconds to wait for a push.
     package static let silence = 1.5
     /// The seconds reserved for the shutdown.
-    private static let lettingGo = 1.0
+    private static let shutdownReserve = 1.0
     /// The timeout for preparations, in seconds: a room's server may never respond.
     private static let preparation = 8.0
     /// Seconds between two checks whether the process has caught up, if nothing happens.
@@ -29,11 +29,11 @@ package final class WakeSession {
     /// The end of the budget, on the loop's clock.
     private var deadline: Double
     private var began = 0.0
-    private var look: Timer?
+    private var checkTimer: Timer?
     private var end: Timer?
     private var isPaused = false
     private var isSilent = false
-    private var isLookPlanned = false
+    private var isCheckPlanned = false
 
     /// - Parameters:
     ///   - budget: seconds, also after a renewal.
@@ -47,8 +47,8 @@ package final class WakeSession {
     package func begin() {
         isSilent = false
         began = loop.now
-        look(in: Self.silence)
-        awaitEnd(deadline - loop.now - Self.silence - Self.lettingGo) { [weak self] in self?.freeze() }
+        scheduleCheck(in: Self.silence)
+        awaitEnd(deadline - loop.now - Self.silence - Self.shutdownReserve) { [weak self] in self?.freeze() }
     }
 
     /// A push has arrived.
@@ -64,18 +64,18 @@ package final class WakeSession {
 
     /// Something changed: the process may have caught up.
     package func active() {
-        guard isSilent, !isPaused, !isLookPlanned else { return }
-        isLookPlanned = true
+        guard isSilent, !isPaused, !isCheckPlanned else { return }
+        isCheckPlanned = true
         // In the loop's next turn: the current work is finished first.
         loop.enqueue { [weak self] in
-            self?.isLookPlanned = false
+            self?.isCheckPlanned = false
             self?.endIfCaughtUp()
         }
     }
 
-    private func look(in seconds: Double) {
-        look?.cancel()
-        look = loop.schedule(after: seconds) { [weak self] in
+    private func scheduleCheck(in seconds: Double) {
+        checkTimer?.cancel()
+        checkTimer = loop.schedule(after: seconds) { [weak self] in
             self?.isSilent = true
             self?.endIfCaughtUp()
         }
@@ -85,13 +85,13 @@ package final class WakeSession {
         // A push may have arrived since the check was scheduled.
         guard isSilent, !isPaused else { return }
         let mayPrepare = loop.now - began < Self.preparation
-        if isCaughtUp(), !mayPrepare || !isPreparing() { finish(.stopped) } else { look(in: Self.pause) }
+        if isCaughtUp(), !mayPrepare || !isPreparing() { finish(.stopped) } else { scheduleCheck(in: Self.pause) }
     }
 
     private func freeze() {
         isPaused = true
-        look?.cancel()
-        look = nil
+        checkTimer?.cancel()
+        checkTimer = nil
         pause(true)
         awaitEnd(Self.silence) { [weak self] in self?.finish(.unfinished) }
     }

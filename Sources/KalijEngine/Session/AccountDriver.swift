@@ -107,7 +107,7 @@ package final class AccountDriver {
 
     /// Reports silence to the negotiation. Received bytes restart the timeout: over a slow link a response may take long.
     private func expectBytes() {
-        guard case .negotiating = stage, let seconds = line.flatMap(approaching.patience) else { return }
+        guard case .negotiating = stage, let seconds = line.flatMap(approaching.timeout) else { return }
         alarms.set(.silence, after: seconds) { [weak self] in
             self?.attempt { try self?.negotiate(.silent) }
             self?.expectBytes()
@@ -128,8 +128,8 @@ package final class AccountDriver {
                 case .negotiate(let event): try negotiate(event)
                 case .commit(let effects): release(effects)
                 case .online(let management, let jid, let isResumed): begin(management, jid, isResumed: isResumed)
-                case .connectAgain: connectAgain()
-                case .giveUpLogout: logout?.finish()
+                case .reconnect: reconnect()
+                case .abandonLogout: logout?.finish()
                 case .fail(let error): throw error
                 }
             }
@@ -148,11 +148,11 @@ package final class AccountDriver {
         reconnecting.established()
         alarms.cancel(.negotiation)
         alarms.cancel(.silence)
-        approaching.note(line)
+        approaching.record(line)
         alarms.set(.stable, after: context.timing.stable) { [weak self] in self?.reconnecting.lasted() }
         session.keepAlive()
         // The server may have stored that the client was inactive on the former stream (XEP-0352).
-        if isResumed { session.tell(isWatched: true) }
+        if isResumed { session.sendClientState(isWatched: true) }
         due.watch()
         context.emit(Online(jid: jid, resumed: isResumed), for: account)
         guard stage.session === session else { return }
@@ -168,8 +168,8 @@ package final class AccountDriver {
 
     /// Handles the inbox, up to the first event that cannot be handled now.
     private func arrived() {
-        stage.session?.acknowledging.heard()
-        line.map { context.runner.links[account.id, default: LinkQuality()].take($0.meter.measure) }
+        stage.session?.acknowledging.received()
+        line.map { context.runner.links[account.id, default: LinkQuality()].update($0.meter.measure) }
         attempt {
             while !storage.isWaiting, let line, let event = line.inbox.first {
                 switch stage {
@@ -225,7 +225,7 @@ package final class AccountDriver {
             disconnect(reason, blamesLetter: !(line?.inbox.error is StreamFailure))
         case .blame(let error):
             stage.session?.blame(error)
-            if error.condition == .conflict { reconnecting.resourceTaken(random: context.random()) }
+            if error.condition == .conflict { reconnecting.sessionReplaced(random: context.random()) }
             disconnect(StreamFailure.stream(error).reason)
         case .careful(let reason):
             redelivery.failed()
@@ -237,7 +237,7 @@ package final class AccountDriver {
     /// Stops reading, acknowledges nothing, and resumes from here later.
     private func waitForStorage(_ error: StoreError) {
         if case .negotiating = stage { return disconnect(Reason(other: "\(error)"), blamesLetter: false) }
-        if redelivery.isTrying, Attempts(runner: context.runner, account: account).takeBack() {
+        if redelivery.isTrying, Attempts(runner: context.runner, account: account).revertLast() {
             redelivery.attemptEnded()
         }
         line?.isReading = false
@@ -245,7 +245,7 @@ package final class AccountDriver {
         if error.code == .busy { context.blocked() }
         context.emit(WaitingForStorage(reason: error.description, retryIn: delay), for: account)
         alarms.set(.storage, after: delay) { [weak self] in
-            self?.storage.goOn()
+            self?.storage.resume()
             self?.line?.isReading = self?.stage.session?.acknowledging.writer.answers.mayRead ?? true
             self?.line?.deliver()
         }
@@ -264,7 +264,7 @@ package final class AccountDriver {
         if let logins = try? steps.logins() {
             guard !reconnecting.choice.refused(logins) else {
                 // Tries the other of two passwords on a new connection.
-                return connectAgain()
+                return reconnect()
             }
             if logins.isUnregistering { attempt { try steps.loginRefused() } }
         }
@@ -279,12 +279,12 @@ package final class AccountDriver {
     /// - Parameter blamesLetter: whether the server may have ended the login because of a pipelined element.
     package func disconnect(_ reason: Reason, blamesLetter: Bool = true) {
         if stage.isStopped { return }
-        if case .negotiating = stage, blamesLetter, let line, approaching.takeBackLetter(of: line),
+        if case .negotiating = stage, blamesLetter, let line, approaching.disableEarlyStep(of: line),
             reconnecting.letterFailed()
         {
-            return connectAgain()
+            return reconnect()
         }
-        if stage.session != nil { line.map(approaching.note) }
+        if stage.session != nil { line.map(approaching.record) }
         reconnecting.ended(isResumePending: line?.negotiation.isResumePending ?? false)
         end()
         stage = .offline
@@ -297,7 +297,7 @@ package final class AccountDriver {
     }
 
     /// Connects at once.
-    private func connectAgain() {
+    private func reconnect() {
         end()
         stage = .offline
         context.loop.enqueue { [weak self] in self?.connect() }
@@ -307,7 +307,7 @@ package final class AccountDriver {
         alarms.connectionEnded()
         line?.close()
         line = nil
-        storage.goOn()
+        storage.resume()
         redelivery.attemptEnded()
         due.connectionEnded()
     }
@@ -352,12 +352,13 @@ package final class AccountDriver {
     ///   - seconds: how long the server may take to respond to the end of the session; nil keeps the session.
     ///   - finished: called on the loop when all bytes are sent, or a second later. Its argument is whether the server left the
     ///     end of the session unanswered.
-    package func letGo(endingSessionWithin seconds: Double? = nil, _ finished: @escaping (_ isUnanswered: Bool) -> Void)
-    {
+    package func shutDown(
+        endingSessionWithin seconds: Double? = nil, _ finished: @escaping (_ isUnanswered: Bool) -> Void
+    ) {
         alarms.cancel(.reconnect)
         line?.deliverPlanned()
         let wait = seconds.map { stage.session == nil ? 0 : $0 }
-        if !storage.isWaiting { stage.session?.letGo(endingSession: seconds != nil) }
+        if !storage.isWaiting { stage.session?.shutDown(endingSession: seconds != nil) }
         let line = line
         self.line = nil
         end()

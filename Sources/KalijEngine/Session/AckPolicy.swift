@@ -16,22 +16,22 @@ package struct AckPolicy {
         /// Cancel the timeout: the server has responded.
         case answered
         /// Close the connection: nothing was acknowledged for the given number of seconds.
-        case giveUp(Double)
+        case close(Double)
     }
 
     /// Whether the stream is managed; without stream management nothing is acknowledged.
     package let isManaged: Bool
     /// How long the response to `<r/>` may take while other bytes arrive, in seconds. Over a slow link much data may precede the
     /// response; the limit applies to a server that continues to send and never responds.
-    package let longest: Double
+    package let maxResponseTime: Double
     /// How far the queue was written.
     package var writer = OutboundWriter()
     /// How many `<a/>` are outstanding.
-    package private(set) var owed = 0
+    package private(set) var outstandingAcks = 0
     /// The count of stanzas handled so far, and the count in the last `<a/>`.
     private var handled: (now: HandledCount, told: HandledCount)
     /// Since when there are handled stanzas that no `<a/>` has acknowledged.
-    private var untoldSince: Double?
+    private var unacknowledgedSince: Double?
     /// Whether something was written that no `<r/>` covers yet.
     private var mayRequest = true
     /// Whether a message of the user was written since the last `<r/>`.
@@ -39,9 +39,9 @@ package struct AckPolicy {
     /// Whether the next `<r/>` is postponed to the end of a pause, and when the last one was sent over a slow link.
     private var pause = (isOn: false, since: -Double.infinity)
     /// Whether anything was received since the last keepalive check.
-    private var isHeard = false
+    private var hasReceived = false
     /// Whether anything was received since the response is awaited.
-    private var isHeardMeanwhile = false
+    private var hasReceivedMeanwhile = false
     /// The length of the current timeout in seconds, and how many seconds were waited before it.
     private var waiting = (now: 0.0, before: 0.0)
 
@@ -49,20 +49,20 @@ package struct AckPolicy {
     ///   - longestSilence: the silence after which the connection is closed, in seconds.
     ///   - handled: the count that was acknowledged to the server before the connection started.
     package init(isManaged: Bool, longestSilence: Double, handled: HandledCount = .zero) {
-        (self.isManaged, longest) = (isManaged, 10 * longestSilence)
+        (self.isManaged, maxResponseTime) = (isManaged, 10 * longestSilence)
         self.handled = (handled, handled)
     }
 
     /// Something was received.
-    package mutating func heard() { (isHeard, isHeardMeanwhile) = (true, true) }
+    package mutating func received() { (hasReceived, hasReceivedMeanwhile) = (true, true) }
 
     // MARK: Outbound acknowledgements
 
     /// `number` further `<r/>` were received.
-    package mutating func requested(_ number: Int = 1) { owed += number }
+    package mutating func requested(_ number: Int = 1) { outstandingAcks += number }
 
     /// The maximum number of handled stanzas, and the maximum time, before an `<a/>` is sent unrequested.
-    private static let longestUntold = (stanzas: UInt32(50), seconds: 10.0)
+    private static let maxUnacknowledged = (stanzas: UInt32(50), seconds: 10.0)
 
     /// The stanzas up to `count` are handled at the time `now`, in seconds. While stanzas arrive, an `<a/>` is sent unrequested:
     /// over a slow link a server's `<r/>` is queued behind the server's own data (measured: ejabberd 23.01 ends the connection
@@ -71,18 +71,18 @@ package struct AckPolicy {
         handled.now = count
         let untold = count.distance(from: handled.told)
         guard untold > 0 else { return }
-        let since = untoldSince ?? now
-        untoldSince = since
-        guard untold >= Self.longestUntold.stanzas || now - since >= Self.longestUntold.seconds else { return }
-        owed = max(1, owed)
+        let since = unacknowledgedSince ?? now
+        unacknowledgedSince = since
+        guard untold >= Self.maxUnacknowledged.stanzas || now - since >= Self.maxUnacknowledged.seconds else { return }
+        outstandingAcks = max(1, outstandingAcks)
     }
 
     /// The connection is being closed: the handled stanzas are acknowledged unrequested.
-    package mutating func lettingGo() { owed = max(1, owed) }
+    package mutating func shuttingDown() { outstandingAcks = max(1, outstandingAcks) }
 
     /// `number` of the outstanding `<a/>` were sent.
     package mutating func paid(_ number: Int = .max) {
-        (owed, handled.told, untoldSince) = (max(0, owed - number), handled.now, nil)
+        (outstandingAcks, handled.told, unacknowledgedSince) = (max(0, outstandingAcks - number), handled.now, nil)
     }
 
     // MARK: Inbound acknowledgements
@@ -157,22 +157,22 @@ package struct AckPolicy {
     package mutating func silence(isBlocked: Bool) -> [Action] {
         guard !isBlocked else { return [wait(waiting.now, after: waiting.before)] }
         let waited = waiting.before + waiting.now
-        if isHeardMeanwhile, waited < longest { return [wait(waiting.now, after: waited)] }
-        guard writer.isBehind else { return [.giveUp(waited)] }
+        if hasReceivedMeanwhile, waited < maxResponseTime { return [wait(waiting.now, after: waited)] }
+        guard writer.isBehind else { return [.close(waited)] }
         // The server did respond, but for fewer stanzas than were sent before the `<r/>`.
-        writer.giveUpRequest()
+        writer.abandonRequest()
         return [.answered]
     }
 
     /// A keepalive is due, unless something was received from the server.
     package mutating func keepAlive(within patience: Double) -> [Action] {
-        defer { isHeard = false }
-        guard !isHeard else { return [] }
+        defer { hasReceived = false }
+        guard !hasReceived else { return [] }
         return isManaged ? request(within: patience) : [.whiteSpace]
     }
 
     private mutating func wait(_ seconds: Double, after before: Double = 0) -> Action {
-        isHeardMeanwhile = false
+        hasReceivedMeanwhile = false
         waiting = (seconds, before)
         return .wait(seconds)
     }

@@ -13,13 +13,13 @@ package struct Batch: IteratorProtocol {
     package typealias Part = InboundBatch
 
     /// The most results of a page in one step.
-    private static let mostResults = 50
+    private static let maxResults = 50
 
     private var rest: ArraySlice<StreamParserEvent>
     /// The counters after the consumed stanzas.
     package private(set) var management: StreamManagement
     /// How many events were consumed.
-    package private(set) var taken = 0
+    package private(set) var consumed = 0
     /// How many `<r/>` are among the consumed events.
     package private(set) var requests = 0
     /// Whether a stanza requires a transaction of its own, and so ends the batch.
@@ -38,32 +38,32 @@ package struct Batch: IteratorProtocol {
     }
 
     package mutating func next() -> Part? {
-        guard let first = takeStanza() else { return nil }
+        guard let first = consumeStanza() else { return nil }
         var stanzas = [first]
         let page = ArchiveResult.page(of: first)
-        takeRequests()
-        while let page, stanzas.count < Self.mostResults, case .element(let next)? = rest.first,
-            ArchiveResult.page(of: next) == page, let result = takeStanza()
+        consumeRequests()
+        while let page, stanzas.count < Self.maxResults, case .element(let next)? = rest.first,
+            ArchiveResult.page(of: next) == page, let result = consumeStanza()
         {
             stanzas.append(result)
-            takeRequests()
+            consumeRequests()
         }
         return Part(stanzas: stanzas, count: management.handled)
     }
 
-    private mutating func takeStanza() -> Element? {
+    private mutating func consumeStanza() -> Element? {
         guard case .element(let element)? = rest.first, !isAlone(element), management.receive(stanza: element) else {
             return nil
         }
         rest.removeFirst()
-        taken += 1
+        consumed += 1
         return element
     }
 
-    private mutating func takeRequests() {
+    private mutating func consumeRequests() {
         while case .element(let element)? = rest.first, StreamManagement.isRequest(element) {
             rest.removeFirst()
-            taken += 1
+            consumed += 1
             requests += 1
         }
     }

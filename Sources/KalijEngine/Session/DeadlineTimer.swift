@@ -7,7 +7,7 @@ package final class DeadlineTimer {
     private var due: Int64?
 
     /// The longest delay: the loop's own clock may stop while the machine sleeps.
-    private static let longest = 3600.0
+    private static let maxDelay = 3600.0
 
     /// Fires at `time`, or earlier if an earlier deadline is set.
     package func set(_ time: Int64, now: Int64, on loop: any Scheduler, _ body: @escaping () -> Void) {
@@ -15,7 +15,7 @@ package final class DeadlineTimer {
         timer?.cancel()
         due = time
         let (wait, overflow) = time.subtractingReportingOverflow(now)
-        let seconds = overflow ? Self.longest : min(max(0, Double(wait) / 1000), Self.longest)
+        let seconds = overflow ? Self.maxDelay : min(max(0, Double(wait) / 1000), Self.maxDelay)
         timer = loop.schedule(after: seconds) { [weak self] in
             self?.due = nil
             body()

@@ -80,7 +80,7 @@ package final class Logout {
             let effects = try steps(driver).logOut(removing: isRemoving)
             driver.context.emit(effects.events)
             driver.context.settled(effects.settled)
-            driver.letGo(endingSessionWithin: driver.context.timing.logout) { [finished, driver] isUnanswered in
+            driver.shutDown(endingSessionWithin: driver.context.timing.logout) { [finished, driver] isUnanswered in
                 let problem = problem ?? (isUnanswered ? "the server did not answer the session's end" : nil)
                 let (account, context) = (driver.account, driver.context)
                 guard let approach, let end = TokenRevocation(account, approach, context) else {

@@ -51,13 +51,13 @@ package final class OnlineSession {
             let effects = try steps.handle(&batch)
             self.management = batch.management
             acknowledging.requested(batch.requests)
-            line.inbox.removeFirst(batch.taken)
+            line.inbox.removeFirst(batch.consumed)
             effects.forEach(release)
             return true
         } catch {
             // The first step was not started.
-            guard batch.taken > 0 else { throw error }
-            line.inbox.handleAlone(batch.taken)
+            guard batch.consumed > 0 else { throw error }
+            line.inbox.handleAlone(batch.consumed)
             return false
         }
     }
@@ -104,7 +104,7 @@ package final class OnlineSession {
             context.mayHaveEnded()
         case .streamError(let error): throw StreamFailure.stream(error)
         // After a login with SASL2 the features follow the session.
-        case .nonza: try StreamFeatures(element).map(steps.note)
+        case .nonza: try StreamFeatures(element).map(steps.record)
         }
     }
 
@@ -120,9 +120,9 @@ package final class OnlineSession {
     package func acknowledge() throws {
         guard let management else { return }
         acknowledging.handled(management.handled, at: context.loop.now)
-        guard acknowledging.owed > 0, line.hasRoom else { return }
+        guard acknowledging.outstandingAcks > 0, line.hasRoom else { return }
         try context.runner.raiseBarrier()
-        while acknowledging.owed > 0, line.hasRoom {
+        while acknowledging.outstandingAcks > 0, line.hasRoom {
             line.send(StreamManagement.acknowledgement(management.handled))
             acknowledging.paid(1)
         }
@@ -135,7 +135,7 @@ package final class OnlineSession {
 
     /// Requests an acknowledgement, due within the given number of seconds of silence, or more over a slow link.
     package func request(within seconds: Double? = nil) {
-        perform(acknowledging.request(within: seconds.map(pace.atLeast) ?? pace.patience))
+        perform(acknowledging.request(within: seconds.map(pace.atLeast) ?? pace.timeout))
     }
 
     /// Checks whether the connection is still alive.
@@ -147,7 +147,7 @@ package final class OnlineSession {
     package func keepAlive() {
         driver?.alarms.set(.keepalive, after: context.timing.keepalive) { [weak self] in
             guard let self else { return }
-            perform(acknowledging.keepAlive(within: pace.patience))
+            perform(acknowledging.keepAlive(within: pace.timeout))
             keepAlive()
         }
     }
@@ -157,12 +157,12 @@ package final class OnlineSession {
             switch action {
             case .request:
                 driver?.alarms.cancel(.request)
-                line.asked()
+                line.roundTripBegan()
                 line.send(StreamManagement.request)
             case .later(let seconds):
                 driver?.alarms.set(.request, after: seconds) { [weak self] in
                     guard let self else { return }
-                    perform(acknowledging.pauseEnded(within: pace.patience))
+                    perform(acknowledging.pauseEnded(within: pace.timeout))
                 }
             case .whiteSpace: line.send([0x20])
             case .wait(let seconds):
@@ -171,11 +171,11 @@ package final class OnlineSession {
                     perform(acknowledging.silence(isBlocked: driver.storage.isWaiting))
                 }
             case .answered:
-                line.answered()
+                line.roundTripEnded()
                 driver?.alarms.cancel(.answer)
                 driver?.redelivery.passed()
                 driver?.reconnecting.acknowledged()
-            case .giveUp(let seconds):
+            case .close(let seconds):
                 driver?.reconnecting.fellSilent()
                 driver?.disconnect(Reason(.silence, "\(Int(seconds))"))
             }
@@ -190,7 +190,7 @@ package final class OnlineSession {
     /// Writes the queue as far as the connection has room, and requests acknowledgements.
     package func flush() throws {
         if acknowledging.writer.mayHaveMore { try writeQueue() }
-        perform(acknowledging.flushed(within: pace.patience, isSlow: pace.isSlow, at: context.loop.now))
+        perform(acknowledging.flushed(within: pace.timeout, isSlow: pace.isSlow, at: context.loop.now))
         if acknowledging.writer.answers.areRefused {
             driver?.reconnecting.fellSilent()
             driver?.disconnect(Reason(other: "the server acknowledges no answers to its requests"))
@@ -233,7 +233,7 @@ package final class OnlineSession {
     /// Sends the client state (XEP-0352), if the server supports it: the server pushes less for an inactive client. Each
     /// connected process declares itself active: otherwise a server may hold back unimportant stanzas, which include the events
     /// that withdraw notifications.
-    package func tell(isWatched: Bool) {
+    package func sendClientState(isWatched: Bool) {
         // Without pushes the client state has no benefit.
         guard (try? steps.isPushed()) ?? false else { return }
         let isOffered = try? SessionRow.offers(
@@ -243,11 +243,11 @@ package final class OnlineSession {
 
     /// Writes the queue, and acknowledges the handled stanzas.
     /// - Parameter endingSession: whether the session ends, and not only the connection; in that case nothing new is written.
-    package func letGo(endingSession: Bool) {
+    package func shutDown(endingSession: Bool) {
         if !endingSession { try? flush() }
         line.isReading = false
         if management != nil {
-            acknowledging.lettingGo()
+            acknowledging.shuttingDown()
             try? acknowledge()
         } else if !endingSession {
             line.send(StreamManagement.end)
@@ -256,7 +256,7 @@ package final class OnlineSession {
             line.send(Self.unavailable)
         } else if management != nil {
             // Without stream management the stream has just ended.
-            tell(isWatched: false)
+            sendClientState(isWatched: false)
         }
     }
 }

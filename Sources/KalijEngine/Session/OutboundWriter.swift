@@ -58,5 +58,5 @@ package struct OutboundWriter {
     }
 
     /// The response to the current `<r/>` is no longer expected.
-    package mutating func giveUpRequest() { (requested, isBehind) = (nil, false) }
+    package mutating func abandonRequest() { (requested, isBehind) = (nil, false) }
 }

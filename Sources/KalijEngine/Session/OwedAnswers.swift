@@ -4,17 +4,17 @@ import KalijCore
 /// read, or does not acknowledge. Until then the responses are stored in the database.
 package struct OwedAnswers {
     /// How many responses may wait for the connection.
-    package static let mostUnwritten = 500
+    package static let maxUnwritten = 500
     /// How many responses may be written without any acknowledgement: far more than a link can have in flight.
-    package static let mostUnacknowledged = 10_000
+    package static let maxUnacknowledged = 10_000
 
     private var unwritten = 0
     private var unacknowledged = 0
 
     /// Whether the connection may be read.
-    package var mayRead: Bool { unwritten < Self.mostUnwritten }
+    package var mayRead: Bool { unwritten < Self.maxUnwritten }
     /// Whether the server reads responses and acknowledges nothing.
-    package var areRefused: Bool { unacknowledged >= Self.mostUnacknowledged }
+    package var areRefused: Bool { unacknowledged >= Self.maxUnacknowledged }
 
     /// `number` responses were queued.
     package mutating func queued(_ number: Int, isManaged: Bool = true) {

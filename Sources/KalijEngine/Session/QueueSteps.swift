@@ -30,8 +30,8 @@ package struct QueueSteps {
 
     /// The transmission after the entries that `writer` has written. Commits its changes.
     package func next(after writer: OutboundWriter, isManaged: Bool) throws -> Departure {
-        let next = try queue(runner.database).entries(after: writer.position, limit: Self.portion)
-        if next.count < Self.portion, let effects = try queueReady() { return .queued(effects) }
+        let next = try queue(runner.database).entries(after: writer.position, limit: Self.batchSize)
+        if next.count < Self.batchSize, let effects = try queueReady() { return .queued(effects) }
         guard !next.isEmpty else { return .nothing }
         // After the query: the entries found were committed before another process could have raised the fence.
         try runner.checkFence()
@@ -46,7 +46,7 @@ package struct QueueSteps {
     }
 
     /// How many entries are sent at once.
-    private static let portion = 50
+    private static let batchSize = 50
 
     /// Queues the stanzas that features have kept and that may be sent now; nil if there are none.
     private func queueReady() throws -> Step.Effects? {

@@ -11,9 +11,9 @@ package struct SessionEstablishment {
         /// A session is established under the address `jid`.
         case online(StreamManagement?, jid: String, isResumed: Bool)
         /// The session is lost, together with its stream.
-        case connectAgain
+        case reconnect
         /// The session that the logout was to end no longer exists.
-        case giveUpLogout
+        case abandonLogout
         case fail(any Error)
     }
 
@@ -33,11 +33,11 @@ package struct SessionEstablishment {
         switch action {
         case .plan: return try plan(&reconnecting, isLeaving: isLeaving)
         case .offered(let features):
-            try steps.note(features)
+            try steps.record(features)
             return []
         case .resumed(let count): return try resumed(count)
         case .resumeFailed(let count, _): return [.commit(try steps.resumeFailed(count))]
-        case .connectAgain: return [isLeaving ? .giveUpLogout : .connectAgain]
+        case .connectAgain: return [isLeaving ? .abandonLogout : .reconnect]
         case .bound(let jid, let carbons): return [.commit(try steps.bound(jid, carbons: carbons))]
         case .stanza(let stanza): return [.commit(try steps.handle(stanza, count: nil))]
         case .enabled(let id, _, _): return try established(StreamManagement(), resumeID: id)
@@ -72,13 +72,13 @@ package struct SessionEstablishment {
         let bind = SessionPlan.Bind(
             resource: other.map { "\(Self.tag).\($0)" } ?? resource, tag: other.map { "\(Self.tag)-\($0)" } ?? Self.tag,
             carbons: true)
-        let isLost = reconnecting.givesUpSession || session.unread.isLost(at: steps.runner.steadyNow)
+        let isLost = reconnecting.abandonsSession || session.unread.isLost(at: steps.runner.steadyNow)
         guard let id = session.resumeID, !isLost else {
             // Only a session that can be resumed can still be ended.
-            if isLeaving { return [.giveUpLogout] }
+            if isLeaving { return [.abandonLogout] }
             var actions: [Action] = []
             if session.resumeID != nil {
-                reconnecting.gaveUpSession()
+                reconnecting.sessionAbandoned()
                 actions.append(.commit(try steps.resumeFailed(nil)))
             }
             // The counters of tokens must not be reused after a power failure.

@@ -17,10 +17,10 @@ package struct SessionSteps {
     package func load() throws -> SessionRow { try SessionRow.load(account.id, from: runner.database) }
 
     /// Records the stream features: the maximum size of a stanza in bytes, and the offers.
-    package func note(_ features: StreamFeatures) throws {
+    package func record(_ features: StreamFeatures) throws {
         let (bytes, offers) = (features.largestStanza.map(Int64.init), features.offers)
         guard
-            try SessionRow.largestStanza(of: account.id, in: runner.database) != bytes
+            try SessionRow.maxStanzaSize(of: account.id, in: runner.database) != bytes
                 || SessionRow.offers(of: account.id, in: runner.database) != offers
         else { return }
         _ = try runner.run("limits", for: account) { step in
@@ -89,12 +89,12 @@ package struct SessionSteps {
     }
 
     /// How long a transaction may be open before the last step in it starts, in nanoseconds.
-    private static let longest: Int64 = 5_000_000
+    private static let maxDuration: Int64 = 5_000_000
 
     /// Handles stanzas that were received together, for as long as other writers may be blocked.
     /// - Returns: the effects of each step, all committed.
     package func handle(_ batch: inout Batch) throws -> [Step.Effects] {
-        try runner.run("stanza", for: account, each: &batch, within: Self.longest, Dispatcher.handle)
+        try runner.run("stanza", for: account, each: &batch, within: Self.maxDuration, Dispatcher.handle)
     }
 
     /// Handles one inbound stanza; `count` is the handled count including the stanza, nil without stream management.

@@ -5,7 +5,7 @@ import KalijTransport
 package struct StorageBackoff {
     private var backoff: Backoff
     /// Whether an event has reported to the application that the database cannot be written.
-    private var isTold = false
+    private var isReported = false
     /// Whether handling is suspended until the next attempt.
     package private(set) var isWaiting = false
 
@@ -16,18 +16,18 @@ package struct StorageBackoff {
     /// - Parameter random: from 0 up to but not including 1.
     /// - Returns: seconds until the next attempt.
     package mutating func failed(random: Double) -> Double {
-        (isTold, isWaiting) = (true, true)
+        (isReported, isWaiting) = (true, true)
         return backoff.next(random: random)
     }
 
     /// The next attempt is due, or there is nothing left to attempt, because the connection has ended.
-    package mutating func goOn() { isWaiting = false }
+    package mutating func resume() { isWaiting = false }
 
     /// The work of a session has succeeded.
     /// - Returns: whether the database could not be written before.
     package mutating func worked() -> Bool {
-        guard isTold, !isWaiting else { return false }
-        isTold = false
+        guard isReported, !isWaiting else { return false }
+        isReported = false
         backoff.reset()
         return true
     }

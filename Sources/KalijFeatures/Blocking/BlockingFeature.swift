@@ -42,7 +42,7 @@ enum BlockingFeature: Feature, SessionObserver, RequestResponder {
 
     static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         guard entity == .server, case .known(let info) = answer else { return }
-        try Blocklist(step: step).serverKnown(
+        try Blocklist(step: step).didDiscover(
             isOffered: info.supports(namespace), takesReports: info.supports(reporting))
     }
 

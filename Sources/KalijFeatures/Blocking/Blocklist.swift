@@ -20,21 +20,21 @@ package struct Blocklist {
     }
 
     /// Records the server's abilities, discovered in this session, and requests the list if blocking is supported (section 3.2).
-    func serverKnown(isOffered: Bool, takesReports: Bool) throws {
+    func didDiscover(isOffered: Bool, takesReports: Bool) throws {
         try rows.set(isOffered: isOffered, takesReports: takesReports)
-        if isOffered { try ask(attempt: 1) }
+        if isOffered { try requestList(attempt: 1) }
     }
 
     /// Requests the list. The server sends pushes only to a client that has requested the list in the session (section 3.2).
-    fileprivate func ask(attempt: Int) throws {
+    fileprivate func requestList(attempt: Int) throws {
         guard attempt <= EngineLimits.serverAttempts else { return }
         try step.send(
             .request(.get, Element("blocklist", xmlns: BlockingFeature.namespace)),
-            then: BlocklistResponse(attempt: attempt), within: EngineLimits.archivePatience)
+            then: BlocklistResponse(attempt: attempt), within: EngineLimits.archiveTimeout)
     }
 
     /// Applies the received list.
-    fileprivate func told(_ iq: Element) throws {
+    fileprivate func apply(_ iq: Element) throws {
         guard let list = iq.child("blocklist", BlockingFeature.namespace) else { return }
         let new = Set(Self.items(of: list))
         for jid in Set(try rows.all()).subtracting(new).sorted() { try remove(jid) }
@@ -89,9 +89,9 @@ struct BlocklistResponse: InvalidatableHandler {
     /// An error leaves the rows unchanged. A timeout is retried: a request can expire before it is sent, while no process runs.
     func call(_ reply: IQReply, in step: Step) throws {
         switch reply {
-        case .result(let iq): try Blocklist(step: step).told(iq)
+        case .result(let iq): try Blocklist(step: step).apply(iq)
         case .error: break
-        case .timeout: try Blocklist(step: step).ask(attempt: (attempt ?? 1) + 1)
+        case .timeout: try Blocklist(step: step).requestList(attempt: (attempt ?? 1) + 1)
         }
     }
 

@@ -18,7 +18,7 @@ struct Carbons {
     /// The previous session is lost: its request is void.
     package func sessionLost() throws {
         try Requests(step: step).forget(CarbonsEnableResponse.name, unqueueing: true)
-        try note(enabled: false)
+        try record(enabled: false)
     }
 
     func enable(attempt: Int) throws {
@@ -26,16 +26,16 @@ struct Carbons {
         try step.send(
             .request(.set, Element("enable", xmlns: CarbonCopy.namespace)),
             then: CarbonsEnableResponse(attempt: attempt),
-            within: EngineLimits.serverPatience)
+            within: EngineLimits.serverTimeout)
     }
 
     /// The server sends copies from now on. Earlier messages are in the archive.
     package func enabled() throws {
-        try note(enabled: true)
-        step.tryArchiveAgain()
+        try record(enabled: true)
+        step.retryArchive()
     }
 
-    private func note(enabled: Bool) throws {
+    private func record(enabled: Bool) throws {
         try SessionRow.set(carbons: enabled, of: step.account.id, in: step.database)
     }
 }

@@ -141,7 +141,7 @@ struct AddContactRequest: IntentRequest {
     }
 
     func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
-        if isLooking, let result { try Roster(step: step).told(result) }
+        if isLooking, let result { try Roster(step: step).apply(result) }
         let contact = try RosterRows(database: step.database, account: step.account.id).contact(jid)
         guard !isLooking else {
             try AddContactRequest(

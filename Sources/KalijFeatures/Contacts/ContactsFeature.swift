@@ -109,8 +109,8 @@ enum ContactsFeature: Feature, SessionObserver, StanzaInterceptor, PresenceObser
 
     static func didReceivePresence(_ presence: Element, in step: Step) throws {
         switch presence["type"] {
-        case nil, "unavailable": try Presences(step: step).came(presence)
-        case "subscribe": try SubscriptionRequests(step: step).came(presence)
+        case nil, "unavailable": try Presences(step: step).received(presence)
+        case "subscribe": try SubscriptionRequests(step: step).received(presence)
         case "unsubscribe": try SubscriptionRequests(step: step).withdrawn(presence)
         default: break
         }

@@ -10,7 +10,7 @@ struct IQResponder {
     /// Responds to an `<iq/>` of type get or set; each gets exactly one response (RFC 6120 8.2.3).
     package func answer(_ iq: Element) throws {
         let subscribers = Subscribers(step: step)
-        switch try subscribers.mayKnow(iq["from"].map(JID.received)) {
+        switch try subscribers.authorization(iq["from"].map(JID.received)) {
         case .may: try answerFriend(iq)
         case .mayNot: try refuse(iq, .serviceUnavailable)
         case .unknown: if try !subscribers.postpone(iq) { try refuse(iq, .serviceUnavailable) }
@@ -20,7 +20,7 @@ struct IQResponder {
     /// Responds to a postponed request once the roster is available, or will not be in this session. Unless the sender may learn that the
     /// client is online, the response is an error.
     func answerPostponed(_ iq: Element) throws {
-        let isFriend = try Subscribers(step: step).mayKnow(iq["from"].map(JID.received)) == .may
+        let isFriend = try Subscribers(step: step).authorization(iq["from"].map(JID.received)) == .may
         if isFriend { try answerFriend(iq) } else { try refuse(iq, .serviceUnavailable) }
     }
 

@@ -21,7 +21,7 @@ struct PendingSubscriptions {
     private var account: Value { .integer(step.account.id) }
 
     /// The long timeout suffices: no action is required until the session is lost.
-    private static let patience = Duration.seconds(3600)
+    private static let timeout = Duration.seconds(3600)
 
     /// Whether an answer to a request of `jid` is outstanding.
     func isAnswered(_ jid: JID) throws -> Bool {
@@ -53,11 +53,11 @@ struct PendingSubscriptions {
 
     private func send(_ row: Int64, _ jid: String, _ type: String) throws {
         try step.send(Element("presence", xmlns: "jabber:client", attributes: ["to": jid, "type": type]))
-        try ask(row)
+        try sendPing(row)
     }
 
-    fileprivate func ask(_ row: Int64) throws {
-        try step.send(.ping(nil), then: SubscriptionTimer(row: row), within: Self.patience)
+    fileprivate func sendPing(_ row: Int64) throws {
+        try step.send(.ping(nil), then: SubscriptionTimer(row: row), within: Self.timeout)
     }
 
     /// The server has processed the stanza in `row`.
@@ -90,6 +90,6 @@ struct SubscriptionTimer: Handler {
     func call(_ reply: IQReply, in step: Step) throws {
         let owed = PendingSubscriptions(step: step)
         // The stanza is still queued in the session: only the ping is repeated.
-        if case .timeout = reply { try owed.ask(row) } else { try owed.arrived(row) }
+        if case .timeout = reply { try owed.sendPing(row) } else { try owed.arrived(row) }
     }
 }

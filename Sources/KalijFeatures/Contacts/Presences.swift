@@ -10,15 +10,15 @@ struct Presences {
     private var rows: PresenceRows { PresenceRows(database: step.database, account: step.account.id) }
 
     /// The maximum number of clients kept for a contact, more than any contact has.
-    private static let mostClients: Int64 = 50
+    private static let maxClients: Int64 = 50
 
     /// Handles a presence without a type, or of type `unavailable`. Presence of entities outside the roster is ignored.
-    func came(_ presence: Element) throws {
+    func received(_ presence: Element) throws {
         guard let from = presence["from"].map(JID.received), from.isPrepared, try isOfInterest(from) else { return }
-        if presence["type"] == "unavailable" { return try gone(from, presence) }
+        if presence["type"] == "unavailable" { return try removeClients(from, presence) }
         let new = ContactPresence(from, presence)
         guard !from.isBare, try new != rows.load(from) else { return }
-        try rows.store(new, most: Self.mostClients)
+        try rows.store(new, most: Self.maxClients)
         step.emit(PresenceChanged(presence: new))
     }
 
@@ -31,7 +31,7 @@ struct Presences {
     }
 
     /// A bare address stands for all clients (section 4.3.2: the response to a probe).
-    private func gone(_ jid: JID, _ presence: Element) throws {
+    private func removeClients(_ jid: JID, _ presence: Element) throws {
         let gone = try jid.isBare ? rows.clients(of: jid) : [rows.load(jid)].compactMap { $0 }
         for client in gone {
             try rows.remove(client.jid)
@@ -48,7 +48,7 @@ struct Presences {
 
 extension ContactPresence {
     /// The maximum length of a kept status text, in bytes.
-    private static let longestStatus = 1000
+    private static let maxStatusLength = 1000
 
     /// Reads a presence without a type, or of type `unavailable`.
     fileprivate init(_ jid: JID, _ presence: Element) {
@@ -56,7 +56,7 @@ extension ContactPresence {
         let isGone = presence["type"] == "unavailable"
         self.init(
             jid: jid, show: isGone ? "offline" : ["away", "chat", "dnd", "xa"].contains(show) ? show : "online",
-            status: presence.childInOwnLanguage("status", "jabber:client").flatMap { Self.words($0.text) },
+            status: presence.childInOwnLanguage("status", "jabber:client").flatMap { Self.truncatedText($0.text) },
             priority: isGone ? 0 : Self.priority(presence.child("priority", "jabber:client")?.text))
     }
 
@@ -65,5 +65,5 @@ extension ContactPresence {
         text.flatMap { Int8($0) }.map { Int($0) } ?? 0  // fits: from Int8
     }
 
-    private static func words(_ text: String) -> String? { text.isEmpty ? nil : text.cut(to: longestStatus) }
+    private static func truncatedText(_ text: String) -> String? { text.isEmpty ? nil : text.cut(to: maxStatusLength) }
 }

@@ -28,7 +28,7 @@ package struct RequestRows {
     }
 
     /// The addresses of the requesters, oldest request first.
-    func askers() throws -> [JID] {
+    func requesters() throws -> [JID] {
         try database.statement("SELECT jid FROM subscription_request WHERE account = ? ORDER BY id LIMIT 1000")
             .all([.integer(account)]) { .received($0.text()) }
     }

@@ -16,12 +16,12 @@ struct Roster {
     /// The stream feature (RFC 6121 section 2.6.1).
     static let versions = (name: "ver", namespace: "urn:xmpp:features:rosterver")
     /// The maximum length of a kept version, in bytes. Without a version the server sends the whole roster.
-    private static let longestVersion = 1000
+    private static let maxVersionLength = 1000
 
     // MARK: Requesting
 
     /// Requests the roster in a new session.
-    func sessionBegan() throws { try ask(attempt: 1) }
+    func sessionBegan() throws { try requestRoster(attempt: 1) }
 
     /// The previous session is lost: the rows may be out of date until the server responds.
     func sessionLost() throws {
@@ -34,11 +34,11 @@ struct Roster {
         guard try SessionRow.roster(of: step.account.id, in: step.database) == .unknown,
             try !Requests(step: step).isWaiting([RosterResponse.name])
         else { return }
-        try ask(attempt: 1)
+        try requestRoster(attempt: 1)
     }
 
-    fileprivate func ask(attempt: Int) throws {
-        try step.send(question(), then: RosterResponse(attempt: attempt), within: EngineLimits.serverPatience)
+    fileprivate func requestRoster(attempt: Int) throws {
+        try step.send(question(), then: RosterResponse(attempt: attempt), within: EngineLimits.serverTimeout)
     }
 
     /// The roster get. A server with roster versioning sends the roster only if it differs from the rows.
@@ -55,7 +55,7 @@ struct Roster {
     // MARK: Responses
 
     /// Applies the server's response. An empty result means that the rows are current (section 2.6.3).
-    func told(_ iq: Element) throws {
+    func apply(_ iq: Element) throws {
         if let query = iq.child("query", Self.namespace) { try replace(with: query) }
         try settled(.known)
     }
@@ -65,7 +65,7 @@ struct Roster {
 
     /// The request has timed out.
     fileprivate func unanswered(attempt: Int) throws {
-        if attempt < EngineLimits.serverAttempts { try ask(attempt: attempt + 1) } else { try unavailable() }
+        if attempt < EngineLimits.serverAttempts { try requestRoster(attempt: attempt + 1) } else { try unavailable() }
     }
 
     private func settled(_ knowledge: RosterState) throws {
@@ -121,7 +121,7 @@ struct Roster {
     /// Records the version of the rows. A push without a version, or with one that exceeds the limit, leaves the rows without a
     /// version.
     private func keep(version: String?) throws {
-        let version = version.flatMap { $0.utf8.count <= Self.longestVersion ? $0 : nil } ?? ""
+        let version = version.flatMap { $0.utf8.count <= Self.maxVersionLength ? $0 : nil } ?? ""
         guard try version != rows.version() else { return }
         try rows.set(version: version)
     }
@@ -136,7 +136,7 @@ struct RosterResponse: InvalidatableHandler {
     func call(_ reply: IQReply, in step: Step) throws {
         let roster = Roster(step: step)
         switch reply {
-        case .result(let iq): try roster.told(iq)
+        case .result(let iq): try roster.apply(iq)
         case .error: try roster.unavailable()
         case .timeout: try roster.unanswered(attempt: attempt ?? 1)
         }

@@ -12,14 +12,14 @@ struct Subscribers {
     private var account: Value { .integer(step.account.id) }
 
     /// The maximum number of postponed requests, and the maximum length of each in bytes.
-    private static let mostWaiting: Int64 = 20
-    private static let longestWaiting = 10_000
+    private static let maxWaiting: Int64 = 20
+    private static let maxWaitingLength = 10_000
 
     enum Verdict { case may, mayNot, unknown }
 
     /// Whether a response may disclose to `sender` that this client is online. It may to the account's other clients, the account's
     /// server, subscribers, and occupants of rooms that share presence; never to a blocked entity.
-    func mayKnow(_ sender: JID?) throws -> Verdict {
+    func authorization(_ sender: JID?) throws -> Verdict {
         guard let sender else { return .may }
         if sender.bare == step.account.jid || sender.description.exact == step.account.jid.domain.exact { return .may }
         if try Blocklist(step: step).isBlocked(sender) { return .mayNot }
@@ -42,7 +42,7 @@ struct Subscribers {
         let waiting =
             try database.statement("SELECT count(*) FROM asker WHERE account = ?")
             .first([account]) { $0.integer() } ?? 0
-        guard waiting < Self.mostWaiting, bytes.count <= Self.longestWaiting else { return false }
+        guard waiting < Self.maxWaiting, bytes.count <= Self.maxWaitingLength else { return false }
         try database.run("INSERT INTO asker(account, stanza) VALUES (?, ?)", [account, .blob(bytes)])
         return true
     }

@@ -9,7 +9,7 @@ import KalijXML
 struct SubscriptionRequests {
     let step: Step
     private var rows: RequestRows { RequestRows(database: step.database, account: step.account.id) }
-    private var owed: PendingSubscriptions { PendingSubscriptions(step: step) }
+    private var pending: PendingSubscriptions { PendingSubscriptions(step: step) }
 
     /// The stream feature of subscription pre-approval (section 3.4).
     static let preapproval = (name: "sub", namespace: "urn:xmpp:features:pre-approval")
@@ -17,29 +17,29 @@ struct SubscriptionRequests {
     static let pace = RequestPace(5, atOnceThen: .seconds(60), upTo: .seconds(3600))
     /// The maximum length of a kept status text of a request, in bytes. With ``EngineLimits/keptRows`` requests and addresses of at most 3
     /// kB the requests of an account take 4 MB at most.
-    private static let longestStatus = 1000
+    private static let maxStatusLength = 1000
 
     // MARK: Requests of others
 
     /// Handles a subscription request. When the table is full, a request without a place is not stored: the server redelivers it at
     /// the next login. The places are shared among domains (``FairShare``), so requests from one domain cannot displace or exclude
     /// those from another.
-    func came(_ presence: Element) throws {
+    func received(_ presence: Element) throws {
         guard let jid = presence["from"].map({ JID.received($0).bare }), jid.isPrepared, jid != step.account.jid,
-            try !Blocklist(step: step).isBlocked(jid), try !owed.isAnswered(jid), try !isGranted(jid),
+            try !Blocklist(step: step).isBlocked(jid), try !pending.isAnswered(jid), try !isGranted(jid),
             try rows.request(of: jid) == nil
         else { return }
         if try rows.isApproved(jid) {
             // The server redelivers an unanswered request at the next login.
             let (pacing, key) = (Pacing(step: step), jid.description)
             guard try pacing.wait(SubscriptionTimer.name, key, Self.pace) == 0 else { return }
-            try pacing.take(SubscriptionTimer.name, key, Self.pace)
-            return try owed.send(.subscribed, to: jid)
+            try pacing.acquire(SubscriptionTimer.name, key, Self.pace)
+            return try pending.send(.subscribed, to: jid)
         }
         guard try makeRoom(for: jid) else { return }
         let status = presence.childInOwnLanguage("status", "jabber:client")?.text ?? ""
         let request = ContactRequest(
-            jid: jid, status: status.isEmpty ? nil : status.cut(to: Self.longestStatus), at: step.now)
+            jid: jid, status: status.isEmpty ? nil : status.cut(to: Self.maxStatusLength), at: step.now)
         try rows.store(request)
         step.emit(RequestChanged(request: request, isClosed: false))
     }
@@ -48,7 +48,7 @@ struct SubscriptionRequests {
     /// - Returns: whether there is a place.
     private func makeRoom(for jid: JID) throws -> Bool {
         guard try rows.count() >= EngineLimits.keptRows else { return true }
-        let askers = try rows.askers()
+        let askers = try rows.requesters()
         guard let leaving = FairShare.leaving(askers.map(\.domain), for: jid.domain) else { return false }
         try close(askers[leaving])
         return true
@@ -83,7 +83,7 @@ struct SubscriptionRequests {
         }
         try close(jid.bare)
         if type == .unsubscribed { try rows.removeApproval(of: jid.bare) }
-        try owed.send(type, to: jid.bare, intent: intent)
+        try pending.send(type, to: jid.bare, intent: intent)
     }
 
     /// Records that the user has added `jid` as a contact, and approves a subscription of `jid` in advance.
@@ -96,7 +96,7 @@ struct SubscriptionRequests {
             Self.preapproval.name, Self.preapproval.namespace, to: step.account.id, in: step.database)
         guard try rows.request(of: jid) != nil || isOffered else { return }
         try close(jid)
-        try owed.send(.subscribed, to: jid)
+        try pending.send(.subscribed, to: jid)
     }
 
     /// Revokes the advance approval of `jid`.

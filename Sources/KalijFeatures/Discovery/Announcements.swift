@@ -30,7 +30,7 @@ struct Announcements {
 
     /// Whether a query may disclose this client's presence and full address to `jid` (RFC 6121 section 11). It may to the account's
     /// other clients, and to contacts to whom the account has written. Other senders of presence are not queried.
-    private func mayAsk(_ jid: JID) throws -> Bool {
+    private func mayQuery(_ jid: JID) throws -> Bool {
         if jid.bare == step.account.jid { return true }
         return try MessageReader(database: step.database, account: step.account.id)
             .hasWritten(to: jid.bare.description)
@@ -49,13 +49,13 @@ struct Announcements {
         }
         let usedAt = before?.usedAt
         switch before?.state {
-        case .byHash where usedAt != nil, .asked, .ownWord, .givenUp: break
-        case .wanted: try CapabilityQueries(step: step).begin(announced.hash)
+        case .byHash where usedAt != nil, .queried, .ownResponse, .abandoned: break
+        case .waiting: try CapabilityQueries(step: step).begin(announced.hash)
         case .byHash, nil:
             let isKnown = try usedAt != nil || isOurs(announced.hash, cache)
-            guard try isKnown || mayAsk(jid) else { return }
+            guard try isKnown || mayQuery(jid) else { return }
             try Entities(step: step).store(
-                jid, hash: announced.hash, node: announced.node, isKnown ? .byHash : .wanted)
+                jid, hash: announced.hash, node: announced.node, isKnown ? .byHash : .waiting)
             if !isKnown { try CapabilityQueries(step: step).begin(announced.hash) }
         }
         if let usedAt { try cache.used(announced.hash, before: usedAt) }
@@ -80,11 +80,11 @@ private struct Announced {
     let node: String
 
     /// The maximum length in bytes, above that of any hash or software name.
-    private static let longest = 1000
+    private static let maxLength = 1000
 
     package init?(_ presence: Element, by jid: JID) {
         let all = CapabilityHash.announced(in: presence)
-            .filter { $0.node.utf8.count <= Self.longest && $0.algorithm.utf8.count <= 50 }
+            .filter { $0.node.utf8.count <= Self.maxLength && $0.algorithm.utf8.count <= 50 }
         guard let best = all.first(where: \.isVerifiable) ?? all.first else { return nil }
         hash = best.isVerifiable ? best.key : "of \(jid) \(best.key)"
         node = best.node

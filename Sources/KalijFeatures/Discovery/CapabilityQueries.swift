@@ -11,10 +11,10 @@ struct CapabilityQueries {
     private var account: Value { .integer(step.account.id) }
 
     /// The maximum number of open queries of an account: an attacker may announce a new hash with each presence.
-    private static let mostOpen: Int64 = 20
+    private static let maxOpen: Int64 = 20
     /// How many entities with the same hash are queried one after another.
-    private static let mostAttempts: Int64 = 3
-    private static let patience = Duration.seconds(60)
+    private static let maxAttempts: Int64 = 3
+    private static let timeout = Duration.seconds(60)
     /// The rate limit for the clients of a bare address.
     static let pace = RequestPace(30, atOnceThen: .seconds(30), upTo: .seconds(3600))
     /// In milliseconds. An older query is lost: its handler could not be called.
@@ -28,54 +28,54 @@ struct CapabilityQueries {
         guard
             try number(
                 "SELECT count(*) FROM entity WHERE hash = ? AND account = ? AND state = ?",
-                [.text(hash), account, .state(Entities.State.ownWord)])
-                < Self.mostAttempts
+                [.text(hash), account, .state(Entities.State.ownResponse)])
+                < Self.maxAttempts
         else {
             return try database.run(
                 "UPDATE entity SET state = ? WHERE hash = ? AND account = ? AND state = ?",
-                [.state(Entities.State.givenUp), .text(hash), account, .state(Entities.State.wanted)])
+                [.state(Entities.State.abandoned), .text(hash), account, .state(Entities.State.waiting)])
         }
         let next = try database.statement(
             "SELECT jid, node FROM entity WHERE hash = ? AND account = ? AND state = ? ORDER BY id DESC LIMIT 1"
-        ).first([.text(hash), account, .state(Entities.State.wanted)]) { ($0.text("jid"), $0.text("node")) }
+        ).first([.text(hash), account, .state(Entities.State.waiting)]) { ($0.text("jid"), $0.text("node")) }
         guard let (jid, node) = next else { return }
-        guard try mayAsk(JID.received(jid)) else {
+        guard try mayQuery(JID.received(jid)) else {
             return try database.run(
                 "UPDATE entity SET state = ? WHERE account = ? AND jid = ?",
-                [.state(Entities.State.givenUp), account, .text(jid)])
+                [.state(Entities.State.abandoned), account, .text(jid)])
         }
-        try ask(JID.received(jid), node: node, about: hash)
+        try sendQuery(JID.received(jid), node: node, about: hash)
     }
 
     /// Whether no query about the hash is open, and the number of open queries is below the limit.
     private func hasRoom(for hash: String) throws -> Bool {
         let isOpen = try number(
             "SELECT count(*) FROM entity WHERE hash = ? AND state = ? AND asked_at > ?",
-            [.text(hash), .state(Entities.State.asked), current])
+            [.text(hash), .state(Entities.State.queried), current])
         guard isOpen == 0 else { return false }
         // `state < 2` is the condition of the partial index of open queries, which is used only if the statement names it.
         let open = try number(
             "SELECT count(*) FROM entity WHERE account = ? AND state < 2 AND state = ? AND asked_at > ?",
-            [account, .state(Entities.State.asked), current])
-        return open < Self.mostOpen
+            [account, .state(Entities.State.queried), current])
+        return open < Self.maxOpen
     }
 
     /// Whether `jid` is below the rate limit. An address that announces another hash with each presence is not queried for a while; a
     /// delayed query would occupy one of the open queries.
-    private func mayAsk(_ jid: JID) throws -> Bool {
+    private func mayQuery(_ jid: JID) throws -> Bool {
         let (pacing, key) = (Pacing(step: step), jid.bare.description)
         guard try pacing.wait(CapabilitiesResponse.name, key, Self.pace) == 0 else { return false }
-        try pacing.take(CapabilitiesResponse.name, key, Self.pace)
+        try pacing.acquire(CapabilitiesResponse.name, key, Self.pace)
         return true
     }
 
-    private func ask(_ jid: JID, node: String, about hash: String) throws {
+    private func sendQuery(_ jid: JID, node: String, about hash: String) throws {
         try database.run(
             "UPDATE entity SET state = ?, asked_at = ? WHERE account = ? AND jid = ?",
-            [.state(Entities.State.asked), .integer(step.steady.now), account, .text(jid.description)])
+            [.state(Entities.State.queried), .integer(step.steady.now), account, .text(jid.description)])
         let query = Element("query", xmlns: DiscoveryInfo.namespace, attributes: ["node": node])
         try step.send(
-            .request(.get, query, to: jid), then: CapabilitiesResponse(jid: jid, hash: hash), within: Self.patience)
+            .request(.get, query, to: jid), then: CapabilitiesResponse(jid: jid, hash: hash), within: Self.timeout)
     }
 
     /// Handles the response to the query about `hash`, or its timeout.
@@ -92,18 +92,18 @@ struct CapabilityQueries {
             try Entities(step: step).spoke(jid, bytes, for: hash)
             try begin(hash)
         }
-        try goOn()
+        try beginNextQuery()
     }
 
     /// Queries about the hash that has waited longest for a free query.
-    private func goOn() throws {
+    private func beginNextQuery() throws {
         // `state < 2` is the condition of the partial index of open queries, which is used only if the statement names it.
         let hash = try database.statement(
             """
             SELECT hash FROM entity e WHERE account = ? AND state < 2 AND state = ? AND NOT EXISTS
                 (SELECT 1 FROM entity o WHERE o.hash = e.hash AND o.state = ? AND o.asked_at > ?) ORDER BY id LIMIT 1
             """
-        ).first([account, .state(Entities.State.wanted), .state(Entities.State.asked), current]) { $0.text() }
+        ).first([account, .state(Entities.State.waiting), .state(Entities.State.queried), current]) { $0.text() }
         if let hash { try begin(hash) }
     }
 

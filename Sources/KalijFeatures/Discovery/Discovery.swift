@@ -83,11 +83,11 @@ public struct Discovery {
             try step.schedule(
                 CachedDiscoInfoDelivery(jid: jid, milliseconds: duration.milliseconds, then: then), at: step.now)
         } else {
-            try ask(jid, node: node, then, within: duration)
+            try sendQuery(jid, node: node, then, within: duration)
         }
     }
 
-    package func ask(
+    package func sendQuery(
         _ jid: JID, node: String? = nil, _ then: Callback<Step, DiscoveryReply<DiscoveryInfo>>,
         within duration: Duration
     ) throws {
@@ -110,7 +110,7 @@ public struct Discovery {
     }
 
     /// Stores an entity's features for the rest of the session.
-    package func told(_ info: DiscoveryInfo, by jid: JID) throws {
+    package func store(_ info: DiscoveryInfo, by jid: JID) throws {
         guard let bytes = EntityCapabilities.bytes(info) else { return }
         try Entities(step: step).spoke(jid, bytes)
     }

@@ -54,9 +54,9 @@ enum DiscoveryFeature: Feature, SessionObserver, PresenceObserver, RequestRespon
         try ServerFeatures(step: step).sessionLost()
     }
 
-    package static func didBindSession(in step: Step) throws { try ServerFeatures(step: step).ask() }
+    package static func didBindSession(in step: Step) throws { try ServerFeatures(step: step).sendQueries() }
 
-    package static func didResumeSession(in step: Step) throws { try ServerFeatures(step: step).askAgain() }
+    package static func didResumeSession(in step: Step) throws { try ServerFeatures(step: step).resendQuery() }
 
     package static func didReceivePresence(_ presence: Element, in step: Step) throws {
         try Announcements(step: step).received(presence)

@@ -23,7 +23,7 @@ struct DiscoInfoResponse: InvalidatableHandler {
 
     func call(_ reply: IQReply, in step: Step) throws {
         let info = reply.discoveryInfo
-        if node == nil, let info { try step.discovery.told(info, by: jid) }
+        if node == nil, let info { try step.discovery.store(info, by: jid) }
         try step.pass(DiscoveryReply(reply, info), to: then)
     }
 
@@ -42,7 +42,7 @@ struct CachedDiscoInfoDelivery: InvalidatableHandler {
     func call(_: Void, in step: Step) throws {
         guard let info = try step.discovery.info(of: jid) else {
             // The entity has become unavailable in the meantime.
-            return try step.discovery.ask(jid, then, within: .milliseconds(milliseconds))
+            return try step.discovery.sendQuery(jid, then, within: .milliseconds(milliseconds))
         }
         try step.pass(.found(info), to: then)
     }

@@ -11,18 +11,18 @@ struct Entities {
 
     /// The source of the features of an entity, or the progress of the query for them.
     package enum State: Int64 {
-        case wanted = 0
-        case asked = 1
+        case waiting = 0
+        case queried = 1
         /// The hash was verified, by the response of this entity or of another entity.
         case byHash = 2
         /// The response applies to this entity alone: there is no hash, the hash does not match, or the query has failed.
-        case ownWord = 3
+        case ownResponse = 3
         /// Other entities with the same hash did not respond, or their responses did not match; this entity is queried only on demand.
-        case givenUp = 4
+        case abandoned = 4
     }
 
     /// The maximum number of rows, and of rows with features of their own; the newest are kept.
-    private static let (limit, ownWords): (Int64, Int64) = (5000, 200)
+    private static let (limit, maxOwnResponses): (Int64, Int64) = (5000, 200)
 
     /// Stores the announcement of an entity.
     package func store(_ jid: JID, hash: String, node: String, _ state: State) throws {
@@ -42,8 +42,8 @@ struct Entities {
             try database.run(
                 "UPDATE entity SET state = ?, info = ? WHERE account = ? AND jid = ? AND hash = ? AND state IN (?, ?)",
                 [
-                    .state(State.ownWord), .optional(info), account, .text(jid.description), .text(hash),
-                    .state(State.wanted), .state(State.asked),
+                    .state(State.ownResponse), .optional(info), account, .text(jid.description), .text(hash),
+                    .state(State.waiting), .state(State.queried),
                 ])
         } else {
             try database.run(
@@ -52,7 +52,7 @@ struct Entities {
                 ON CONFLICT (account, jid) DO UPDATE SET state = excluded.state, info = excluded.info WHERE state <> ?
                 """,
                 [
-                    account, .text(jid.description), .state(State.ownWord), .optional(info), .state(State.byHash),
+                    account, .text(jid.description), .state(State.ownResponse), .optional(info), .state(State.byHash),
                 ])
             try removeOld()
         }
@@ -61,14 +61,14 @@ struct Entities {
             """
             UPDATE entity SET info = NULL, state = ? WHERE id IN (SELECT id FROM entity
                 WHERE account = ? AND info IS NOT NULL ORDER BY id DESC LIMIT -1 OFFSET ?)
-            """, [.state(State.givenUp), account, .integer(Self.ownWords)])
+            """, [.state(State.abandoned), account, .integer(Self.maxOwnResponses)])
     }
 
     /// The hash was verified: the features of all entities with this hash are determined.
     func verified(_ hash: String) throws {
         try database.run(
             "UPDATE entity SET state = ? WHERE hash = ? AND state IN (?, ?, ?)",
-            [.state(State.byHash), .text(hash), .state(State.wanted), .state(State.asked), .state(State.givenUp)])
+            [.state(State.byHash), .text(hash), .state(State.waiting), .state(State.queried), .state(State.abandoned)])
     }
 
     /// The entity has become unavailable.

@@ -11,7 +11,7 @@ struct EntityCapabilities {
     /// The maximum number of entries; the least recently used are removed first.
     package static let limit: Int64 = 1000
     /// The maximum size of an entry in bytes. Clients have 2 to 5 KiB.
-    static let largest = 16 * 1024
+    static let maxSize = 16 * 1024
     /// The resolution of the time of the last use, in milliseconds: not every presence causes a write.
     private static let day: Int64 = 24 * 3600 * 1000
 
@@ -43,7 +43,7 @@ struct EntityCapabilities {
     /// The stored form of a response, with the languages in effect for it; nil if it is too long.
     package static func bytes(_ info: DiscoveryInfo) -> [UInt8]? {
         let bytes = info.element().bytes(in: "jabber:client")
-        return bytes.count <= largest ? bytes : nil
+        return bytes.count <= maxSize ? bytes : nil
     }
 
     /// Parses the stored form.

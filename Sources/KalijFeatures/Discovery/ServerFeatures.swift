@@ -9,9 +9,9 @@ struct ServerFeatures {
     package let step: Step
 
     /// Sends the queries in a new session.
-    package func ask() throws {
-        try askServer(attempt: 1)
-        try askAccount()
+    package func sendQueries() throws {
+        try queryServer(attempt: 1)
+        try queryAccount()
     }
 
     /// The previous session is lost: its queries are void.
@@ -22,37 +22,37 @@ struct ServerFeatures {
     }
 
     /// The session is resumed: repeats an open query, because the response may have been lost with the previous connection.
-    func askAgain() throws {
+    func resendQuery() throws {
         guard try isAwaited else { return }
         try Requests(step: step).forget(AccountInfoResponse.name, unqueueing: true)
-        try askAccount()
+        try queryAccount()
     }
 
     /// Whether the response about the account is outstanding.
     var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([AccountInfoResponse.name]) } }
 
-    func askServer(attempt: Int) throws {
+    func queryServer(attempt: Int) throws {
         guard attempt <= EngineLimits.serverAttempts, let server = try? JID(step.account.jid.domain) else { return }
         try step.send(
             .discovery(DiscoveryInfo.namespace, of: server), then: ServerInfoResponse(attempt: attempt),
-            within: EngineLimits.serverPatience)
+            within: EngineLimits.serverTimeout)
     }
 
     /// Queries for the account's features. Presence and held messages wait for the response.
-    private func askAccount() throws {
+    private func queryAccount() throws {
         try step.send(
             .request(.get, Element("query", xmlns: DiscoveryInfo.namespace)), then: AccountInfoResponse(),
-            within: EngineLimits.archivePatience)
+            within: EngineLimits.archiveTimeout)
     }
 
     /// Handles the server's features.
     package func server(_ info: DiscoveryInfo) throws {
         guard let server = try? JID(step.account.jid.domain) else { return }
-        try step.discovery.told(info, by: server)
-        try tell(.known(info), .server)
+        try step.discovery.store(info, by: server)
+        try notifyObservers(.known(info), .server)
     }
 
-    package func tell(_ answer: ServerAnswer, _ entity: ServerEntity) throws {
+    package func notifyObservers(_ answer: ServerAnswer, _ entity: ServerEntity) throws {
         for observer in step.hooks.sessionObservers { try observer.didDiscover(answer, of: entity, in: step) }
     }
 }
@@ -64,7 +64,7 @@ struct ServerInfoResponse: Handler {
 
     func call(_ reply: IQReply, in step: Step) throws {
         if let info = reply.discoveryInfo { return try ServerFeatures(step: step).server(info) }
-        if case .timeout = reply { try ServerFeatures(step: step).askServer(attempt: attempt + 1) }
+        if case .timeout = reply { try ServerFeatures(step: step).queryServer(attempt: attempt + 1) }
     }
 }
 
@@ -79,6 +79,6 @@ struct AccountInfoResponse: Handler {
             case .error: .refused
             case .timeout: .none("the server does not answer")
             }
-        try ServerFeatures(step: step).tell(answer, .account)
+        try ServerFeatures(step: step).notifyObservers(answer, .account)
     }
 }

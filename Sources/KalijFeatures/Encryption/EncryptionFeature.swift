@@ -17,7 +17,7 @@ enum EncryptionFeature: Feature, MessageProcessor, StoredMessageObserver {
     ]
 
     /// The maximum length of a method's namespace, in bytes.
-    private static let longestMethod = 200
+    private static let maxMethodLength = 200
 
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
         guard let method = method(of: message.element) else { return }
@@ -40,7 +40,7 @@ enum EncryptionFeature: Feature, MessageProcessor, StoredMessageObserver {
     /// The namespace of the method of encryption; nil if the message is not encrypted.
     private static func method(of message: Element) -> String? {
         if let namespace = message.child("encryption", "urn:xmpp:eme:0")?["namespace"], !namespace.isEmpty,
-            namespace.utf8.count <= longestMethod, !namespace.contains(where: \.isWhitespace)
+            namespace.utf8.count <= maxMethodLength, !namespace.contains(where: \.isWhitespace)
         {
             return namespace
         }

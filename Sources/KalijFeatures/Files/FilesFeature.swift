@@ -119,8 +119,8 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
     static var worksInService: Bool { true }
 
     static func hasOutstandingWork(for account: Account, in database: Database) throws -> Bool {
-        try UploadRows(database: database, account: account.id).isOwed()
-            || ReceivedFileRows(database: database).isOwed(by: account.id)
+        try UploadRows(database: database, account: account.id).hasOutstandingWork()
+            || ReceivedFileRows(database: database).hasOutstandingWork(by: account.id)
     }
 
     static func didLogOut(in step: Step) throws {

@@ -90,11 +90,11 @@ struct ArchivePage {
     /// Whether the reading continues after `last`. An archive may name further pages without end that contain no results:
     /// ``emptyPages`` limits their rate.
     /// - Parameter shown: the last result of the reading.
-    func goesOn(behind last: String, shown: String?, of archive: Archive, in step: Step) throws -> Bool {
+    func continues(behind last: String, shown: String?, of archive: Archive, in step: Step) throws -> Bool {
         guard last != shown else { return true }
         let pacing = Pacing(step: step)
         guard try pacing.wait(ArchivePageResponse.name, archive.key, Self.emptyPages) == 0 else { return false }
-        try pacing.take(ArchivePageResponse.name, archive.key, Self.emptyPages)
+        try pacing.acquire(ArchivePageResponse.name, archive.key, Self.emptyPages)
         return true
     }
 

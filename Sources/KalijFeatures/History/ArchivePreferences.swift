@@ -14,12 +14,12 @@ struct ArchivePreferences {
     /// Whether the response is outstanding.
     var isAwaited: Bool { get throws { try Requests(step: step).isWaiting([ArchivePreferencesResponse.name]) } }
 
-    package func ask() throws {
+    package func requestPreferences() throws {
         try step.database.run("DELETE FROM archive_preference WHERE account = ?", [account])
         guard try !isAwaited else { return }
         try step.send(
             .request(.get, Element("prefs", xmlns: "urn:xmpp:mam:2")), then: ArchivePreferencesResponse(),
-            within: EngineLimits.serverPatience)
+            within: EngineLimits.serverTimeout)
     }
 
     /// Whether messages to `conversation` are archived; nil if the preferences do not determine it: the server supports none, or
@@ -30,7 +30,7 @@ struct ArchivePreferences {
     }
 
     /// Stores the preferences in the response for each of `conversations`.
-    package func told(_ iq: Element, of conversations: [String]) throws {
+    package func store(_ iq: Element, of conversations: [String]) throws {
         guard let preferences = iq.child("prefs", "urn:xmpp:mam:2") else { return }
         for conversation in Set(conversations.map(\.exact)) {
             guard let keeps = Self.keeps(JID.received(conversation.text), preferences) else { continue }
@@ -64,10 +64,10 @@ struct ArchivePreferencesResponse: InvalidatableHandler {
 
     func call(_ reply: IQReply, in step: Step) throws {
         if case .result(let iq) = reply {
-            try ArchivePreferences(step: step).told(
+            try ArchivePreferences(step: step).store(
                 iq, of: try DeliveryEvidence(step: step).waiting().map(\.conversation))
         }
-        try step.catchUp.preferencesTold()
+        try step.catchUp.didReceivePreferences()
     }
 
     /// The next session sends the request again if messages wait then.

@@ -13,9 +13,9 @@ package struct ArchiveRange {
     package let lastAt: Int64?
     /// The message where forward reading begins: a few messages before the last, because some servers archive messages with a small
     /// delay, at an earlier place (measured: ejabberd 23.01).
-    let againID: String
+    let resumeID: String
     /// The order number of ``againID``, if it was available.
-    let againPosition: Int64?
+    let resumePosition: Int64?
     /// Whether the archive has no messages between this range and the preceding one.
     package let isBottom: Bool
 
@@ -27,8 +27,8 @@ package struct ArchiveRange {
         beforeID = row.text("before_id")
         lastPosition = row.integer("last_position")
         lastAt = row.optionalInteger("last_at")
-        againID = row.text("again_id")
-        againPosition = row.optionalInteger("again_position")
+        resumeID = row.text("again_id")
+        resumePosition = row.optionalInteger("again_position")
         isBottom = row.bool("bottom")
     }
 }

@@ -13,8 +13,8 @@ struct ArchiveResults {
         let archive = archive(of: first)
         let results = messages.compactMap { ArchiveResult.element(in: $0).flatMap { ArchivedMessage($0, of: archive) } }
         guard !results.isEmpty else { return }
-        if try ArchiveSync(step: step, archive: archive).take(results, query: page.query) { return }
-        if try Backfill(step: step, archive: archive).take(results, query: page.query) { return }
+        if try ArchiveSync(step: step, archive: archive).store(results, query: page.query) { return }
+        if try Backfill(step: step, archive: archive).store(results, query: page.query) { return }
         try ArchiveStart(step: step, archive: archive).shown()
     }
 

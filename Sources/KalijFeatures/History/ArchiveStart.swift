@@ -25,7 +25,7 @@ struct ArchiveStart {
             archive: archive, place: .before(first?.firstID), end: first == nil ? since : nil, size: 1)
         try step.send(
             question.element, then: ArchiveStartResponse(room: archive.isOwn ? nil : archive.key),
-            within: EngineLimits.archivePatience)
+            within: EngineLimits.archiveTimeout)
     }
 
     /// The archive has returned a result that matches no open query: older messages exist.

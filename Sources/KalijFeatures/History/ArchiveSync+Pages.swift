@@ -7,12 +7,12 @@ import KalijXML
 /// The processing of the archive's results and pages.
 extension ArchiveSync {
     /// Stores results of the open page; false if the results belong to another page.
-    func take(_ results: [ArchivedMessage], query: String) throws -> Bool {
+    func store(_ results: [ArchivedMessage], query: String) throws -> Bool {
         guard var round = try round(), round.queryID == query, round.phase != .done else { return false }
         let unstamped = try MessageWriter(step: step).areUnstamped()
         let isEvidence = try archive.isOwn && queue.holding() == .bound
         for result in results {
-            let place = try take(result, &round, unstamped: unstamped)
+            let place = try store(result, &round, unstamped: unstamped)
             if isEvidence, let place { try DeliveryEvidence(step: step).shown(place) }
         }
         try round.save(archive, of: step.account.id, in: database)
@@ -20,7 +20,7 @@ extension ArchiveSync {
     }
 
     /// - Returns: the previous place of the message, if the message was stored already.
-    private func take(
+    private func store(
         _ archived: ArchivedMessage, _ round: inout ArchiveSyncState, unstamped: Bool
     ) throws -> MessageWriter.Place? {
         archived.mark(step)
@@ -42,7 +42,7 @@ extension ArchiveSync {
             return nil
         }
         let place = try messages.place(of: received)
-        if DoubleDeliveries(step: step).isShownAgain(received, place, after: round.placed) {
+        if DoubleDeliveries(step: step).isSecondCopy(received, place, after: round.placed) {
             round.show(archived, position: nil, isMoved: false)
             return place
         }
@@ -63,7 +63,7 @@ extension ArchiveSync {
             return round.placed = place.position - 1
         }
         (round.range, round.isBottom, round.changedBehind) = (nil, true, range.lastPosition)
-        round.again.forget()
+        round.resumeCursor.forget()
         round.placed = try step.skipPositions(ArchiveRanges.room)
     }
 
@@ -73,7 +73,7 @@ extension ArchiveSync {
         guard let page = ArchivePage(iq)?.filled(by: round) else { return try failed(iq, round) }
         let last = page.last ?? (page.isComplete ? round.lastID : nil)
         if page.isComplete {
-            round.again.complete(round.end)
+            round.resumeCursor.complete(round.end)
             try round.save(archive, of: step.account.id, in: database)
         }
         // A page that contains only messages before the range does not extend it.
@@ -89,10 +89,10 @@ extension ArchiveSync {
         if page.isComplete {
             try completed(round)
         } else if let last, last != round.cursor,
-            try page.goesOn(behind: last, shown: round.lastID, of: archive, in: step)
+            try page.continues(behind: last, shown: round.lastID, of: archive, in: step)
         {
-            if round.phase == .beforePresence, round.seen >= Self.longestSilence { try goOnline() }
-            try askPage()
+            if round.phase == .beforePresence, round.seen >= Self.maxBeforePresence { try announcePresence() }
+            try requestPage()
         } else {
             try completed(round, problem: "the server's archive ended a page without saying where it goes on")
         }
@@ -100,8 +100,8 @@ extension ArchiveSync {
 
     private func extend(_ round: inout ArchiveSyncState, to last: String) throws {
         let end = ArchiveRanges.End(
-            id: last, position: round.placed, at: round.lastAt, from: round.again.id ?? last,
-            fromPosition: round.again.position)
+            id: last, position: round.placed, at: round.lastAt, from: round.resumeCursor.id ?? last,
+            fromPosition: round.resumeCursor.position)
         if let range = round.range { return try ranges.extend(range, to: end) }
         guard let first = round.first else { return }
         let range = try ranges.add(
@@ -118,7 +118,7 @@ extension ArchiveSync {
     private func failed(_ iq: Element, _ round: ArchiveSyncState) throws {
         let error = StanzaError(iq)
         if error?.kind == .wait { return try postponed(round, problem: ArchivePage.refusal(iq)) }
-        if error?.condition == .itemNotFound, round.cursor != nil { return try goByTime(round) }
+        if error?.condition == .itemNotFound, round.cursor != nil { return try continueByTime(round) }
         try completed(round, problem: ArchivePage.refusal(iq))
     }
 }

@@ -31,7 +31,7 @@ package struct ArchiveSync {
 
     /// The maximum number of messages read before presence is announced. If there are more, live messages are shown at once, and get
     /// their final places when the archive returns them.
-    static let longestSilence: Int64 = 500
+    static let maxBeforePresence: Int64 = 500
     private static let day: Int64 = 24 * 3600 * 1000
     /// Reading by time begins this long before the lost cursor, in milliseconds.
     private static let slack: Int64 = 5 * 60 * 1000
@@ -52,8 +52,8 @@ package struct ArchiveSync {
         try newRound(.beforePresence)
         try DeliveryEvidence(step: step).begin()
         if hasArchive {
-            if archive.isOwn, try queue.holding() == .bound { try ArchivePreferences(step: step).ask() }
-            try askPage()
+            if archive.isOwn, try queue.holding() == .bound { try ArchivePreferences(step: step).requestPreferences() }
+            try requestPage()
         } else {
             try finish(problem: "the server has no archive")
         }
@@ -70,7 +70,7 @@ package struct ArchiveSync {
             return
         }
         if round.phase == .done { try newRound(.afterPresence) } else { try rewind(round) }
-        try askPage()
+        try requestPage()
     }
 
     /// Discards the queries of the previous connection, so that they are sent again: a response may have been lost with the
@@ -85,10 +85,10 @@ package struct ArchiveSync {
     }
 
     /// Reads messages since the last end, within the session; or repeats a failed reading.
-    package func again() throws {
+    package func resync() throws {
         guard let round = try round(), try !isWaiting(round) else { return }
         if round.phase == .done { try newRound(.afterPresence) } else { try rewind(round) }
-        try askPage()
+        try requestPage()
     }
 
     /// Reads a room's archive from the point of the last complete reading.
@@ -98,24 +98,24 @@ package struct ArchiveSync {
     func beginRoom(trusted: Bool, from anchor: String? = nil) throws {
         let isFirst = try round() == nil
         try newRound(.afterPresence, from: anchor)
-        if isFirst { try Backfill(step: step, archive: archive).want(older: Backfill.firstPage, gaps: false) }
+        if isFirst { try Backfill(step: step, archive: archive).request(older: Backfill.firstPage, gaps: false) }
         try database.run(
             "UPDATE catchup SET trusted = ?3 WHERE account = ?1 AND archive = ?2", key + [.integer(trusted ? 1 : 0)])
-        try askPage()
+        try requestPage()
     }
 
     /// The server does not respond: presence and held messages stop waiting. The cursor stays.
     package func unanswered(_ problem: String = "the server does not answer") throws {
-        if archive.isOwn { step.tryArchiveAgain() }
+        if archive.isOwn { step.retryArchive() }
         guard let round = try round(), round.phase != .done else { return }
         try completed(round, problem: problem)
     }
 
     /// The account's features were discovered, or will not be. They show whether there is an archive (XEP-0313 section 3), which is
     /// stored with the session. Support for an archive or for XEP-0359 also implies that the account's stanza-ids can be trusted.
-    func serverKnown(_ answer: ServerAnswer) throws {
+    func didDiscover(_ answer: ServerAnswer) throws {
         switch answer {
-        case .known(let info): try note(info)
+        case .known(let info): try record(info)
         case .refused: break
         case .none(let problem):
             try newRound(.beforePresence)
@@ -130,7 +130,7 @@ package struct ArchiveSync {
         get throws { try SessionRow.load(step.account.id, from: database).archive }
     }
 
-    private func note(_ info: DiscoveryInfo) throws {
+    private func record(_ info: DiscoveryInfo) throws {
         let hasArchive = info.supports("urn:xmpp:mam:2")
         let stamps = hasArchive || info.supports("urn:xmpp:sid:0")
         try SessionRow.set(archive: hasArchive, stamps: stamps, of: step.account.id, in: database)
@@ -215,8 +215,8 @@ package struct ArchiveSync {
     private func cursor(
         _ range: ArchiveRange, _ unfinished: (cursor: String?, changedBehind: Int64)?, _ anchor: String?
     ) throws -> Cursor {
-        let id = unfinished?.cursor ?? range.againID
-        let known = id.exact == range.againID.exact ? range.againPosition : nil
+        let id = unfinished?.cursor ?? range.resumeID
+        let known = id.exact == range.resumeID.exact ? range.resumePosition : nil
         let begin = (id: id, position: try ranges.place(of: id)?.position ?? known ?? range.lastPosition)
         guard let anchor, let place = try ranges.place(of: anchor),
             // Messages returned by the unfinished round have their places already.
@@ -241,7 +241,7 @@ package struct ArchiveSync {
         var (round, placed) = (round, Int64(0))
         if let cursor = round.cursor {
             let place = try ranges.place(of: cursor)
-            let known = cursor == round.again.id ? round.again.position : nil
+            let known = cursor == round.resumeCursor.id ? round.resumeCursor.position : nil
             placed = place?.position ?? known ?? round.placed
             (round.lastID, round.lastAt) = (nil, place?.at)
         } else {
@@ -250,12 +250,12 @@ package struct ArchiveSync {
             (round.lastID, round.lastAt) = (nil, nil)
         }
         round.placed = min(placed, round.placed)
-        round.again.pin(round.end)
+        round.resumeCursor.pin(round.end)
         try round.save(archive, of: step.account.id, in: database)
     }
 
     /// The archive has lost the cursor's message (XEP-0313 section 4.3): the round continues by time, in the archive's own stamps.
-    func goByTime(_ round: ArchiveSyncState) throws {
+    func continueByTime(_ round: ArchiveSyncState) throws {
         let lost = try round.cursor.flatMap { try ranges.place(of: $0)?.at }
         let range = try round.range.flatMap { try ranges.range($0) }
         let end = [lost, range?.lastAt].compactMap { $0 }.min().map { $0 - Self.slack }
@@ -266,10 +266,10 @@ package struct ArchiveSync {
                 last_id = NULL, last_at = NULL
             WHERE account = ?1 AND archive = ?2
             """, key + [.optional(start)])
-        try askPage()
+        try requestPage()
     }
 
-    func askPage() throws {
+    func requestPage() throws {
         guard let round = try round() else { return }
         // One query at a time: the response to another query would move the cursor over messages that were not stored.
         if let request = round.request { try Requests(step: step).forget(id: request) }
@@ -278,7 +278,7 @@ package struct ArchiveSync {
             size: PageSize.results(over: step.link, of: round.resultBytes))
         let request = try step.send(
             question.element, then: ArchivePageResponse(query: question.id, room: archive.isOwn ? nil : archive.key),
-            within: EngineLimits.archivePatience)
+            within: EngineLimits.archiveTimeout)
         try database.run(
             "UPDATE catchup SET query_id = ?3, request = ?4, shown = 0 WHERE account = ?1 AND archive = ?2",
             key + [.text(question.id), .text(request)])
@@ -288,8 +288,8 @@ package struct ArchiveSync {
 
     func completed(_ round: ArchiveSyncState, problem: String? = nil) throws {
         if round.phase == .beforePresence {
-            try goOnline()
-            if problem == nil { return try askPage() }
+            try announcePresence()
+            if problem == nil { return try requestPage() }
         }
         try settleOrder(round)
         try finish(problem: problem)
@@ -305,10 +305,10 @@ package struct ArchiveSync {
             WHERE account = ?1 AND archive = ?2
             """, key + [.state(ArchiveSyncState.Phase.afterPresence), .text(problem)])
         try step.announcePresence()
-        tell(problem: problem)
+        emit(problem: problem)
         // Messages of a lost session stay held, because only the archive can determine their outcome.
         if try queue.holding() == .resumed { try release(problem: problem) }
-        step.tryArchiveAgain()
+        step.retryArchive()
     }
 
     /// Moves all messages that the archive has not returned to the end, from the first change on: messages received in the meantime,
@@ -318,12 +318,12 @@ package struct ArchiveSync {
         guard let changed = round.changedBehind else { return }
         let rows = try MessageReader(database: database, account: step.account.id)
             .unshown(by: round.number, of: archive, after: changed)
-        guard rows.count <= MessageReader.mostUnshown else { return }
+        guard rows.count <= MessageReader.maxUnshown else { return }
         for row in rows { try MessageWriter(step: step).move(row, to: try step.nextPosition()) }
     }
 
     /// Announces presence; messages read from here on may have been archived before or after the presence.
-    func goOnline() throws {
+    func announcePresence() throws {
         try database.run(
             "UPDATE catchup SET phase = ?3 WHERE account = ?1 AND archive = ?2",
             key + [.state(ArchiveSyncState.Phase.afterPresence)])
@@ -346,7 +346,7 @@ package struct ArchiveSync {
             WHERE account = ?1 AND archive = ?2
             """, key + [.state(ArchiveSyncState.Phase.done), .optional(problem), .integer(step.steady.now)])
         if archive.isOwn { try step.announcePresence() }
-        tell(problem: problem)
+        emit(problem: problem)
         if archive.isOwn { try release(problem: problem) }
         if archive.isOwn, problem == nil {
             for observer in step.hooks.archiveObservers { try observer.didSyncArchive(in: step) }
@@ -357,10 +357,10 @@ package struct ArchiveSync {
             }
         }
         if problem == nil { try ArchiveStart(step: step, archive: archive).findOut() }
-        try Backfill.goOn(step)
+        try Backfill.resume(step)
     }
 
-    private func tell(problem: String?) {
+    private func emit(problem: String?) {
         if let room = archive.recipient {
             step.emit(RoomRead(room: room, problem: problem))
         } else {
@@ -370,7 +370,7 @@ package struct ArchiveSync {
 
     /// The preferences were received, or will not be. Held messages are released if the archive has been read to its end; otherwise
     /// the reading releases them.
-    func preferencesTold() throws {
+    func didReceivePreferences() throws {
         if try round()?.phase == .done { try release(problem: nil) }
     }
 
@@ -392,6 +392,6 @@ package struct ArchiveSync {
         guard try queue.release() else { return }
         step.flush()
         // The messages get their places after those received while they were held.
-        step.tryArchiveAgain()
+        step.retryArchive()
     }
 }

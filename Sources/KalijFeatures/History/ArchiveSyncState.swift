@@ -40,7 +40,7 @@ package struct ArchiveSyncState {
     /// The mean size of the archive's results in bytes; nil before the first.
     var resultBytes: Int64?
     /// Where the next round begins.
-    var again: SyncCursor
+    var resumeCursor: SyncCursor
 
     package static func load(_ archive: Archive, of account: Int64, from database: Database) throws -> ArchiveSyncState?
     {
@@ -75,12 +75,12 @@ package struct ArchiveSyncState {
         lastAt = row.optionalInteger("last_at")
         previousID = row.optionalText("previous_id")
         resultBytes = row.optionalInteger("result_bytes")
-        again = SyncCursor(row)
+        resumeCursor = SyncCursor(row)
     }
 
     /// Records a result and the order number of its message; nil if the message is not kept.
     mutating func show(_ archived: ArchivedMessage, position: Int64?, isMoved: Bool) {
-        again.complete(end, before: archived)
+        resumeCursor.complete(end, before: archived)
         shown &+= 1
         resultBytes = PageSize.mean(resultBytes, with: TreeSize.bytes(around: archived.message))
         if archived.id.exact != lastID?.exact { (previousID, lastID) = (lastID, archived.id) }
@@ -90,7 +90,7 @@ package struct ArchiveSyncState {
         placed = position
         if first == nil { first = (archived.id, position, archived.at) }
         seen &+= 1
-        again.show(archived.id, end)
+        resumeCursor.show(archived.id, end)
     }
 
     /// The progress of the round.
@@ -108,8 +108,10 @@ package struct ArchiveSyncState {
                 .optional(range), .integer(isBottom ? 1 : 0), .integer(placed), .optional(changedBehind),
                 .integer(seen),
                 .integer(shown), .optional(first?.id), .optional(first?.position), .optional(first?.at),
-                .optional(lastID), .optional(lastAt), .optional(previousID), .optional(again.id), .optional(again.next),
-                .optional(again.at), .integer(again.seen), .optional(again.position), .optional(again.quietUntil),
+                .optional(lastID), .optional(lastAt), .optional(previousID), .optional(resumeCursor.id),
+                .optional(resumeCursor.next),
+                .optional(resumeCursor.at), .integer(resumeCursor.seen), .optional(resumeCursor.position),
+                .optional(resumeCursor.quietUntil),
                 .optional(resultBytes),
                 .integer(account), .text(archive.key),
             ])

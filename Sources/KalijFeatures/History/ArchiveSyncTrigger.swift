@@ -9,7 +9,7 @@ struct ArchiveSyncTrigger {
     }
 
     /// The number of messages after which the archive is read again.
-    private static let longest = (quick: 200, slow: 1000)
+    private static let maxMessages = (quick: 200, slow: 1000)
     /// Over a slow link the tail is a second copy that would delay the user's messages: it is read after this many seconds
     /// without a message.
     private static let quiet = 30.0
@@ -24,7 +24,7 @@ struct ArchiveSyncTrigger {
     mutating func grew(by number: Int, waits: Bool = false, isCaughtUp: Bool, isSlow: Bool = false) -> Action {
         if isCaughtUp { (messages, isWaiting) = (0, false) }
         messages += number
-        if messages >= (isSlow ? Self.longest.slow : Self.longest.quick) || isWaiting && !isSlow {
+        if messages >= (isSlow ? Self.maxMessages.slow : Self.maxMessages.quick) || isWaiting && !isSlow {
             (messages, isWaiting) = (0, false)
             return .read
         }

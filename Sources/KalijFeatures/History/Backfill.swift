@@ -19,7 +19,7 @@ struct Backfill {
     }
 
     /// The maximum number of results in a page. A server that sends more results than requested is not trusted.
-    private static let largestPage: Int64 = 1000
+    private static let maxPageSize: Int64 = 1000
 
     private func row() throws -> BackfillRow? {
         try BackfillRow.load(archive, of: step.account.id, from: database)
@@ -29,7 +29,7 @@ struct Backfill {
 
     /// Requests `older` messages before the first range, and with `gaps` the messages missing between ranges. Earlier requests remain
     /// in effect.
-    package func want(older: Int, gaps: Bool) throws {
+    package func request(older: Int, gaps: Bool) throws {
         try database.run(
             """
             INSERT INTO filling(account, archive, gaps, wanted) VALUES (?1, ?2, ?3, ?4)
@@ -38,17 +38,17 @@ struct Backfill {
                 wanted = CASE WHEN outcome IS NULL THEN max(wanted, excluded.wanted) ELSE excluded.wanted END,
                 stored = CASE WHEN outcome IS NULL THEN stored ELSE 0 END
             """, key + [.integer(gaps ? 1 : 0), .integer(Int64(older))])
-        try goOn()
+        try resume()
     }
 
     /// Continues the backfill of all archives that were read to their ends.
-    static func goOn(_ step: Step) throws {
+    static func resume(_ step: Step) throws {
         let archives = try step.database.statement("SELECT archive FROM filling WHERE account = ? AND outcome IS NULL")
             .all([.integer(step.account.id)]) { Archive(key: $0.text()) }
-        for archive in archives { try Backfill(step: step, archive: archive).goOn() }
+        for archive in archives { try Backfill(step: step, archive: archive).resume() }
     }
 
-    private func goOn() throws {
+    private func resume() throws {
         guard let row = try row(), row.request == nil,
             try ArchiveSyncState.load(archive, of: step.account.id, from: database)?.phase == .done
         else { return }
@@ -58,9 +58,9 @@ struct Backfill {
         let all = try ranges.all()
         let gap = row.fillsGaps ? zip(all, all.dropFirst()).first { newer, _ in !newer.isBottom } : nil
         if let (newer, older) = gap {
-            try ask(row, newer, behind: older)
-        } else if row.wanted > 0, all.last?.isBottom != true {
-            try ask(row, all.last)
+            try requestPage(row, newer, behind: older)
+        } else if row.remaining > 0, all.last?.isBottom != true {
+            try requestPage(row, all.last)
         } else {
             try finish(row, problem: nil)
         }
@@ -69,7 +69,7 @@ struct Backfill {
     // MARK: Pages
 
     /// Queries for the page before `range`, or for the archive's last page. The page ends after the range `older`.
-    private func ask(
+    private func requestPage(
         _ row: BackfillRow, _ range: ArchiveRange?, behind older: ArchiveRange? = nil, from cursor: String? = nil,
         until stop: Int64? = nil
     ) throws {
@@ -82,7 +82,7 @@ struct Backfill {
             size: PageSize.results(over: step.link, of: bytes))
         let request = try step.send(
             question.element, then: BackfillPageResponse(query: question.id, room: archive.isOwn ? nil : archive.key),
-            within: EngineLimits.archivePatience)
+            within: EngineLimits.archiveTimeout)
         try database.run(
             """
             UPDATE filling SET range = ?3, query_id = ?4, request = ?5, cursor = ?6, stop = ?7, base = ?8, shown = 0,
@@ -91,20 +91,20 @@ struct Backfill {
             """,
             key + [
                 .optional(range?.id), .text(question.id), .text(request), .optional(cursor), .optional(stop),
-                .integer((range?.firstPosition ?? 0) - Self.largestPage),
+                .integer((range?.firstPosition ?? 0) - Self.maxPageSize),
             ])
     }
 
     /// Stores results of the open page. Messages in a range keep their places, all others are placed before the range.
     /// - Returns: false if the results belong to another page.
-    package func take(_ results: [ArchivedMessage], query: String) throws -> Bool {
+    package func store(_ results: [ArchivedMessage], query: String) throws -> Bool {
         guard var row = try row(), row.queryID == query else { return false }
-        for result in results where row.shown < Self.largestPage { try take(result, &row) }
+        for result in results where row.shown < Self.maxPageSize { try store(result, &row) }
         try row.save(archive, of: step.account.id, in: database)
         return true
     }
 
-    private func take(_ archived: ArchivedMessage, _ row: inout BackfillRow) throws {
+    private func store(_ archived: ArchivedMessage, _ row: inout BackfillRow) throws {
         archived.mark(step)
         let messages = MessageWriter(step: step)
         if let received = try IncomingPipeline(step: step).archived(archived, isOlder: true) {
@@ -127,7 +127,7 @@ struct Backfill {
         guard let row = try row(), row.queryID == queryID else { return }
         let range = try row.range.flatMap { try ranges.range($0) }
         guard let page = ArchivePage(iq)?.filled(by: row) else { return try failed(iq, row, range) }
-        guard row.shown < Self.largestPage else {
+        guard row.shown < Self.maxPageSize else {
             // Not all results were stored, so none extends the range.
             return try finish(row, problem: "the server's archive shows more than it was asked for")
         }
@@ -149,7 +149,7 @@ struct Backfill {
             UPDATE filling SET query_id = NULL, request = NULL, wanted = max(0, wanted - ?3)
             WHERE account = ?1 AND archive = ?2
             """, key + [.integer(isOldest ? row.placed : 0)])
-        try goOn()
+        try resume()
     }
 
     /// The page is so small that it contained no messages from before the range: repeats the query closer to the range's first
@@ -158,7 +158,7 @@ struct Backfill {
         guard let range, row.cursor?.exact == range.beforeID.exact, range.beforeID.exact != range.firstID.exact else {
             return try finish(row, problem: "the server's archive shows the same page again and again")
         }
-        try ask(row, range, from: range.firstID)
+        try requestPage(row, range, from: range.firstID)
     }
 
     /// Moves the beginning of the range to the first message of the page; adds a range if there is none.
@@ -182,7 +182,7 @@ struct Backfill {
         let error = StanzaError(iq)
         // The archive has lost the range's first message: the page ends at the time of that message instead.
         if error?.condition == .itemNotFound, row.cursor != nil, let range, let at = range.firstAt {
-            return try ask(row, range, until: at + 1000)
+            return try requestPage(row, range, until: at + 1000)
         }
         try finish(row, problem: ArchivePage.refusal(iq))
     }

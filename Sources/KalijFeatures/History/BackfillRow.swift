@@ -7,7 +7,7 @@ struct BackfillRow {
     /// Whether gaps between ranges are to be filled.
     let fillsGaps: Bool
     /// How many messages from before the first range are still requested.
-    package let wanted: Int64
+    package let remaining: Int64
     /// How many messages the backfill has stored.
     package var stored: Int64
     /// The range to extend backwards; nil: a new range.
@@ -39,7 +39,7 @@ struct BackfillRow {
 
     private init(_ row: Row) {
         fillsGaps = row.bool("gaps")
-        wanted = row.integer("wanted")
+        remaining = row.integer("wanted")
         stored = row.integer("stored")
         range = row.optionalInteger("range")
         queryID = row.optionalText("query_id")

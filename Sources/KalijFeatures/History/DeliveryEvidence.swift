@@ -35,7 +35,7 @@ struct DeliveryEvidence {
     /// acknowledged by the server has to be in the archive.
     private func keeps(_ conversation: String) throws -> Bool {
         if let keeps = try ArchivePreferences(step: step).keeps(conversation) { return keeps }
-        return try messages.isNewestTakenArchived(in: conversation) ?? false
+        return try messages.isNewestAcknowledgedArchived(in: conversation) ?? false
     }
 
     /// Whether the archive still has all messages from the time when the message was sent. Archives remove the oldest messages first.

@@ -134,11 +134,11 @@ enum HistoryFeature: Feature, SessionObserver, ArchiveObserver, StanzaIntercepto
         let problem = "what should have gone on with it was lost: \(letter.reason)"
         let archive = archive(of: letter)
         switch letter.name {
-        case AccountInfoResponse.name: try step.catchUp.serverKnown(.none(problem))
+        case AccountInfoResponse.name: try step.catchUp.didDiscover(.none(problem))
         case ArchivePageResponse.name: try ArchiveSync(step: step, archive: archive).unanswered(problem)
-        case ArchivePreferencesResponse.name: try step.catchUp.preferencesTold()
+        case ArchivePreferencesResponse.name: try step.catchUp.didReceivePreferences()
         case BackfillPageResponse.name: try Backfill(step: step, archive: archive).unanswered(problem)
-        case RoomArchiveInfoResponse.name: RoomArchive(step: step, room: archive).tell(problem)
+        case RoomArchiveInfoResponse.name: RoomArchive(step: step, room: archive).emit(problem)
         default: break
         }
     }
@@ -151,15 +151,15 @@ enum HistoryFeature: Feature, SessionObserver, ArchiveObserver, StanzaIntercepto
 
     package static func didLoseSession(in step: Step) throws { try step.catchUp.forgetQuestions() }
 
-    package static func didBindSession(in step: Step) throws { try ServerTime(step: step).ask() }
+    package static func didBindSession(in step: Step) throws { try ServerTime(step: step).requestTime() }
 
     package static func didResumeSession(in step: Step) throws {
         try step.catchUp.resume()
-        try ServerTime(step: step).askAgain()
+        try ServerTime(step: step).refresh()
     }
 
     static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
-        if entity == .account { try step.catchUp.serverKnown(answer) }
+        if entity == .account { try step.catchUp.didDiscover(answer) }
     }
 
     static func defersPresence(in step: Step) throws -> Bool { try step.catchUp.holdsPresence }

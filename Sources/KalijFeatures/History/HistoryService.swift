@@ -3,7 +3,7 @@ import KalijTransport
 
 extension Step {
     /// Notes that the account's archive is to be queried again after a while.
-    func tryArchiveAgain() { signal(HistoryFeature.self) }
+    func retryArchive() { signal(HistoryFeature.self) }
 }
 
 /// Determines when the archive is read in a session: once more after a bind, again after a failure, and at the end of each part of
@@ -68,7 +68,7 @@ final class HistoryService: FeatureService {
         host.attempt {
             let effects = try host.runner.run("archive", for: host.account) { step in
                 guard try SessionRow.load(host.account.id, from: step.database).archive else { return }
-                try ArchiveSync(step: step).again()
+                try ArchiveSync(step: step).resync()
             }
             host.release(effects)
             host.flush()

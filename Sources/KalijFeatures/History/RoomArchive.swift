@@ -13,18 +13,18 @@ struct RoomArchive {
     package func read() throws {
         try step.send(
             .request(.get, Element("query", xmlns: "http://jabber.org/protocol/disco#info"), to: room.recipient),
-            then: RoomArchiveInfoResponse(room: room.key), within: EngineLimits.archivePatience)
+            then: RoomArchiveInfoResponse(room: room.key), within: EngineLimits.archiveTimeout)
     }
 
     package func answered(_ reply: IQReply) throws {
-        guard case .result(let iq) = reply else { return tell("the room does not say whether it has an archive") }
+        guard case .result(let iq) = reply else { return emit("the room does not say whether it has an archive") }
         guard iq.check("/<type=result>/{http://jabber.org/protocol/disco#info}query/feature<var=urn:xmpp:mam:2>") else {
-            return tell("the room has no archive")
+            return emit("the room has no archive")
         }
         try ArchiveSync(step: step, archive: room).beginRoom(trusted: true)
     }
 
-    package func tell(_ problem: String) {
+    package func emit(_ problem: String) {
         if let room = room.recipient { step.emit(RoomRead(room: room, problem: problem)) }
     }
 
@@ -49,6 +49,6 @@ extension Step {
     ///   - gaps: whether to fetch messages missing between stored messages.
     ///   - room: the room with the archive; nil for the account's own archive.
     public func fetchHistory(older: Int = 0, gaps: Bool = false, of room: JID? = nil) throws {
-        try Backfill(step: self, archive: room.map(Archive.init(room:)) ?? .own).want(older: older, gaps: gaps)
+        try Backfill(step: self, archive: room.map(Archive.init(room:)) ?? .own).request(older: older, gaps: gaps)
     }
 }

@@ -18,29 +18,29 @@ struct ServerTime {
 
     package static let namespace = "urn:xmpp:time"
     /// The longest delay of the first reading of the archive.
-    private static let patience = Duration.seconds(20)
+    private static let timeout = Duration.seconds(20)
     /// In milliseconds: a response with a longer round trip is less accurate than an earlier response.
-    private static let longestRoundTrip: Int64 = 10_000
+    private static let maxRoundTrip: Int64 = 10_000
     /// In milliseconds: the assumed error of this machine's clock if the server does not support XEP-0202; the clock may be fast by
     /// this much.
     private static let error: Int64 = 3_600_000
 
     /// Requests the time in a new session.
-    package func ask() throws {
+    package func requestTime() throws {
         try Requests(step: step).forget(ServerTimeResponse.name, unqueueing: true)
         guard let server = try? JID(step.account.jid.domain) else { return }
         try step.send(
             .request(.get, Element("time", xmlns: Self.namespace), to: server), then: ServerTimeResponse(),
-            within: Self.patience)
+            within: Self.timeout)
     }
 
     /// The session is resumed: requests the time again if the machine was restarted in the meantime, which voids the stored time.
-    func askAgain() throws {
+    func refresh() throws {
         let isVoid = try step.database.statement(
             "SELECT 1 FROM server_time WHERE account = ? AND ahead IS NOT NULL AND base <> ?"
         )
         .first([account, .integer(step.steady.base)]) { _ in true }
-        if isVoid ?? false, try !isAwaited { try ask() }
+        if isVoid ?? false, try !isAwaited { try requestTime() }
     }
 
     /// Whether the response is outstanding.
@@ -54,7 +54,7 @@ struct ServerTime {
         }
         let (ahead, overflow) = time.subtractingReportingOverflow(step.steady.now)
         guard !overflow else { return }
-        let isQuick = step.roundTrip.map { $0 <= Self.longestRoundTrip } ?? false
+        let isQuick = step.roundTrip.map { $0 <= Self.maxRoundTrip } ?? false
         guard let storedAt = try AccountTable(step.database).storedAt(step.account.id) else { return }
         try step.database.run(
             """

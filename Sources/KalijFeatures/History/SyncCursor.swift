@@ -33,7 +33,7 @@ struct SyncCursor {
     static let lateness: Int64 = 2000
     private static let messages: Int64 = 140
     /// The number of further messages after which a pin of an interrupted round is released.
-    private static let longestPin: Int64 = 300
+    private static let maxPinLength: Int64 = 300
 
     init(_ row: Row) {
         id = row.optionalText("again_id")
@@ -56,7 +56,7 @@ struct SyncCursor {
 
     /// Whether no further message can have a place before ``next``.
     private func isFar(from end: End) -> Bool {
-        if isPinned { return end.seen &+ seen &+ 1 >= Self.longestPin }
+        if isPinned { return end.seen &+ seen &+ 1 >= Self.maxPinLength }
         guard end.seen &- seen < Self.messages else { return true }
         guard let last = end.at else { return false }
         guard let at else { return true }

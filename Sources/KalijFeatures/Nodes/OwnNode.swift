@@ -55,7 +55,7 @@ package struct OwnNode {
         try step.send(
             .request(.set, Element("pubsub", xmlns: Self.pubsub, children: [create, configure])),
             then: NodeCreateResponse(node: name, access: access, handler: Callback(handler)),
-            within: EngineLimits.serverPatience)
+            within: EngineLimits.serverTimeout)
     }
 
     /// Configures the node, which exists already in an unknown configuration.
@@ -64,7 +64,7 @@ package struct OwnNode {
         let configure = Element("configure", xmlns: owner, attributes: ["node": name], children: [configuration])
         try step.send(
             .request(.set, Element("pubsub", xmlns: owner, children: [configure])),
-            then: NodeConfigureResponse(node: name, handler: handler), within: EngineLimits.serverPatience)
+            then: NodeConfigureResponse(node: name, handler: handler), within: EngineLimits.serverTimeout)
     }
 
     func settle(_ outcome: NodeOutcome, _ handler: Callback<Step, NodeOutcome>) throws {
@@ -120,15 +120,15 @@ package struct OwnNode {
                 Element(
                     "pubsub", xmlns: Self.pubsub,
                     children: [publish, Element("publish-options", xmlns: Self.pubsub, children: [options])])),
-            then: handler, within: EngineLimits.serverPatience)
+            then: handler, within: EngineLimits.serverTimeout)
     }
 
     /// Requests all items.
-    package func ask<H: Handler>(then handler: H) throws where H.Context == Step, H.Input == IQReply {
+    package func requestItems<H: Handler>(then handler: H) throws where H.Context == Step, H.Input == IQReply {
         let items = Element("items", xmlns: Self.pubsub, attributes: ["node": name])
         try step.send(
             .request(.get, Element("pubsub", xmlns: Self.pubsub, children: [items])), then: handler,
-            within: EngineLimits.serverPatience)
+            within: EngineLimits.serverTimeout)
     }
 
     /// The items in the response to ``ask(then:)``.

@@ -14,7 +14,7 @@ struct SharedChoices {
     func changed(_ conversation: String) throws {
         let own = try settings.choice(for: conversation)
         guard try update(conversation, { $0.changed(to: own) }) else { return }
-        if try isHere(.received(conversation)) { try Bookmarks(step: step).ask() }
+        if try isHere(.received(conversation)) { try Bookmarks(step: step).requestList() }
     }
 
     private func isHere(_ room: JID) throws -> Bool {

@@ -45,7 +45,7 @@ package struct NotificationOutbox {
     }
 
     /// The maximum number of text bytes in one read, except for the last entry.
-    private static let portion = 256 * 1024
+    private static let batchSize = 256 * 1024
 
     /// The oldest pending notifications: at most `limit`, fewer if they are long, at least one if there is any.
     package func pending(limit: Int) throws -> [Entry] {
@@ -57,7 +57,7 @@ package struct NotificationOutbox {
             guard let message = try Message.load(row.integer("message"), from: database) else { return true }
             let isShown = try StoredSettings(database: database, account: row.integer("account"))
                 .showsText(of: row.text("conversation"))
-            let file = try message.withFile(in: database).fileWords()
+            let file = try message.withFile(in: database).fileText()
             let notification = Notification(
                 kind: Notification.Kind(rawValue: row.text("kind")) ?? .show, identifier: "\(message.id)",
                 account: addresses[row.integer("account")] ?? "",
@@ -68,7 +68,7 @@ package struct NotificationOutbox {
                     id: row.integer("id"), account: row.integer("account"), message: message.id,
                     notification: notification))
             bytes += notification.body.utf8.count
-            return bytes < Self.portion
+            return bytes < Self.batchSize
         }
         return entries
     }
@@ -151,7 +151,7 @@ struct NotificationWriter {
     private func isConversation(_ received: IncomingMessage) throws -> Bool {
         switch received.type {
         case "chat", "normal": return true
-        case "groupchat": return try room(of: received) != nil && isWanted(received)
+        case "groupchat": return try room(of: received) != nil && isRelevant(received)
         default: return false
         }
     }
@@ -162,7 +162,7 @@ struct NotificationWriter {
 
     /// Whether a message in a room is relevant to the user. In a group every message is. In a channel, without a setting of the user,
     /// a message is if it mentions the user.
-    private func isWanted(_ received: IncomingMessage) throws -> Bool {
+    private func isRelevant(_ received: IncomingMessage) throws -> Bool {
         guard let room = try room(of: received), !room.info.isGroup else { return true }
         let choice = try StoredSettings(database: step.database, account: step.account.id)
             .choice(for: received.conversation)

@@ -44,7 +44,7 @@ package final class NotificationPresenter: Sendable {
 
         package func next() async -> Notification? {
             await withTaskCancellationHandler {
-                await withCheckedContinuation { presenter.ask(number, $0) }
+                await withCheckedContinuation { presenter.enqueue(number, $0) }
             } onCancel: {
                 presenter.cancel(number)
             }
@@ -53,7 +53,7 @@ package final class NotificationPresenter: Sendable {
 
     // MARK: Consumers
 
-    private func ask(_ consumer: Int, _ continuation: CheckedContinuation<Notification?, Never>) {
+    private func enqueue(_ consumer: Int, _ continuation: CheckedContinuation<Notification?, Never>) {
         let (over, ring) = state.withLock { state in
             if let entry = state.held.removeValue(forKey: consumer) { state.shown.append(entry) }
             var over: [CheckedContinuation<Notification?, Never>] = []
@@ -145,10 +145,10 @@ package final class NotificationPresenter: Sendable {
             try fence.check(outbox.database)
             try outbox.begin(entries)
         }
-        entries.forEach(give)
+        entries.forEach(deliver)
     }
 
-    private func give(_ entry: Entry) {
+    private func deliver(_ entry: Entry) {
         let waiting = state.withLock { state -> CheckedContinuation<Notification?, Never>? in
             // The consumer that was created first; if none waits any more, the entry remains pending.
             guard let consumer = state.waiting.keys.min() else { return nil }

@@ -27,7 +27,7 @@ final class NotificationService: FeatureService {
     /// Whether the last attempt to show a notification failed.
     private var showFailed = false
     /// The timer of the next attempt.
-    private var again: Timer?
+    private var retryTimer: Timer?
     private var backoff = Backoff(base: 0.5, limit: 30)
 
     init(_ host: any ServiceHost, _ output: NotificationOutput) { (self.host, self.output) = (host, output) }
@@ -65,7 +65,7 @@ final class NotificationService: FeatureService {
             // Notifications may not have been shown, or not been marked: they are delivered again, under the same identifiers.
             showFailed = true
         }
-        if hasFailed { showAgainLater() } else { backoff.reset() }
+        if hasFailed { scheduleRetry() } else { backoff.reset() }
     }
 
     /// - Returns: whether all notifications could be shown.
@@ -92,11 +92,11 @@ final class NotificationService: FeatureService {
     }
 
     /// Retries failed notifications. If this process ends first, the next process retries.
-    private func showAgainLater() {
-        guard again == nil else { return }
+    private func scheduleRetry() {
+        guard retryTimer == nil else { return }
         let delay = backoff.next(random: host.random())
-        again = host.loop.schedule(after: delay) { [weak self] in
-            self?.again = nil
+        retryTimer = host.loop.schedule(after: delay) { [weak self] in
+            self?.retryTimer = nil
             self?.output.presenter?.retry()
             self?.start()
         }

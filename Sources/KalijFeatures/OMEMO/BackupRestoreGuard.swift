@@ -40,14 +40,14 @@ struct BackupRestoreGuard {
         try step.database.run("DELETE FROM omemo_device WHERE account = ?", [.integer(step.account.id)])
         try step.database.run("DELETE FROM omemo_session WHERE account = ?", [.integer(step.account.id)])
         try OwnDevice.make(OwnDevice.newID(besides: row?.others ?? []), in: step)
-        try lookAtFile()
+        try checkFile()
         try step.database.run(
             "UPDATE omemo_own SET published_at = NULL, due = 1, listed = 0 WHERE account = ?",
             [.integer(step.account.id)])
     }
 
     /// Compares the database's file with the file of the last session: a restored copy is another file.
-    func lookAtFile() throws {
+    func checkFile() throws {
         guard let own = try OwnDevice.load(step.account.id, from: step.database),
             let file = Self.name(of: step.database.path)
         else { return }
@@ -77,7 +77,7 @@ extension BackupRestoreGuard {
             try row.save(step.account.id, dialect, in: step.database)
             try step.send(
                 Nodes.deleteBundle(of: before, dialect), then: DeviceRemovalResponse(),
-                within: EngineLimits.serverPatience)
+                within: EngineLimits.serverTimeout)
         }
         for dialect in try EnabledVersions(step: step).all {
             try KeyPublisher(step: step, dialect: dialect).handle(.began)

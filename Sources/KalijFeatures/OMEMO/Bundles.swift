@@ -12,8 +12,8 @@ struct Bundles {
     /// For each list, because a contact may list other devices again and again: twice the number of devices that a list may have.
     static let pace = RequestPace(128, atOnceThen: .seconds(30), upTo: .seconds(3600))
     /// The timeout for a response of another account's server.
-    private static let patience = Duration.seconds(60)
-    private static let mostAttempts = 2
+    private static let timeout = Duration.seconds(60)
+    private static let maxAttempts = 2
     /// How long a device without usable keys is excluded; and one whose keys are temporarily unavailable.
     private static let (long, short) = (Duration.seconds(24 * 3600), Duration.seconds(600))
 
@@ -24,8 +24,8 @@ struct Bundles {
     /// - Returns: false if too many requests are pending, or one for this device, or if the list has exceeded its pace. A timer then
     ///   retries all waiting messages: the request itself is not queued, because the list may no longer have the device by then.
     @discardableResult
-    func ask(_ device: PeerDevice, heals: Bool = false, attempt: Int = 1) throws -> Bool {
-        guard !device.isAsked, try PeerDevices(step: step).mayAsk(device.list) else { return false }
+    func request(_ device: PeerDevice, heals: Bool = false, attempt: Int = 1) throws -> Bool {
+        guard !device.isRequested, try PeerDevices(step: step).mayRequest(device.list) else { return false }
         let (pacing, key) = (Pacing(step: step), "\(device.list)")
         let wait = try pacing.wait(BundleResponse.name, key, Self.pace)
         guard wait == 0 else {
@@ -34,7 +34,7 @@ struct Bundles {
             }
             return false
         }
-        try pacing.take(BundleResponse.name, key, Self.pace)
+        try pacing.acquire(BundleResponse.name, key, Self.pace)
         try PeerDevices(step: step).set(isAsked: true, of: device)
         let dialect = device.dialect
         try step.send(
@@ -42,7 +42,7 @@ struct Bundles {
                 of: dialect.bundleNode(device.device),
                 id: dialect == .axolotl ? nil : dialect.bundleItem(device.device), at: device.jid),
             then: BundleResponse(peer: device.id, list: device.list, heals: heals, attempt: attempt),
-            within: Self.patience)
+            within: Self.timeout)
         return true
     }
 
@@ -51,8 +51,8 @@ struct Bundles {
         try devices.set(isAsked: false, of: device)
         switch reply {
         // Servers lose responses: a single timeout does not exclude a device.
-        case .timeout where attempt < Self.mostAttempts:
-            if let device = try devices.device(device.id), try ask(device, heals: heals, attempt: attempt + 1) {
+        case .timeout where attempt < Self.maxAttempts:
+            if let device = try devices.device(device.id), try request(device, heals: heals, attempt: attempt + 1) {
                 return
             }
         case .timeout: try devices.leaveOut(device, "its server does not answer", for: Self.short)
@@ -70,7 +70,7 @@ struct Bundles {
                 try devices.leaveOut(device, "\(error)", for: Self.long)
             }
         }
-        try EncryptionQueue(step: step).again()
+        try EncryptionQueue(step: step).retryAll()
     }
 
     /// Begins a session with a device.
@@ -87,7 +87,7 @@ struct Bundles {
         // A session that still sends uses this key.
         if try !heals && rows.sending(device) != nil { return }
         try rows.add(session, of: device, place: step.now, sends: true)
-        if heals { try EmptyMessages(step: step).owe(to: device) }
+        if heals { try EmptyMessages(step: step).enqueue(to: device) }
     }
 }
 
@@ -114,5 +114,5 @@ struct BundleResponse: InvalidatableHandler {
 struct BundleLookupTimer: Handler {
     static let name = "omemo.keys-due"
 
-    func call(_: Void, in step: Step) throws { try EncryptionQueue(step: step).again() }
+    func call(_: Void, in step: Step) throws { try EncryptionQueue(step: step).retryAll() }
 }

@@ -9,14 +9,14 @@ struct DeferredMessages {
     private var account: Value { .integer(step.account.id) }
 
     /// The number of messages that are decrypted in a step; and the maximum number stored.
-    private static let (portion, most): (Int64, Int64) = (20, 10_000)
+    private static let (batchSize, maxCount): (Int64, Int64) = (20, 10_000)
     /// The maximum number of stored messages of strangers, separate from the limit of the others.
-    private static let mostOfStrangers: Int64 = 1000
+    private static let maxOfStrangers: Int64 = 1000
 
     /// - Parameter time: when to decrypt it, in the steady time; nil: after the archive was read.
     /// - Returns: false if too many messages are deferred: then the message is not stored.
     func put(_ message: IncomingMessage, until time: Int64?) throws -> Bool {
-        let most = time == nil ? Self.most : Self.mostOfStrangers
+        let most = time == nil ? Self.maxCount : Self.maxOfStrangers
         let count = try step.database.statement(
             "SELECT count(*) FROM (SELECT 1 FROM omemo_aside WHERE account = ? AND due BETWEEN ? AND ? LIMIT ?)"
         ).first([
@@ -37,7 +37,7 @@ struct DeferredMessages {
     func read() throws {
         let due = try step.database.statement(
             "SELECT id, stanza, source, position, due FROM omemo_aside WHERE account = ? AND due <= ? ORDER BY due, id LIMIT ?"
-        ).all([account, .integer(step.steady.now), .integer(Self.portion)]) {
+        ).all([account, .integer(step.steady.now), .integer(Self.batchSize)]) {
             (
                 id: $0.integer("id"), stanza: $0.blob("stanza"), isCopy: $0.text("source") == "carbon",
                 // A message that the archive has not returned is ordered after all that it has returned.
@@ -49,7 +49,7 @@ struct DeferredMessages {
             let message = try Element.parse(row.stanza)
             try IncomingPipeline(step: step).deliver(message, row.isCopy ? .carbon : .live, at: row.position)
         }
-        if due.count == Int(Self.portion) { try step.schedule(DeferredMessageTimer(), after: .zero) }
+        if due.count == Int(Self.batchSize) { try step.schedule(DeferredMessageTimer(), after: .zero) }
     }
 
     /// Whether messages wait for the archive to be read.

@@ -16,9 +16,9 @@ struct DeviceLists {
     /// again.
     private static let (validity, pause): (Int64, Int64) = (600_000, 300_000)
     /// The timeout for a response of another account's server.
-    private static let patience = Duration.seconds(60)
+    private static let timeout = Duration.seconds(60)
     /// The maximum number of addresses outside the roster whose lists are stored because of unsolicited notifications.
-    private static let most: Int64 = 5000
+    private static let maxUnsolicited: Int64 = 5000
 
     /// The number of the present session.
     private var session: Int64 { get throws { try SessionRow.load(step.account.id, from: database).number } }
@@ -32,7 +32,7 @@ struct DeviceLists {
         ).first([.integer(step.account.id), .text(jid.bare.description), .integer(Int64(dialect.rawValue))]) {
             PeerList(
                 id: $0.integer("id"), jid: .received($0.text("jid")), session: $0.integer("session"),
-                toldAt: $0.integer("told_at"), watched: $0.integer("watched"), isAsked: $0.bool("asked"),
+                receivedAt: $0.integer("told_at"), watched: $0.integer("watched"), isRequested: $0.bool("asked"),
                 problem: $0.optionalText("problem"), isStranger: $0.bool("stranger"))
         }
     }
@@ -63,7 +63,7 @@ struct DeviceLists {
 
     /// Stores a received list.
     /// - Parameter isWatched: whether changes will be received, too.
-    func told(_ jid: JID, _ told: DeviceList, isWatched: Bool) throws {
+    func store(_ jid: JID, _ told: DeviceList, isWatched: Bool) throws {
         let list = try make(jid)
         try database.run(
             """
@@ -73,14 +73,14 @@ struct DeviceLists {
             """,
             [.integer(list.id), .integer(try session), .integer(step.steady.now), .integer(isWatched ? 1 : 0)])
         try set(told.devices, of: list)
-        try EncryptionQueue(step: step).again()
+        try EncryptionQueue(step: step).retryAll()
     }
 
     /// Devices with sessions have precedence if there are too many.
     private func set(_ devices: [UInt32], of list: PeerList) throws {
         let known = try PeerDevices(step: step).all(of: list)
         let inUse = Set(known.filter(\.hasSession).map(\.device))
-        let most = list.jid == step.account.jid ? DeviceList.mostOwn : DeviceList.most
+        let most = list.jid == step.account.jid ? DeviceList.maxOwnDevices : DeviceList.maxDevices
         let kept = (devices.filter(inUse.contains) + devices.filter { !inUse.contains($0) }).prefix(most)
         let wanted = Set(kept)
         for device in known where device.isListed != wanted.contains(device.device) || !device.hasSession {
@@ -101,9 +101,9 @@ struct DeviceLists {
     func event(_ change: NodeEvent.Change, by jid: JID) throws {
         guard try list(of: jid) != nil || isKnown(jid) else { return }
         switch change {
-        case .content(let content): try told(jid, DeviceList(content, dialect) ?? DeviceList([]), isWatched: true)
-        case .emptied: try told(jid, DeviceList([]), isWatched: true)
-        case .retracted(let id): if id == OMEMOVersion.listItem { try told(jid, DeviceList([]), isWatched: true) }
+        case .content(let content): try store(jid, DeviceList(content, dialect) ?? DeviceList([]), isWatched: true)
+        case .emptied: try store(jid, DeviceList([]), isWatched: true)
+        case .retracted(let id): if id == OMEMOVersion.listItem { try store(jid, DeviceList([]), isWatched: true) }
         }
     }
 
@@ -111,7 +111,7 @@ struct DeviceLists {
 
     /// Whether the list was received within the period of validity.
     func isFresh(_ list: PeerList) throws -> Bool {
-        let age = step.steady.now - list.toldAt
+        let age = step.steady.now - list.receivedAt
         return try list.session == session && age >= 0 && age < Self.validity
     }
 
@@ -119,13 +119,13 @@ struct DeviceLists {
     func isCurrent(_ list: PeerList) throws -> Bool {
         let session = try session
         guard list.session == session else { return false }
-        let age = step.steady.now - list.toldAt
+        let age = step.steady.now - list.receivedAt
         if list.problem != nil { return age >= 0 && age < Self.pause }
         return list.watched == session || age >= 0 && age < Self.validity
     }
 
     /// Requests the list, and subscribes to its changes unless the contact's presence implies that (XEP-0163 section 4).
-    func ask(_ list: PeerList) throws {
+    func request(_ list: PeerList) throws {
         try database.run("UPDATE omemo_list SET asked = 1 WHERE id = ?", [.integer(list.id)])
         let contact = try RosterRows(database: database, account: step.account.id).contact(list.jid)
         // Only the list of 0.3 is among the announced features: most accounts do not use 2, and its notifications would use bandwidth.
@@ -134,14 +134,14 @@ struct DeviceLists {
         try step.send(
             Nodes.items(of: dialect.listNode, at: list.jid),
             then: DeviceListResponse(jid: list.jid.description, dialect: dialect.rawValue, watched: hasEvents),
-            within: Self.patience)
+            within: Self.timeout)
     }
 
     private func watch(_ list: PeerList) throws {
         guard try list.watched != session else { return }
         try step.send(
             Nodes.subscribe(to: dialect.listNode, at: list.jid, step.account.jid),
-            then: DeviceListSubscribeResponse(list: list.id, session: session), within: Self.patience)
+            then: DeviceListSubscribeResponse(list: list.id, session: session), within: Self.timeout)
     }
 
     /// Subscribes to changes of the account's own list, unless this session is subscribed already.
@@ -152,7 +152,7 @@ struct DeviceLists {
         var problem = "the server of \(jid) does not answer"
         if case .error(let error, _) = reply {
             guard error.isUnreachable || error.kind == .wait else {
-                return try told(jid, DeviceList([]), isWatched: false)
+                return try store(jid, DeviceList([]), isWatched: false)
             }
             problem = "\(error)"
         }
@@ -165,7 +165,7 @@ struct DeviceLists {
                 .text(problem), .integer(try session), .integer(step.steady.now), .integer(step.account.id),
                 .text(jid.description), .integer(Int64(dialect.rawValue)),
             ])
-        try EncryptionQueue(step: step).again()
+        try EncryptionQueue(step: step).retryAll()
     }
 
     /// The session is lost: pending requests will not be answered.
@@ -182,11 +182,11 @@ struct DeviceLists {
     fileprivate func answered(_ reply: IQReply, of jid: JID, isWatched: Bool) throws {
         if case .result(let answer) = reply {
             let content = Nodes.content(of: dialect.listNode, in: answer)
-            try told(jid, content.flatMap { DeviceList($0, dialect) } ?? DeviceList([]), isWatched: isWatched)
+            try store(jid, content.flatMap { DeviceList($0, dialect) } ?? DeviceList([]), isWatched: isWatched)
         } else {
             try failed(jid, reply)
         }
-        if let list = try list(of: jid) { try SessionRepair(step: step).listTold(list) }
+        if let list = try list(of: jid) { try SessionRepair(step: step).didReceiveList(list) }
     }
 }
 

@@ -30,7 +30,7 @@ struct DeviceRemoval {
             Nodes.deleteBundle(of: device, dialect),
         ]
         for request in requests {
-            try step.send(request, then: DeviceRemovalResponse(), within: EngineLimits.serverPatience)
+            try step.send(request, then: DeviceRemovalResponse(), within: EngineLimits.serverTimeout)
         }
         return true
     }

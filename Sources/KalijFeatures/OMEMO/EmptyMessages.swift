@@ -11,18 +11,18 @@ struct EmptyMessages {
     private var account: Value { .integer(step.account.id) }
 
     /// After this number of messages in a chain the other side receives a new ratchet key.
-    private static let longestChain: UInt32 = 53
-    private static let portion: Int64 = 20
+    private static let maxChainLength: UInt32 = 53
+    private static let batchSize: Int64 = 20
 
     /// Whether an empty message is due after a message in `session` was decrypted: the other side sends the key exchange until it
     /// receives a response. An empty message requires no response, and one response in a chain is sufficient.
-    static func areOwed(in session: Session, _ hasText: Bool) -> Bool {
+    static func areDue(in session: Session, _ hasText: Bool) -> Bool {
         guard hasText, session.sent == 0 else { return false }
-        return !session.isInitiator && !session.hasSent || session.received > longestChain
+        return !session.isInitiator && !session.hasSent || session.received > maxChainLength
     }
 
     /// Records that an empty message to `device` is due, unless its owner may not receive automatic messages.
-    func owe(to device: PeerDevice) throws {
+    func enqueue(to device: PeerDevice) throws {
         guard try mayWrite(to: device.jid) else { return }
         try step.database.run(
             "INSERT OR IGNORE INTO omemo_owed(peer, account, heals) VALUES (?, ?, 0)", [.integer(device.id), account])
@@ -38,7 +38,7 @@ struct EmptyMessages {
     func send(_ own: OwnDevice) throws {
         let ids = try step.database.statement(
             "SELECT peer FROM omemo_owed WHERE account = ? AND heals = 0 ORDER BY peer LIMIT ?"
-        ).all([account, .integer(Self.portion)]) { $0.integer() }
+        ).all([account, .integer(Self.batchSize)]) { $0.integer() }
         guard !ids.isEmpty else { return }
         let devices = try ids.compactMap { try PeerDevices(step: step).device($0) }
         for id in ids {

@@ -11,9 +11,9 @@ struct EncryptedMessageReceiver {
     let element: EncryptedElement
 
     /// The number of devices that are tried if a room does not identify the sender.
-    private static let mostSenders = 8
+    private static let maxSenders = 8
     /// In milliseconds. Stamps are not trustworthy, and one in the far future would prevent later sessions from sending.
-    private static let mostAhead: Int64 = 86_400_000
+    private static let maxAhead: Int64 = 86_400_000
 
     /// Handles a message with an `<encrypted/>` element.
     static func arrived(_ message: inout IncomingMessage, in step: Step) throws {
@@ -65,7 +65,7 @@ struct EncryptedMessageReceiver {
     private func decrypting(_ message: IncomingMessage, _ voucher: MessageDecryptor.Voucher) throws -> MessageDecryptor
     {
         MessageDecryptor(
-            step: step, own: own, element: element, sentAt: min(message.sentAt, step.now + Self.mostAhead),
+            step: step, own: own, element: element, sentAt: min(message.sentAt, step.now + Self.maxAhead),
             isOlder: message.isOlder, voucher: voucher, isForRoom: message.type == "groupchat",
             recipient: message.direction == .incoming && message.type != "groupchat"
                 ? step.account.jid : JID.received(message.conversation).bare,
@@ -95,7 +95,7 @@ struct EncryptedMessageReceiver {
         // Encryption is used only in groups, and a group's archive may omit the sender.
         guard message.type == "groupchat", room.info.isGroup else { return ([], .nobody) }
         let devices = try PeerDevices(step: step)
-            .devices(called: element.sender, element.dialect, limit: Self.mostSenders)
+            .devices(called: element.sender, element.dialect, limit: Self.maxSenders)
         return (devices.map(\.jid), .nobody)
     }
 
@@ -104,7 +104,7 @@ struct EncryptedMessageReceiver {
     /// If the content was received before, the message only supplies its id and its place. A message that could not be decrypted is
     /// retried.
     private func isKnown(_ digest: [UInt8], _ message: inout IncomingMessage) throws -> Bool {
-        guard case .before(let row) = try SeenCiphertexts(step: step).look(for: digest) else { return false }
+        guard case .before(let row) = try SeenCiphertexts(step: step).find(for: digest) else { return false }
         guard let row, let stored = try Message.load(row, from: step.database) else {
             hide(&message)
             message.isKept = false
@@ -120,7 +120,7 @@ struct EncryptedMessageReceiver {
 
     private func read(_ opened: MessageDecryptor.Opened, _ digest: [UInt8], _ message: inout IncomingMessage) throws {
         try SeenCiphertexts(step: step).add(digest)
-        try EncryptionReadiness(step: step).goOn()
+        try EncryptionReadiness(step: step).resume()
         let encryption = MessageEncryption(
             element.dialect.namespace, device: element.sender, fingerprint: Fingerprint(opened.key).hex,
             trust: opened.trust)
@@ -133,7 +133,7 @@ struct EncryptedMessageReceiver {
             message.element = envelope.opened(message.element)
             content = MessageContent(of: message.element, type: message.type)
             if message.direction == .incoming {
-                try OMEMOFeature.lookForOptOut(message, isProven: opened.trust.isUsed, in: step)
+                try OMEMOFeature.detectOptOut(message, isProven: opened.trust.isUsed, in: step)
             }
         }
         message.body = content.text
@@ -142,7 +142,9 @@ struct EncryptedMessageReceiver {
         guard content.isLine else { return message.digest = digest }
         if let twin = message.twin { return try mend(twin, digest, content, encryption) }
         message.digest = digest
-        if opened.trust != .distrusted { try ConversationEncryption(step: step).came(in: message.conversation) }
+        if opened.trust != .distrusted {
+            try ConversationEncryption(step: step).recordEncrypted(in: message.conversation)
+        }
     }
 
     /// The message in the row `twin`, which could not be decrypted before, is updated.
@@ -155,7 +157,7 @@ struct EncryptedMessageReceiver {
         if let file = content.file { try ReceivedFiles(step: step).offer(file, of: twin) }
         let mended = try Message.load(twin, from: step.database)
         if let mended, mended.isShown {
-            try EventPublisher(step: step).tell(MessageChanged(mended.withFile(in: step.database)))
+            try EventPublisher(step: step).publish(MessageChanged(mended.withFile(in: step.database)))
         }
     }
 

@@ -15,9 +15,9 @@ struct EncryptionQueue {
     private var database: Database { step.database }
 
     /// The number of messages that are encrypted in a step.
-    private static let portion: Int64 = 10
+    private static let batchSize: Int64 = 10
     /// How long missing keys are requested, and at what interval.
-    private static let (longest, pause) = (Duration.seconds(24 * 3600), Duration.seconds(300))
+    private static let (timeout, pause) = (Duration.seconds(24 * 3600), Duration.seconds(300))
 
     struct Waiting {
         let message: Int64
@@ -37,7 +37,7 @@ struct EncryptionQueue {
         let isText = stanza.element.child("body", "jabber:client") != nil
         // Receipts and markers are not encrypted: the servers see their ids and times in any case.
         guard isText || MessageOperation.isMeant(by: stanza.element) else { return false }
-        let isEncrypted = try wantsEncryption(stanza.privacy, conversation)
+        let isEncrypted = try requiresEncryption(stanza.privacy, conversation)
         guard try isEncrypted || isAny(in: conversation) else { return false }
         if isEncrypted {
             try check(stanza.recipient, isText)
@@ -54,7 +54,7 @@ struct EncryptionQueue {
                 .integer(isEncrypted ? 0 : 1), .integer(stanza.isRepeatable ? 1 : 0), .blob(stanza.element.bytes()),
                 .integer(step.steady.now),
             ])
-        try take(conversation)
+        try schedule(conversation)
         return true
     }
 
@@ -62,7 +62,7 @@ struct EncryptionQueue {
         try RoomRows(database: database, account: step.account.id).conversation(with: jid)
     }
 
-    private func wantsEncryption(_ privacy: EncryptionPreference, _ conversation: String) throws -> Bool {
+    private func requiresEncryption(_ privacy: EncryptionPreference, _ conversation: String) throws -> Bool {
         switch privacy {
         case .plain: false
         case .encrypted: true
@@ -95,14 +95,14 @@ struct EncryptionQueue {
     // MARK: Scheduling
 
     /// Schedules an attempt to send the messages of `conversation`.
-    func take(_ conversation: String) throws {
+    func schedule(_ conversation: String) throws {
         try database.run(
             "INSERT OR IGNORE INTO omemo_turn(account, conversation) VALUES (?, ?)", [account, .text(conversation)])
         step.flush()
     }
 
     /// Keys were received, or are unavailable: schedules an attempt for all conversations.
-    func again() throws {
+    func retryAll() throws {
         try database.run(
             """
             INSERT OR IGNORE INTO omemo_turn(account, conversation)
@@ -139,7 +139,7 @@ struct EncryptionQueue {
     }
 
     /// Encrypts and queues messages of one scheduled conversation.
-    func takeNext() throws {
+    func processNext() throws {
         let conversation = try database.statement(
             """
             DELETE FROM omemo_turn WHERE account = ?1 AND conversation =
@@ -171,7 +171,7 @@ struct EncryptionQueue {
         }
         if left > 0, let outbox { try outbox.flush() }
         if left > 0 { step.flush() }
-        if left == Int(Self.portion) { try take(conversation) }
+        if left == Int(Self.batchSize) { try schedule(conversation) }
     }
 
     private func waiting(in conversation: String) throws -> [Waiting] {
@@ -180,7 +180,7 @@ struct EncryptionQueue {
             SELECT message, plain, repeatable, stanza, since FROM omemo_waiting WHERE account = ? AND conversation = ?
             ORDER BY message LIMIT ?
             """
-        ).all([account, .text(conversation), .integer(Self.portion)], Self.row)
+        ).all([account, .text(conversation), .integer(Self.batchSize)], Self.row)
     }
 
     private static func row(_ row: Row) -> Waiting {
@@ -210,10 +210,10 @@ struct EncryptionQueue {
         case .failed(let reason): return try fail(waiting, reason)
         case .waits(nil): return false
         case .waits(let reason?):
-            if step.steady.now - waiting.since >= Self.longest.milliseconds {
+            if step.steady.now - waiting.since >= Self.timeout.milliseconds {
                 return try fail(waiting, Reason(.keysNotHad, reason))
             }
-            if try ConversationEncryption(step: step).beginLooking(conversation) {
+            if try ConversationEncryption(step: step).beginLookup(conversation) {
                 try step.schedule(KeyLookupTimer(conversation: conversation), after: Self.pause)
             }
             return false
@@ -267,9 +267,9 @@ struct EncryptionQueue {
         if !rows.isEmpty { step.flush() }
     }
 
-    fileprivate func look(_ conversation: String) throws {
-        try ConversationEncryption(step: step).endLooking(conversation)
-        if try isAny(in: conversation) { try take(conversation) }
+    fileprivate func retry(_ conversation: String) throws {
+        try ConversationEncryption(step: step).endLookup(conversation)
+        if try isAny(in: conversation) { try schedule(conversation) }
     }
 }
 
@@ -278,5 +278,5 @@ struct KeyLookupTimer: Handler {
     static let name = "omemo.keys-again"
     let conversation: String
 
-    func call(_: Void, in step: Step) throws { try EncryptionQueue(step: step).look(conversation) }
+    func call(_: Void, in step: Step) throws { try EncryptionQueue(step: step).retry(conversation) }
 }

@@ -19,7 +19,7 @@ struct EncryptionReadiness {
         for dialect in OMEMOVersion.allCases { try OwnKeys(step: step, dialect: dialect).archiveRead() }
         try open()
         try DeferredMessages(step: step).read()
-        try goOn()
+        try resume()
     }
 
     /// The keys of a version were published, or cannot be in this session.
@@ -33,8 +33,8 @@ struct EncryptionReadiness {
             guard [.ready, .refused].contains(try stage(.omemo2)) else { return }
         }
         try OwnDevice.set(isOpen: true, in: step)
-        try EncryptionQueue(step: step).again()
-        try goOn()
+        try EncryptionQueue(step: step).retryAll()
+        try resume()
         // Messages may have been scheduled before.
         step.flush()
     }
@@ -44,7 +44,7 @@ struct EncryptionReadiness {
     }
 
     /// Sends the outstanding empty messages, and repairs sessions.
-    func goOn() throws {
+    func resume() throws {
         guard try EmptyMessages.isAny(of: step.account, in: step.database),
             let own = try OwnDevice.load(step.account.id, from: step.database), own.isOpen
         else { return }

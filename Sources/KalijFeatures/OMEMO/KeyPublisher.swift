@@ -14,7 +14,7 @@ struct KeyPublisher {
 
     private static let (minute, hour, day): (Int64, Int64, Int64) = (60_000, 3_600_000, 86_400_000)
     /// How often in an hour this device is added to the list again after its removal.
-    private static let mostFights = 5
+    private static let maxListConflicts = 5
 
     // MARK: Events
 
@@ -51,7 +51,7 @@ struct KeyPublisher {
         guard var row = try KeyPublicationRow.load(account, dialect, from: step.database) else { return }
         row.state.isDue = true
         let (now, last) = (step.steady.now, row.publishedAt ?? 0)
-        if try keys.unused() < OwnKeys.fewest || now - last >= Self.minute || last > now {
+        if try keys.unused() < OwnKeys.minPrekeys || now - last >= Self.minute || last > now {
             try handle(.changed, &row)
         } else if !row.isTimed {
             row.isTimed = true
@@ -84,12 +84,12 @@ struct KeyPublisher {
     // MARK: The list
 
     /// Handles the list of the account's devices.
-    func told(_ list: DeviceList) throws {
+    func received(_ list: DeviceList) throws {
         guard let device = try OwnDevice.id(of: account, in: step.database),
             var row = try KeyPublicationRow.load(account, dialect, from: step.database)
         else { return }
         row.set(list, besides: device)
-        try DeviceLists(step: step, dialect: dialect).told(
+        try DeviceLists(step: step, dialect: dialect).store(
             step.account.jid, DeviceList(row.others), isWatched: true)
         if !list.devices.contains(device), row.state.stage == .ready {
             try removed(&row)
@@ -100,7 +100,7 @@ struct KeyPublisher {
     private func removed(_ row: inout KeyPublicationRow) throws {
         let now = step.steady.now
         row.fights = row.fights.filter { $0 <= now && now - $0 < Self.hour }
-        guard row.fights.count < Self.mostFights else {
+        guard row.fights.count < Self.maxListConflicts else {
             // Further lists without this device are ignored.
             guard row.state.isListed else { return }
             row.state.isListed = false
@@ -112,7 +112,7 @@ struct KeyPublisher {
         try handle(.removed, &row)
     }
 
-    fileprivate func again() throws {
+    fileprivate func republishList() throws {
         guard let row = try KeyPublicationRow.load(account, dialect, from: step.database), row.state.stage == .ready,
             !row.state.isListed
         else { return }
@@ -122,7 +122,8 @@ struct KeyPublisher {
     // MARK: Responses
 
     fileprivate func answered(_ reply: IQReply, _ asked: Int64) throws {
-        guard var row = try KeyPublicationRow.load(account, dialect, from: step.database), row.asked == asked else {
+        guard var row = try KeyPublicationRow.load(account, dialect, from: step.database), row.requestCount == asked
+        else {
             return
         }
         switch reply {
@@ -135,18 +136,18 @@ struct KeyPublisher {
 
     private func fulfilled(_ answer: Element, _ row: inout KeyPublicationRow) throws {
         switch row.state.stage {
-        case .askingList:
+        case .requestingList:
             let content = Nodes.content(of: dialect.listNode, in: answer)
-            try know(content.flatMap { DeviceList($0, dialect) } ?? DeviceList([]), &row)
-        case .askingBundle: try handle(.bundle(found(in: answer, &row)), &row)
+            try apply(content.flatMap { DeviceList($0, dialect) } ?? DeviceList([]), &row)
+        case .requestingBundle: try handle(.bundle(found(in: answer, &row)), &row)
         default: try handle(.done, &row)
         }
     }
 
     private func refused(_ error: StanzaError, _ row: inout KeyPublicationRow) throws {
         switch (row.state.stage, error.condition) {
-        case (.askingList, .itemNotFound): try know(DeviceList([]), &row)
-        case (.askingBundle, .itemNotFound): try handle(.bundle(.nothing), &row)
+        case (.requestingList, .itemNotFound): try apply(DeviceList([]), &row)
+        case (.requestingBundle, .itemNotFound): try handle(.bundle(.nothing), &row)
         case (.adaptingBundle, .itemNotFound): try handle(.nodeMissing, &row)
         case (.publishingBundle, .conflict), (.publishingList, .conflict): try handle(.otherwiseConfigured, &row)
         case (.publishingBundle, _) where error.application == "precondition-not-met",
@@ -156,22 +157,22 @@ struct KeyPublisher {
             // ejabberd 23.01 rejects `max_items` in publish-options.
             try handle(.optionsRefused, &row)
         // ejabberd returns this for a node whose creation is in progress.
-        case (_, .itemNotFound) where row.state.attempts < KeyPublicationState.mostAttempts:
+        case (_, .itemNotFound) where row.state.attempts < KeyPublicationState.maxAttempts:
             try handle(.unanswered, &row)
         default: try handle(.refused("\(error)"), &row)
         }
     }
 
     /// Handles the list. If this device has no id yet, it receives one that is not in the list.
-    private func know(_ list: DeviceList, _ row: inout KeyPublicationRow) throws {
+    private func apply(_ list: DeviceList, _ row: inout KeyPublicationRow) throws {
         let device = try OwnDevice.id(of: account, in: step.database)
         if device == nil {
             try OwnDevice.make(OwnDevice.newID(besides: list.devices), in: step)
-            try BackupRestoreGuard(step: step).lookAtFile()
+            try BackupRestoreGuard(step: step).checkFile()
         }
         row.set(list, besides: device)
         // Only the list of 0.3 is in the announced features.
-        try DeviceLists(step: step, dialect: dialect).told(
+        try DeviceLists(step: step, dialect: dialect).store(
             step.account.jid, DeviceList(row.others), isWatched: dialect == .axolotl)
         try handle(.list(hasThisDevice: device.map(list.devices.contains) ?? false), &row)
     }
@@ -192,7 +193,7 @@ struct KeyPublisher {
             return .newer
         }
         let isSame =
-            try bundle.signedPrekey.id == keys.signed()?.id && bundle.prekeys.count >= OwnKeys.fewest
+            try bundle.signedPrekey.id == keys.signed()?.id && bundle.prekeys.count >= OwnKeys.minPrekeys
             && !row.state.isDue
         return isSame ? .same : .old
     }
@@ -202,29 +203,29 @@ struct KeyPublisher {
     private func perform(_ action: KeyPublicationState.Action, _ row: inout KeyPublicationRow) throws {
         let device = try OwnDevice.load(account, from: step.database)
         switch action {
-        case .askList: try ask(Nodes.items(of: dialect.listNode, at: nil), &row)
-        case .askBundle:
+        case .requestList: try sendRequest(Nodes.items(of: dialect.listNode, at: nil), &row)
+        case .requestBundle:
             guard let device else { return }
             let id = dialect == .axolotl ? nil : dialect.bundleItem(device.id)
-            try ask(Nodes.items(of: dialect.bundleNode(device.id), id: id, at: nil), &row)
+            try sendRequest(Nodes.items(of: dialect.bundleNode(device.id), id: id, at: nil), &row)
         case .publishBundle(let withOptions):
             guard let device else { return }
             // The row has the counter of ids.
             let bundle = try keys.bundle(device.identity).element(dialect)
             row.publishedAt = step.steady.now
-            try ask(
+            try sendRequest(
                 Nodes.publish(
                     bundle, as: dialect.bundleItem(device.id), to: dialect.bundleNode(device.id),
                     isOfMany: dialect == .omemo2, withOptions: withOptions), &row)
         case .configureBundle:
             guard let device else { return }
-            try ask(Nodes.configure(dialect.bundleNode(device.id), isOfMany: dialect == .omemo2), &row)
+            try sendRequest(Nodes.configure(dialect.bundleNode(device.id), isOfMany: dialect == .omemo2), &row)
         case .publishList(let withOptions):
             guard let device else { return }
             let list = row.list(with: device.id).element(dialect)
-            try ask(
+            try sendRequest(
                 Nodes.publish(list, as: OMEMOVersion.listItem, to: dialect.listNode, withOptions: withOptions), &row)
-        case .configureList: try ask(Nodes.configure(dialect.listNode), &row)
+        case .configureList: try sendRequest(Nodes.configure(dialect.listNode), &row)
         case .newID: try renumber(row)
         case .restored: try BackupRestoreGuard(step: step).found("the bundle on the server is newer")
         case .opened: try opened(&row)
@@ -232,11 +233,11 @@ struct KeyPublisher {
         }
     }
 
-    private func ask(_ request: Element, _ row: inout KeyPublicationRow) throws {
-        row.asked += 1
+    private func sendRequest(_ request: Element, _ row: inout KeyPublicationRow) throws {
+        row.requestCount += 1
         try step.send(
-            request, then: KeyPublishResponse(dialect: dialect.rawValue, asked: row.asked),
-            within: EngineLimits.serverPatience)
+            request, then: KeyPublishResponse(dialect: dialect.rawValue, asked: row.requestCount),
+            within: EngineLimits.serverTimeout)
     }
 
     /// Another device of the account has the id of this device. The id is replaced in all versions.
@@ -328,7 +329,7 @@ struct ListRepublishTimer: Handler {
 
     func call(_: Void, in step: Step) throws {
         guard let dialect = OMEMOVersion(rawValue: dialect) else { return }
-        try KeyPublisher(step: step, dialect: dialect).again()
+        try KeyPublisher(step: step, dialect: dialect).republishList()
         step.flush()
     }
 }

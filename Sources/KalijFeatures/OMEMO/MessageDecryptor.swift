@@ -27,7 +27,7 @@ struct MessageDecryptor {
     private var kept: SkippedKeys { SkippedKeys(step: step) }
 
     /// With more skipped messages, decryption is deferred until the archive was read.
-    private static let mostWhileReading = 100
+    private static let maxWhileReading = 100
 
     /// The entity that identifies the sender of a message.
     enum Voucher {
@@ -110,7 +110,7 @@ struct MessageDecryptor {
     private func open(_ message: RatchetMessage, _ row: RatchetRow, _ device: PeerDevice) throws -> Outcome {
         let isProven = try proves(row.session.theirs.key, device)
         if case .nobody = voucher, !isProven { throw RatchetError.mac }
-        if try row.session.distance(to: message.header) > Self.mostWhileReading && isWhileReading() {
+        if try row.session.distance(to: message.header) > Self.maxWhileReading && isWhileReading() {
             return .later(nil)
         }
         let opened = try row.session.open(message) { try kept.key($0, of: row.id) }
@@ -215,10 +215,10 @@ struct MessageDecryptor {
         }
         let trust = try trusting.met(key, of: device)
         // Possibly only the server claims this key, and the former one is the device's: the bundle decides.
-        if !trust.isUsed, device.identity.map({ $0 != key.bytes }) ?? false { try Bundles(step: step).ask(device) }
+        if !trust.isUsed, device.identity.map({ $0 != key.bytes }) ?? false { try Bundles(step: step).request(device) }
         if !isOlder { try PeerDevices(step: step).set(readAt: sentAt, of: device) }
-        if EmptyMessages.areOwed(in: session, !content.isEmpty), !isOlder {
-            try EmptyMessages(step: step).owe(to: device)
+        if EmptyMessages.areDue(in: session, !content.isEmpty), !isOlder {
+            try EmptyMessages(step: step).enqueue(to: device)
         }
         return .read(Opened(content: content, key: key, trust: trust))
     }
@@ -227,12 +227,12 @@ struct MessageDecryptor {
     private func prove(_ device: PeerDevice) throws {
         if device.isListed {
             guard device.badUntil ?? 0 <= step.steady.now else { return }
-            try Bundles(step: step).ask(device)
+            try Bundles(step: step).request(device)
             return
         }
         let lists = DeviceLists(step: step, dialect: dialect)
-        guard let list = try lists.list(of: device.jid), !list.isAsked, try !lists.isFresh(list) else { return }
-        try lists.ask(list)
+        guard let list = try lists.list(of: device.jid), !list.isRequested, try !lists.isFresh(list) else { return }
+        try lists.request(list)
     }
 }
 

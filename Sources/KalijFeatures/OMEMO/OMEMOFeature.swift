@@ -53,11 +53,11 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             return try KeyPublisher(step: step, dialect: .axolotl).cannotBegin()
         }
         for dialect in try EnabledVersions(step: step).all { try KeyPublisher(step: step, dialect: dialect).began() }
-        try BackupRestoreGuard(step: step).lookAtFile()
+        try BackupRestoreGuard(step: step).checkFile()
         if !info.supports("urn:xmpp:mam:2") { try EncryptionReadiness(step: step).archiveRead() }
     }
 
-    static func didResumeSession(in step: Step) throws { try BackupRestoreGuard(step: step).lookAtFile() }
+    static func didResumeSession(in step: Step) throws { try BackupRestoreGuard(step: step).checkFile() }
 
     static func didDetectCounterMismatch(in step: Step) throws {
         try BackupRestoreGuard(step: step).found("the server has counted more than was sent")
@@ -76,10 +76,10 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             let dialect = OMEMOVersion.allCases.first(where: { $0.listNode == event.node })
         {
             message.isKept = false
-            return try told(event, dialect, by: message.sender, in: step)
+            return try received(event, dialect, by: message.sender, in: step)
         }
         if message.direction == .incoming, message.type == "chat" {
-            try lookForOptOut(message, isProven: false, in: step)
+            try detectOptOut(message, isProven: false, in: step)
         }
         guard !EncryptedElement.isMeant(by: message.element) else {
             return try EncryptedMessageReceiver.arrived(&message, in: step)
@@ -92,7 +92,7 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
 
     /// Handles an opt-out in the stanza, or in its envelope: the other side requests that messages are no longer encrypted.
     /// - Parameter isProven: whether the sender is authenticated end to end. Otherwise nothing changes, and only an event is emitted.
-    static func lookForOptOut(_ message: IncomingMessage, isProven: Bool, in step: Step) throws {
+    static func detectOptOut(_ message: IncomingMessage, isProven: Bool, in step: Step) throws {
         guard message.element.child("opt-out", OMEMOVersion.omemo2.namespace) != nil,
             try ConversationEncryption(step: step).isEncrypted(message.conversation)
         else { return }
@@ -106,16 +106,16 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             ))
     }
 
-    private static func told(_ event: NodeEvent, _ dialect: OMEMOVersion, by sender: JID, in step: Step) throws {
+    private static func received(_ event: NodeEvent, _ dialect: OMEMOVersion, by sender: JID, in step: Step) throws {
         guard try EnabledVersions(step: step).all.contains(dialect) else { return }
         guard sender == step.account.jid else {
             return try DeviceLists(step: step, dialect: dialect).event(event.change, by: sender)
         }
         let publisher = KeyPublisher(step: step, dialect: dialect)
         switch event.change {
-        case .content(let content): try publisher.told(DeviceList(content, dialect) ?? DeviceList([]))
-        case .emptied: try publisher.told(DeviceList([]))
-        case .retracted(let id): if id == OMEMOVersion.listItem { try publisher.told(DeviceList([])) }
+        case .content(let content): try publisher.received(DeviceList(content, dialect) ?? DeviceList([]))
+        case .emptied: try publisher.received(DeviceList([]))
+        case .retracted(let id): if id == OMEMOVersion.listItem { try publisher.received(DeviceList([])) }
         }
     }
 
@@ -141,11 +141,11 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         try EncryptionQueue.isAny(of: account, in: database)
     }
 
-    static func enqueuePending(in step: Step) throws { try EncryptionQueue(step: step).takeNext() }
+    static func enqueuePending(in step: Step) throws { try EncryptionQueue(step: step).processNext() }
 
     static func defers(_ message: Int64, to room: JID, in step: Step) throws -> Bool {
         guard try EncryptionQueue(step: step).isWaiting(message) else { return false }
-        try EncryptionQueue(step: step).take(room.description)
+        try EncryptionQueue(step: step).schedule(room.description)
         return true
     }
 

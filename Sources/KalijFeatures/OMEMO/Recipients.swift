@@ -13,7 +13,7 @@ struct Recipients {
 
     static let openRoom = Reason(.roomNotPrivate).description
     /// The number of messages that a device may leave unanswered.
-    private static let mostUnanswered: UInt32 = 1000
+    private static let maxUnanswered: UInt32 = 1000
 
     struct Target {
         let device: PeerDevice
@@ -43,7 +43,7 @@ struct Recipients {
         var reasons: [Reason] = []
         var waiting: String?
         for jid in others where jid != step.account.jid {
-            let known = try known(jid)
+            let known = try resolve(jid)
             isMissing = isMissing || known.isMissing
             waiting = waiting ?? known.problem
             targets += known.targets
@@ -51,7 +51,7 @@ struct Recipients {
             if known.targets.isEmpty { reasons.append(reason(known, jid)) }
         }
         let isForSelf = others.allSatisfy { $0 == step.account.jid }
-        let ownOnes = try known(step.account.jid)
+        let ownOnes = try resolve(step.account.jid)
         if isMissing || ownOnes.isMissing { return .waits(nil) }
         if targets.isEmpty, !isForSelf || ownOnes.targets.isEmpty {
             if let waiting { return .waits(waiting) }
@@ -70,20 +70,20 @@ struct Recipients {
 
     private static let undecided = "not trusted"
 
-    private func known(_ jid: JID) throws -> Known {
+    private func resolve(_ jid: JID) throws -> Known {
         var (known, problem): (Known, String?) = (Known(), nil)
         for format in formats {
             let lists = DeviceLists(step: step, dialect: format)
             let list = try lists.make(jid)
             if try jid != step.account.jid && !lists.isCurrent(list) {
-                if !list.isAsked { try lists.ask(list) }
+                if !list.isRequested { try lists.request(list) }
                 known.isMissing = true
                 continue
             }
-            if list.isStranger { try RatchetSessions(step: step).known(list) }
+            if list.isStranger { try RatchetSessions(step: step).clearStranger(list) }
             for device in try PeerDevices(step: step).all(of: list) where device.isListed && device.device != own.id {
                 guard !known.targets.contains(where: { $0.device.device == device.device }) else { continue }
-                try look(device, &known)
+                try resolveDevice(device, &known)
             }
             problem = problem ?? list.problem
         }
@@ -94,16 +94,16 @@ struct Recipients {
         return known
     }
 
-    private func look(_ device: PeerDevice, _ known: inout Known) throws {
+    private func resolveDevice(_ device: PeerDevice, _ known: inout Known) throws {
         let trust = try device.identity.flatMap { try TrustStore(step: step).trust(in: $0, of: device.jid) }
         if let trust, !trust.isUsed {
             // The bundle determines the present key of the device.
-            guard !device.isAsked else { return known.isMissing = true }
+            guard !device.isRequested else { return known.isMissing = true }
             known.leftOut.append((device.name, Self.undecided))
             return
         }
         if trust != nil, let row = try RatchetSessions(step: step).sending(device) {
-            guard row.session.isAnswered || row.session.sent < Self.mostUnanswered else {
+            guard row.session.isAnswered || row.session.sent < Self.maxUnanswered else {
                 known.leftOut.append((device.name, "it has answered none of the last messages"))
                 return
             }
@@ -114,6 +114,6 @@ struct Recipients {
             return
         }
         known.isMissing = true
-        try Bundles(step: step).ask(device)
+        try Bundles(step: step).request(device)
     }
 }

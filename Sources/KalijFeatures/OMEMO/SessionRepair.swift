@@ -19,8 +19,8 @@ struct SessionRepair {
         else { return }
         let fails = try PeerDevices(step: step).failed(device)
         guard mends(problem, device, fails) else { return }
-        try want(device)
-        try EncryptionReadiness(step: step).goOn()
+        try schedule(device)
+        try EncryptionReadiness(step: step).resume()
     }
 
     private func mends(_ problem: MessageEncryption.Problem, _ device: PeerDevice, _ fails: Int64) -> Bool {
@@ -42,14 +42,14 @@ struct SessionRepair {
     }
 
     /// Schedules a new session, for when the archive was read.
-    private func want(_ device: PeerDevice) throws {
+    private func schedule(_ device: PeerDevice) throws {
         let now = step.steady.now
         if let last = device.healAt, last <= now, now - last < Self.day { return }
         try PeerDevices(step: step).set(healAt: now, of: device)
-        try note(device)
+        try record(device)
     }
 
-    private func note(_ device: PeerDevice) throws {
+    private func record(_ device: PeerDevice) throws {
         try step.database.run(
             "INSERT OR REPLACE INTO omemo_owed(peer, account, heals) VALUES (?, ?, 1)",
             [.integer(device.id), .integer(step.account.id)])
@@ -57,8 +57,8 @@ struct SessionRepair {
 
     /// Schedules a new session by the user's command.
     func command(_ device: PeerDevice) throws {
-        try note(device)
-        try EncryptionReadiness(step: step).goOn()
+        try record(device)
+        try EncryptionReadiness(step: step).resume()
     }
 
     /// Requests the lists of the devices, once for all devices of a list.
@@ -73,15 +73,15 @@ struct SessionRepair {
             let list = try lists.make(device.jid)
             // The own list is kept current by notifications and by the beginning of the session.
             if device.jid == step.account.jid {
-                try listTold(list)
-            } else if !list.isAsked {
-                try lists.ask(list)
+                try didReceiveList(list)
+            } else if !list.isRequested {
+                try lists.request(list)
             }
         }
     }
 
     /// The list was received: begins sessions with the devices that it still contains.
-    func listTold(_ list: PeerList) throws {
+    func didReceiveList(_ list: PeerList) throws {
         let ids = try step.database.statement(
             """
             DELETE FROM omemo_owed WHERE account = ? AND heals = 2 AND peer IN (SELECT id FROM omemo_peer WHERE list = ?)
@@ -91,8 +91,8 @@ struct SessionRepair {
         for id in ids.sorted() {
             guard let device = try PeerDevices(step: step).device(id), device.isListed else { continue }
             // The limits for requests may be exhausted: then this is retried.
-            guard try Bundles(step: step).ask(device, heals: true) else {
-                try note(device)
+            guard try Bundles(step: step).request(device, heals: true) else {
+                try record(device)
                 continue
             }
             step.emit(KeyPublicationFailed(device, "a new session is begun"))

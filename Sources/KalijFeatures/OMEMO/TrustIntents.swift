@@ -91,7 +91,7 @@ public struct EncryptConversation: Intent {
         let room = try RoomRows(database: step.database, account: step.account.id).room(jid)
         if encrypted, let room, !room.info.isGroup { throw IntentFailure(Recipients.openRoom) }
         try ConversationEncryption(step: step).set(encrypted, for: jid.bare.description)
-        try EncryptionQueue(step: step).take(jid.bare.description)
+        try EncryptionQueue(step: step).schedule(jid.bare.description)
         return .done
     }
 }

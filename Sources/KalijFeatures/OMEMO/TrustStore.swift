@@ -9,7 +9,7 @@ struct TrustStore {
     private var account: Value { .integer(step.account.id) }
 
     /// The maximum number of stored keys of an address.
-    private static let mostKeys: Int64 = 256
+    private static let maxKeys: Int64 = 256
 
     /// The trust in `key` of `jid`; nil for a key that is not stored.
     func trust(in key: [UInt8], of jid: JID) throws -> KeyTrust? {
@@ -36,7 +36,7 @@ struct TrustStore {
             """,
             [account, .text(device.jid.description), .blob(key.bytes), .state(trust), .integer(step.now)])
         try forget(of: device.jid)
-        tell(trust, key, device)
+        emit(trust, key, device)
         return trust
     }
 
@@ -45,7 +45,7 @@ struct TrustStore {
         let address: [Value] = [account, .text(jid.bare.description)]
         let count = try step.database.statement("SELECT count(*) FROM omemo_trust WHERE account = ? AND jid = ?")
             .first(address) { $0.integer() }
-        guard let count, count > Self.mostKeys else { return }
+        guard let count, count > Self.maxKeys else { return }
         try step.database.run(
             """
             DELETE FROM omemo_trust WHERE account = ?1 AND jid = ?2 AND identity IN (
@@ -53,10 +53,10 @@ struct TrustStore {
                     AND identity NOT IN (SELECT identity FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id
                         WHERE l.account = ?1 AND l.jid = ?2 AND p.identity IS NOT NULL)
                 ORDER BY first_at LIMIT ?3)
-            """, address + [.integer(count - Self.mostKeys)])
+            """, address + [.integer(count - Self.maxKeys)])
     }
 
-    private func tell(_ trust: KeyTrust, _ key: PublicKey, _ device: PeerDevice) {
+    private func emit(_ trust: KeyTrust, _ key: PublicKey, _ device: PeerDevice) {
         let isOwn = device.jid == step.account.jid
         step.emit(OMEMONewKey(device, Fingerprint(key), trust, isOwn: isOwn))
         if trust == .undecided { step.emit(OMEMOUndecided(device, Fingerprint(key))) }
@@ -85,6 +85,6 @@ struct TrustStore {
             ON CONFLICT (account, jid, identity) DO UPDATE SET trust = excluded.trust, unproven = 0
             """,
             [account, .text(jid.bare.description), .blob(key), .state(trust), .integer(step.now)])
-        try EncryptionQueue(step: step).again()
+        try EncryptionQueue(step: step).retryAll()
     }
 }

@@ -26,7 +26,7 @@ struct MessageOperation: Equatable {
     private static let (oldRetraction, fastening) = ("urn:xmpp:message-retract:0", "urn:xmpp:fasten:0")
 
     /// The maximum length of a stored reference in bytes.
-    private static let longest = 1000
+    private static let maxReferenceLength = 1000
 
     /// The operation in a message; nil if the message is not an operation, or malformed.
     /// - Parameter body: the text; nil for the body of the stanza.
@@ -103,7 +103,7 @@ struct MessageOperation: Equatable {
     }
 
     private static func id(of element: Element) -> String? {
-        guard let id = element["id"], !id.isEmpty, id.utf8.count <= longest else { return nil }
+        guard let id = element["id"], !id.isEmpty, id.utf8.count <= maxReferenceLength else { return nil }
         return id
     }
 }

@@ -7,15 +7,15 @@ import KalijText
 struct MessageOperations {
     let step: Step
     /// A new message for which no event was emitted yet.
-    var untold: Int64?
+    var unannounced: Int64?
     private var rows: OperationRows { OperationRows(database: step.database) }
     private var messages: MessageReader { MessageReader(database: step.database, account: step.account.id) }
 
     /// The maximum number of operations of an author that wait for messages of a conversation. The oldest are dropped.
-    private static let mostWaiting = 100
+    private static let maxWaiting = 100
     /// The maximum number of stored operations of an author and a kind on a message. The oldest are dropped, because the latest
     /// prevails.
-    private static let mostOnMessage = 100
+    private static let maxPerMessage = 100
 
     // MARK: Events
 
@@ -136,8 +136,8 @@ struct MessageOperations {
         try body()
         for (target, old) in before {
             try apply(to: target)
-            guard let new = try view(target), new != old, target != untold else { continue }
-            try EventPublisher(step: step).tell(MessageChanged(new))
+            guard let new = try view(target), new != old, target != unannounced else { continue }
+            try EventPublisher(step: step).publish(MessageChanged(new))
         }
     }
 
@@ -191,7 +191,7 @@ struct MessageOperations {
     private func end(_ row: Int64, _ erasure: Erasure) throws {
         try MessageWriter(step: step).rewrite(row, body: nil, editedAt: nil, erasure: erasure)
         try erase(row)
-        if let message = try view(row) { try EventPublisher(step: step).tell(MessageChanged(message)) }
+        if let message = try view(row) { try EventPublisher(step: step).publish(MessageChanged(message)) }
     }
 
     // MARK: Corrections without a target
@@ -201,7 +201,7 @@ struct MessageOperations {
         guard !(row.operation.content ?? "").isEmpty else { return }
         try MessageWriter(step: step).show(row.message, body: row.operation.content, corrects: row.operation.reference)
         guard let message = try Message.load(row.message, from: step.database) else { return }
-        try MessageWriter(step: step).tellShown(message, from: incoming)
+        try MessageWriter(step: step).publishShown(message, from: incoming)
     }
 
     /// Erases corrections of a message that is not stored and that its author has retracted: a server may have erased the message
@@ -233,7 +233,7 @@ struct MessageOperations {
             row.message, body: isShown ? row.operation.content : nil,
             corrects: isShown ? row.operation.reference : nil)
         guard let message = try Message.load(row.message, from: step.database), message != before else { return }
-        try EventPublisher(step: step).tell(MessageChanged(message))
+        try EventPublisher(step: step).publish(MessageChanged(message))
     }
 
     // MARK: Limits
@@ -243,7 +243,7 @@ struct MessageOperations {
         // Operations that an intermediary could have forged do not displace those proven to be the author's.
         for isProven in [true, false] {
             let some = waiting.filter { ($0.encryption?.isProven ?? false) == isProven }
-            for old in some.dropFirst(Self.mostWaiting) { try drop(old.message) }
+            for old in some.dropFirst(Self.maxWaiting) { try drop(old.message) }
         }
     }
 
@@ -256,7 +256,7 @@ struct MessageOperations {
             $0.row.author.exact == row.author.exact && $0.row.operation.kind == row.operation.kind
                 && $0.isProven == isProven
         }
-        for old in alike.dropLast(Self.mostOnMessage) { try drop(old.row.message) }
+        for old in alike.dropLast(Self.maxPerMessage) { try drop(old.row.message) }
     }
 
     /// Drops an operation. The message of a displayed correction is kept.

@@ -75,7 +75,9 @@ public struct React: Intent {
 
     public func check() throws {
         if let bad = emoji.first(where: { !Emoji.isEmoji($0) }) { throw IntentFailure("\"\(bad)\" is not one emoji") }
-        guard emoji.count <= Emoji.most else { throw IntentFailure("a message takes at most \(Emoji.most) emoji") }
+        guard emoji.count <= Emoji.maxCount else {
+            throw IntentFailure("a message takes at most \(Emoji.maxCount) emoji")
+        }
     }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {

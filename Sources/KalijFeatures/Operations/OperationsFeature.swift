@@ -59,7 +59,7 @@ enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
     /// Applies operations that have waited for the message.
     static func didInsert(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
         var operations = MessageOperations(step: step)
-        operations.untold = message.id
+        operations.unannounced = message.id
         if !incoming.isShown, message.encryption?.problem == nil,
             let operation = MessageOperation(incoming.element, body: incoming.body)
         {

@@ -12,13 +12,13 @@ struct Avatar {
     /// The media type.
     let type: String
 
-    static let largest = SetProfile.largestAvatar
+    static let maxSize = SetProfile.largestAvatar
     static let types: Set = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 
     /// - Throws: `IntentFailure` if the bytes are not such a picture.
     init(_ bytes: [UInt8]) throws {
-        guard bytes.count <= Self.largest else {
-            throw IntentFailure("the picture has \(bytes.count) bytes, at most \(Self.largest) are allowed")
+        guard bytes.count <= Self.maxSize else {
+            throw IntentFailure("the picture has \(bytes.count) bytes, at most \(Self.maxSize) are allowed")
         }
         guard let type = Self.type(of: bytes) else {
             throw IntentFailure("the picture is neither PNG nor JPEG, GIF or WebP")
@@ -30,7 +30,7 @@ struct Avatar {
     /// - Throws: `IntentFailure` if the text is not a picture in base64 (RFC 4648 section 4).
     init(base64 text: String) throws {
         // Twice the size allows for any line breaks.
-        guard text.utf8.count <= Self.largest * 2 else { throw IntentFailure("the picture is too large") }
+        guard text.utf8.count <= Self.maxSize * 2 else { throw IntentFailure("the picture is too large") }
         guard let data = Data(base64Encoded: Data(text.utf8.filter { !$0.isSpace })) else {
             throw IntentFailure("the picture is not in base64")
         }
@@ -75,7 +75,7 @@ enum AvatarNode {
             guard info["url"] == nil, let size = info["bytes"].flatMap({ Int($0) }), let id = info["id"] else {
                 return false
             }
-            return (1...Avatar.largest).contains(size) && Avatar.isHash(id)
+            return (1...Avatar.maxSize).contains(size) && Avatar.isHash(id)
                 && info["type"].map(Avatar.types.contains) ?? false
         }
         return info?["id"]

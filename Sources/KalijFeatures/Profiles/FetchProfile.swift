@@ -82,22 +82,22 @@ struct VCardResponse: IntentRequest {
 
     func done(_ result: Element?, in step: Step) throws -> IntentOutcome {
         switch wanted {
-        case .card: return try Self.saying { try read(result, in: step) }
+        case .card: return try Self.capturingFailure { try read(result, in: step) }
         case .metadata:
             let items = result.flatMap { OwnNode.items(of: AvatarNode.metadata, in: $0) }
             if let metadata = items?.children("item").first?.children.first {
                 try Profiles(step: step).pictured(jid, AvatarNode.hash(in: metadata))
             }
-            return try askData(in: step) ? .pending : .done
-        case .data(let hash): return try Self.saying { try take(result, hash, in: step) }
+            return try requestData(in: step) ? .pending : .done
+        case .data(let hash): return try Self.capturingFailure { try store(result, hash, in: step) }
         }
     }
 
     func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome {
         switch wanted {
         // A vCard is optional.
-        case .card where error.condition == .itemNotFound: return try Self.saying { try read(nil, in: step) }
-        case .card where try askData(in: step): return .pending
+        case .card where error.condition == .itemNotFound: return try Self.capturingFailure { try read(nil, in: step) }
+        case .card where try requestData(in: step): return .pending
         case .card: return .failed("the vCard of \(jid) cannot be had: \(error)")
         // The node does not exist, or is not accessible: the vCard was fetched.
         case .metadata: return .done
@@ -106,7 +106,7 @@ struct VCardResponse: IntentRequest {
     }
 
     /// Converts the rejection of a picture into a failure of the intent, so that the step continues.
-    private static func saying(_ body: () throws -> IntentOutcome) throws -> IntentOutcome {
+    private static func capturingFailure(_ body: () throws -> IntentOutcome) throws -> IntentOutcome {
         do { return try body() } catch let failure as IntentFailure { return .failed(failure.description) }
     }
 
@@ -118,9 +118,9 @@ struct VCardResponse: IntentRequest {
         let photo = card.child("PHOTO")?.child("BINVAL")?.text ?? ""
         let profile = try profiles.profile(of: jid)
         guard profile.isByNode else {
-            guard photo.isEmpty, wantsCard, jid.isBare else { return try take(photo, in: step) }
+            guard photo.isEmpty, wantsCard, jid.isBare else { return try store(photo, in: step) }
             try profiles.shows(jid, nil)
-            try ask(.metadata, in: step)
+            try requestNext(.metadata, in: step)
             return .pending
         }
         guard profile.avatarFile == nil else { return .done }
@@ -128,11 +128,11 @@ struct VCardResponse: IntentRequest {
             try profiles.fetched(picture, of: jid, isByNode: true)
             return .done
         }
-        return try askData(in: step) ? .pending : .done
+        return try requestData(in: step) ? .pending : .done
     }
 
     /// The picture of a vCard is the present one, whatever an earlier presence has announced.
-    private func take(_ photo: String, in step: Step) throws -> IntentOutcome {
+    private func store(_ photo: String, in step: Step) throws -> IntentOutcome {
         let picture: Avatar
         do {
             guard !photo.isEmpty else { throw IntentFailure("the vCard of \(jid) has no picture") }
@@ -145,22 +145,22 @@ struct VCardResponse: IntentRequest {
         return .done
     }
 
-    private func ask(_ wanted: Wanted, in step: Step) throws {
+    private func requestNext(_ wanted: Wanted, in step: Step) throws {
         var next = VCardResponse(intent: intent, jid, wantsCard: wantsCard)
         next.wanted = wanted
         try next.send(in: step)
     }
 
     /// - Returns: false if the picture is stored, or not in a node.
-    private func askData(in step: Step) throws -> Bool {
+    private func requestData(in step: Step) throws -> Bool {
         let profile = try Profiles(step: step).profile(of: jid)
         guard profile.isByNode, profile.avatarFile == nil, let avatar = profile.avatar else { return false }
-        try ask(.data(avatar), in: step)
+        try requestNext(.data(avatar), in: step)
         return true
     }
 
     /// Handles the picture of the node.
-    private func take(_ result: Element?, _ hash: String, in step: Step) throws -> IntentOutcome {
+    private func store(_ result: Element?, _ hash: String, in step: Step) throws -> IntentOutcome {
         let items = result.flatMap { OwnNode.items(of: AvatarNode.data, in: $0) }
         guard let data = items?.children("item").first?.child("data", AvatarNode.data) else {
             throw IntentFailure("the picture of \(jid) is gone")

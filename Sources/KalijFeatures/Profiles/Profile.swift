@@ -47,7 +47,7 @@ public struct VCard: Sendable, Equatable {
 
     static let namespace = "vcard-temp"
     /// The maximum size of a stored vCard in bytes, without its picture.
-    static let largest = 65_536
+    static let maxSize = 65_536
     /// Elements without a displayable text.
     private static let silent: Set = ["PHOTO", "LOGO", "SOUND", "KEY"]
 
@@ -85,7 +85,7 @@ public struct VCard: Sendable, Equatable {
         let copy = element.copy()
         for photo in copy.children("PHOTO") { copy.remove(photo) }
         let bytes = copy.bytes()
-        return bytes.count <= largest ? bytes : nil
+        return bytes.count <= maxSize ? bytes : nil
     }
 
     /// The texts for JSON, in the order of the names.

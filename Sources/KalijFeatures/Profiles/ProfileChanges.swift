@@ -11,13 +11,13 @@ struct ProfileChanges {
     private var account: Value { .integer(step.account.id) }
 
     /// The maximum number of waiting changes. Pictures are large, and nobody changes a profile faster than a server responds.
-    private static let most = 8
+    private static let maxWaiting = 8
 
     /// Begins a change, unless another one is in progress.
     /// - Throws: `IntentFailure` if too many changes are waiting.
     func add(_ change: SetProfile, intent: String) throws -> IntentOutcome {
-        let waiting = try waiting(most: Self.most).count
-        guard waiting < Self.most else { throw IntentFailure("\(waiting) changes of the profile wait already") }
+        let waiting = try waiting(most: Self.maxWaiting).count
+        guard waiting < Self.maxWaiting else { throw IntentFailure("\(waiting) changes of the profile wait already") }
         try database.run(
             "INSERT INTO profile_change(account, intent, change) VALUES (?, ?, ?)",
             [account, .text(intent), .blob([UInt8](JSONEncoder().encode(change)))])

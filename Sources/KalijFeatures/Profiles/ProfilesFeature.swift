@@ -51,7 +51,7 @@ enum ProfilesFeature: Feature, AccountObserver, MessageProcessor, PresenceObserv
         if let event = NodeEvent(message) {
             guard event.node == nicknames || event.node == AvatarNode.metadata else { return }
             message.isKept = false
-            try told(event, by: message.sender, in: step)
+            try received(event, by: message.sender, in: step)
         } else if message.source == .live, message.direction == .incoming, message.type != "groupchat",
             message.sender.isPrepared, let nick = nickname(message.element.child("nick", nicknames)),
             !isFromOccupant(message.element)
@@ -60,7 +60,7 @@ enum ProfilesFeature: Feature, AccountObserver, MessageProcessor, PresenceObserv
         }
     }
 
-    private static func told(_ event: NodeEvent, by sender: JID, in step: Step) throws {
+    private static func received(_ event: NodeEvent, by sender: JID, in step: Step) throws {
         let profiles = Profiles(step: step)
         switch (event.change, event.node) {
         case (.content(let element), nicknames): try profiles.named(sender, nickname(element))
@@ -101,7 +101,7 @@ enum ProfilesFeature: Feature, AccountObserver, MessageProcessor, PresenceObserv
     private static func nickname(_ element: Element?) -> String? {
         guard let element, element.isNamed("nick", nicknames) else { return nil }
         let words = element.text.words.joined(separator: " ")
-        return words.isEmpty || words.utf8.count > SetProfile.longestName ? nil : words
+        return words.isEmpty || words.utf8.count > SetProfile.maxNameLength ? nil : words
     }
 
     static func willRemoveAccount(in step: Step) { PictureFiles(of: step.account.id, in: step.database).removeAll() }

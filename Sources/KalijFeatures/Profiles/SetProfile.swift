@@ -24,9 +24,9 @@ public struct SetProfile: Intent {
     /// The maximum size of a picture in bytes.
     public static let largestAvatar = 262_144
     /// The maximum length of a name in bytes.
-    static let longestName = 1023
+    static let maxNameLength = 1023
     /// The maximum length of a text of the vCard in bytes.
-    private static let longestText = 4096
+    private static let maxTextLength = 4096
 
     /// - Parameters:
     ///   - name: the nickname; empty to remove it; nil for no change.
@@ -41,12 +41,12 @@ public struct SetProfile: Intent {
         guard nick != nil || avatar != nil || vcard?.isEmpty == false else {
             throw IntentFailure("nothing of the profile is given")
         }
-        try Self.check(nick ?? "", longest: Self.longestName)
+        try Self.check(nick ?? "", longest: Self.maxNameLength)
         for (name, text) in vcard ?? [:] {
             guard Self.elements.contains(name) else {
                 throw IntentFailure("\(name) of the vCard cannot be set, only \(Self.elements.joined(separator: ", "))")
             }
-            try Self.check(text, longest: Self.longestText)
+            try Self.check(text, longest: Self.maxTextLength)
         }
         _ = try picture
     }
@@ -65,7 +65,7 @@ public struct SetProfile: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try check()
         if let picture = try picture {
-            let limit = try OutboundQueue(database: step.database, account: step.account.id).largestStanza()
+            let limit = try OutboundQueue(database: step.database, account: step.account.id).maxStanzaSize()
             // The stanza around the picture has fewer than 1,000 bytes, and base64 encodes three bytes as four.
             let most = max(0, limit - 1000) / 4 * 3
             guard picture.bytes.count <= most else {

@@ -30,20 +30,20 @@ struct Push {
 
     /// A row is created by the first request for push.
     private static func first(_ event: PushState.Event) -> PushRow? {
-        if case .wanted = event { PushRow() } else { nil }
+        if case .requested = event { PushRow() } else { nil }
     }
 
     private func perform(_ action: PushState.Action, _ row: inout PushRow) throws {
         switch action {
-        case .enable(let target): try ask(enabling(target), &row)
-        case .disable(let target): try ask(Self.element("disable", target), &row)
+        case .enable(let target): try sendRequest(enabling(target), &row)
+        case .disable(let target): try sendRequest(Self.element("disable", target), &row)
         case .confirmed:
             row.confirmedAt = row.state.stage == .enabled ? step.now : nil
             try end(&row, .done)
         case .failed(let reason):
             row.problem = reason
             try end(&row, .failed(reason))
-        case .again: try step.schedule(PushRetryTimer(asked: row.asked), after: Self.day)
+        case .retryLater: try step.schedule(PushRetryTimer(asked: row.requestCount), after: Self.day)
         }
     }
 
@@ -53,10 +53,11 @@ struct Push {
         try Intents(step: step).end(intent, outcome)
     }
 
-    private func ask(_ element: Element, _ row: inout PushRow) throws {
-        row.asked += 1
+    private func sendRequest(_ element: Element, _ row: inout PushRow) throws {
+        row.requestCount += 1
         try step.send(
-            .request(.set, element), then: PushEnableResponse(asked: row.asked), within: EngineLimits.serverPatience)
+            .request(.set, element), then: PushEnableResponse(asked: row.requestCount),
+            within: EngineLimits.serverTimeout)
     }
 
     private static func element(_ name: String, _ target: PushTarget) -> Element {
@@ -86,7 +87,7 @@ struct Push {
         guard let row = try PushRow.load(step.account.id, from: step.database), row.state.known != nil else {
             return []
         }
-        try handle(.wanted(nil, isOnline: true))
+        try handle(.requested(nil, isOnline: true))
         return [PushEnableResponse.name]
     }
 
@@ -101,16 +102,16 @@ struct PushEnableResponse: InvalidatableHandler {
     let asked: Int64
 
     func call(_ reply: IQReply, in step: Step) throws {
-        guard try PushRow.load(step.account.id, from: step.database)?.asked == asked else { return }
+        guard try PushRow.load(step.account.id, from: step.database)?.requestCount == asked else { return }
         switch reply {
         case .result: try Push(step: step).handle(.answered)
-        case .error(let error, _): try Push(step: step).handle(.refused(Self.words(error)))
+        case .error(let error, _): try Push(step: step).handle(.refused(Self.reason(error)))
         case .timeout: try Push(step: step).handle(.unanswered)
         }
     }
 
     /// A server without push does not support the request (RFC 6120 section 8.3.3.19).
-    private static func words(_ error: StanzaError) -> String {
+    private static func reason(_ error: StanzaError) -> String {
         let isUnknown = [.serviceUnavailable, .featureNotImplemented].contains(error.condition)
         return isUnknown ? "the server has no push: \(error)" : "\(error)"
     }
@@ -125,7 +126,7 @@ struct PushRetryTimer: Handler {
     let asked: Int64
 
     func call(_: Void, in step: Step) throws {
-        guard try PushRow.load(step.account.id, from: step.database)?.asked == asked else { return }
+        guard try PushRow.load(step.account.id, from: step.database)?.requestCount == asked else { return }
         try Push(step: step).handle(.due)
         step.flush()
     }

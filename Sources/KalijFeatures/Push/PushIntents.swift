@@ -14,7 +14,7 @@ public struct EnablePush: Intent {
     /// A secret of the service, a publish-option; nil if the service requires none.
     public let secret: String?
 
-    private static let longest = 2000
+    private static let maxLength = 2000
 
     /// - Parameters:
     ///   - service: the address of the push service.
@@ -29,8 +29,8 @@ public struct EnablePush: Intent {
         guard try JID(service).isPrepared else { throw IntentFailure("\(service) is no address") }
         for (what, text) in [("node", node), ("module", module), ("secret", secret)] {
             guard let text else { continue }
-            guard (1...Self.longest).contains(text.utf8.count) else {
-                throw IntentFailure("the \(what) has between 1 and \(Self.longest) bytes")
+            guard (1...Self.maxLength).contains(text.utf8.count) else {
+                throw IntentFailure("the \(what) has between 1 and \(Self.maxLength) bytes")
             }
             guard !text.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
                 throw IntentFailure("the \(what) has control characters")
@@ -41,7 +41,7 @@ public struct EnablePush: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try check()
         let target = PushTarget(service: service, node: node, module: module, secret: secret)
-        return try want(target, id, in: step)
+        return try requestPush(target, id, in: step)
     }
 }
 
@@ -54,13 +54,13 @@ public struct DisablePush: Intent {
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         guard try PushRow.load(step.account.id, from: step.database) != nil else { return .done }
-        return try want(nil, id, in: step)
+        return try requestPush(nil, id, in: step)
     }
 }
 
 /// The outcome is immediate only if no request to the server is required.
-private func want(_ target: PushTarget?, _ id: String, in step: Step) throws -> IntentOutcome {
+private func requestPush(_ target: PushTarget?, _ id: String, in step: Step) throws -> IntentOutcome {
     let isOnline = try SessionRow.isAvailable(step.account.id, in: step.database)
-    try Push(step: step).handle(.wanted(target, isOnline: isOnline), for: id)
+    try Push(step: step).handle(.requested(target, isOnline: isOnline), for: id)
     return try Intents.outcome(of: id, by: step.account, in: step.database) ?? .pending
 }

@@ -4,7 +4,7 @@ import KalijStore
 package struct PushRow {
     var state: PushState
     /// The number of requests sent. Only the response to the latest one counts.
-    var asked: Int64
+    var requestCount: Int64
     /// When the server has confirmed the registration, in milliseconds since 1970; nil if it has not.
     var confirmedAt: Int64?
     /// The reason why push is unavailable, as a text.
@@ -15,7 +15,7 @@ package struct PushRow {
     /// Whether the server has confirmed the registration in the present session.
     package var isEnabled: Bool { state.stage == .enabled }
 
-    init() { (state, asked) = (PushState(), 0) }
+    init() { (state, requestCount) = (PushState(), 0) }
 
     private init(_ row: Row) {
         state = PushState(
@@ -27,7 +27,7 @@ package struct PushRow {
                 row.optionalText("known_service"), row.optionalText("known_node"), row.optionalText("known_module"),
                 row.optionalText("known_key")),
             attempts: Int(row.integer("attempts")))
-        (asked, confirmedAt) = (row.integer("asked"), row.optionalInteger("confirmed_at"))
+        (requestCount, confirmedAt) = (row.integer("asked"), row.optionalInteger("confirmed_at"))
         (problem, intent) = (row.optionalText("problem"), row.optionalText("intent"))
     }
 
@@ -55,7 +55,7 @@ package struct PushRow {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [.integer(account), .state(state.stage)] + Self.values(state.wanted) + Self.values(state.known) + [
-                .integer(Int64(state.attempts)), .integer(asked), .optional(confirmedAt), .optional(problem),
+                .integer(Int64(state.attempts)), .integer(requestCount), .optional(confirmedAt), .optional(problem),
                 .optional(intent),
             ])
     }

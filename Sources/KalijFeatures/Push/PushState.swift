@@ -35,7 +35,7 @@ struct PushState: Equatable {
 
     enum Event: Equatable {
         /// The user requests push to this target, or none; `isOnline` if a session is available.
-        case wanted(PushTarget?, isOnline: Bool)
+        case requested(PushTarget?, isOnline: Bool)
         /// A new session is available.
         case sessionBegan
         /// The session has sent presence: a request made in between is still outstanding.
@@ -60,14 +60,14 @@ struct PushState: Equatable {
         /// The server has rejected the requested state, for this reason.
         case failed(String)
         /// Repeat the request after a day.
-        case again
+        case retryLater
     }
 
-    private static let mostAttempts = 3
+    private static let maxAttempts = 3
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
-        case .wanted(let target, let isOnline):
+        case .requested(let target, let isOnline):
             if target == wanted, stage == .enabled { return [.confirmed] }
             wanted = target
             if isOnline { return begin() }
@@ -88,10 +88,10 @@ struct PushState: Equatable {
 
     private mutating func begin() -> [Action] {
         attempts = 1
-        return ask()
+        return request()
     }
 
-    private mutating func ask() -> [Action] {
+    private mutating func request() -> [Action] {
         if let known, wanted.map({ !$0.isSamePlace(as: known) }) ?? true {
             stage = .disabling
             return [.disable(known)]
@@ -111,7 +111,7 @@ struct PushState: Equatable {
             return begin()
         case .enabling:
             stage = .enabled
-            return [.confirmed, .again]
+            return [.confirmed, .retryLater]
         case .off, .waiting, .enabled, .refused: return []
         }
     }
@@ -129,12 +129,12 @@ struct PushState: Equatable {
 
     private mutating func unanswered() -> [Action] {
         guard stage == .disabling || stage == .enabling else { return [] }
-        guard attempts < Self.mostAttempts else {
+        guard attempts < Self.maxAttempts else {
             stage = .waiting
             return [.failed("the server does not answer; asked again in the next session")]
         }
         attempts += 1
-        return ask()
+        return request()
     }
 }
 

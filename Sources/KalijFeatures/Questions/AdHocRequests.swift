@@ -45,7 +45,7 @@ public struct AdHocRequests {
         _ request: Element, of account: Account, clock: Clock = .system, within duration: Duration
     ) throws -> Int64 {
         let bytes = request.bytes(in: "jabber:client").count
-        guard bytes <= OutboundQueue.usuallyTaken else { throw RequestError.tooLong(bytes) }
+        guard bytes <= OutboundQueue.defaultStanzaLimit else { throw RequestError.tooLong(bytes) }
         return try Step.accept(for: account, in: database, clock: clock) { step in
             try database.run(
                 "INSERT INTO question(account, request, recipient, asked_at) VALUES (?, '', ?, ?)",

@@ -17,7 +17,7 @@ struct DisplayedNode {
     // MARK: From other devices
 
     /// Requests all items at the beginning of a session (section 4.4).
-    func ask() throws { try node.ask(then: DisplayedNodeResponse()) }
+    func requestItems() throws { try node.requestItems(then: DisplayedNodeResponse()) }
 
     /// Handles items: the id of each is the address of a conversation, the content identifies its newest displayed message.
     func received(_ items: Element) throws {

@@ -98,7 +98,7 @@ package struct DisplayedPlaces {
     @discardableResult
     func advance(_ conversation: String, to place: MessageReader.Place, by mover: Mover) throws -> Bool {
         let order = try compare(place, in: conversation)
-        if mover == .node { try told(isEarlier: order < 0, in: conversation) }
+        if mover == .node { try recordPublished(isEarlier: order < 0, in: conversation) }
         guard order > 0 else {
             // The displayed message may be ranked last because the archive has not returned it yet: this message may have a
             // notification nevertheless.
@@ -145,7 +145,7 @@ package struct DisplayedPlaces {
     }
 
     /// Emits the number of unread messages of `conversation`.
-    func tellUnread(in conversation: String) throws {
+    func emitUnread(in conversation: String) throws {
         let count = try Self.unread(in: conversation, of: step.account.id, in: database)
         step.emit(UnreadChanged(conversation: conversation, count: count))
     }
@@ -240,7 +240,7 @@ package struct DisplayedPlaces {
     }
 
     /// The maximum number of waiting names of a conversation. Any of them may identify the last message.
-    private static let mostEarly: Int64 = 10
+    private static let maxEarly: Int64 = 10
 
     private func keep(_ name: Name, in conversation: String) throws {
         let (id, archive): (String, String?) =
@@ -255,13 +255,13 @@ package struct DisplayedPlaces {
                 AND (name = ?3 AND archive IS ?4 OR id <= (SELECT id FROM early_displayed
                     WHERE account = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?5))
             """,
-            [account, .text(conversation), .text(id), .optional(archive), .integer(Self.mostEarly - 1)])
+            [account, .text(conversation), .text(id), .optional(archive), .integer(Self.maxEarly - 1)])
         try database.run(
             "INSERT INTO early_displayed(account, conversation, name, archive) VALUES (?, ?, ?, ?)",
             [account, .text(conversation), .text(id), .optional(archive)])
         // Either the archive has a message that is missing here, or the name is obsolete.
         if archive != nil, try !isReading, try SessionRow.load(step.account.id, from: database).archive {
-            step.tryArchiveAgain()
+            step.retryArchive()
         }
     }
 
@@ -271,7 +271,7 @@ package struct DisplayedPlaces {
 
     /// Compares a place of the account's node with the stored one. If it is not earlier, the stored one need not be published. If it is
     /// earlier, another device has published it without the stored one: a place that the user has reached here is published again.
-    private func told(isEarlier: Bool, in conversation: String) throws {
+    private func recordPublished(isEarlier: Bool, in conversation: String) throws {
         try database.run(
             """
             UPDATE displayed SET unpublished = ?1 WHERE account = ?2 AND conversation = ?3 AND unpublished <> ?1

@@ -34,7 +34,7 @@ public struct SetDraft: Intent {
     public let body: String
 
     /// The maximum length of a draft in bytes: most servers reject longer texts.
-    private static let longest = OutboundQueue.usuallyTaken
+    private static let maxLength = OutboundQueue.defaultStanzaLimit
 
     /// - Parameters:
     ///   - body: the text; empty to remove the draft.
@@ -45,7 +45,7 @@ public struct SetDraft: Intent {
 
     public func check() throws {
         _ = try JID(conversation)
-        guard body.utf8.count <= Self.longest else { throw IntentFailure("a draft may have \(Self.longest) bytes") }
+        guard body.utf8.count <= Self.maxLength else { throw IntentFailure("a draft may have \(Self.maxLength) bytes") }
     }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {

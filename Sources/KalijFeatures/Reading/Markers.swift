@@ -26,12 +26,12 @@ struct Markers {
             ?? messages.newestMarkable(
                 in: conversation, after: max(old, last?.position ?? .min), through: place.position)
         guard let message, try isLater(message.row, than: last) else { return false }
-        return try give(message.row, message.id, in: conversation, asking: true, id: id)
+        return try send(message.row, message.id, in: conversation, asking: true, id: id)
     }
 
     /// Sends the waiting markers.
     /// - Parameter asking: whether markers to contacts whose subscription is undetermined continue to wait; otherwise they are dropped.
-    func giveOwed(asking: Bool) throws {
+    func sendPending(asking: Bool) throws {
         let owed = try database.statement(
             "SELECT conversation, owed FROM displayed INDEXED BY displayed_owed WHERE account = ? AND owed > 0"
         ).all([account]) { ($0.text("conversation"), $0.integer("owed")) }
@@ -41,7 +41,7 @@ struct Markers {
             guard let message = try Message.load(row, from: database), !message.messageID.isEmpty,
                 try isLater(row, than: last)
             else { continue }
-            _ = try give(row, message.messageID, in: conversation, asking: asking, id: OutgoingID(nil).text)
+            _ = try send(row, message.messageID, in: conversation, asking: asking, id: OutgoingID(nil).text)
         }
     }
 
@@ -56,7 +56,7 @@ struct Markers {
         return try order.rank(of: place) > order.rank(of: last)
     }
 
-    private func give(
+    private func send(
         _ row: Int64, _ message: String, in conversation: String, asking: Bool, id: String
     ) throws -> Bool {
         // While the archive moves messages, the newest one cannot be determined reliably.
@@ -102,7 +102,7 @@ struct Markers {
     // MARK: From contacts
 
     /// Handles a marker: `contact` has displayed the message sent as `id`, and all before. The message may be in a gap of the archive.
-    func came(for id: String, from contact: String) throws {
+    func received(for id: String, from contact: String) throws {
         if let row = try sent(id, to: contact) { return try displayed(row, by: contact) }
         guard Archive.isID(id) else { return }
         try database.run(

@@ -87,20 +87,20 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
 
     // MARK: The session
 
-    static func didBindSession(in step: Step) throws { try Markers(step: step).giveOwed(asking: true) }
-    static func didSendInitialPresence(in step: Step) throws { try DisplayedNode(step: step).ask() }
+    static func didBindSession(in step: Step) throws { try Markers(step: step).sendPending(asking: true) }
+    static func didSendInitialPresence(in step: Step) throws { try DisplayedNode(step: step).requestItems() }
     static func didResumeSession(in step: Step) throws {
         // While the client was inactive, a server may have dropped notifications of the node (measured: places of other conversations).
         guard try PushRow.load(step.account.id, from: step.database)?.isEnabled ?? false else {
             return try DisplayedNode(step: step).publish()
         }
-        try DisplayedNode(step: step).ask()
+        try DisplayedNode(step: step).requestItems()
     }
-    static func didLoadContacts(in step: Step) throws { try Markers(step: step).giveOwed(asking: false) }
+    static func didLoadContacts(in step: Step) throws { try Markers(step: step).sendPending(asking: false) }
 
     static func didSyncArchive(in step: Step) throws {
         try DisplayedPlaces(step: step).archiveRead()
-        try Markers(step: step).giveOwed(asking: true)
+        try Markers(step: step).sendPending(asking: true)
         try DisplayedNode(step: step).archiveRead()
     }
 
@@ -131,7 +131,7 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
         let markers = Markers(step: step)
         if message.direction == .incoming {
             message.dropUnlessNeeded()
-            return try markers.came(for: id, from: message.conversation)
+            return try markers.received(for: id, from: message.conversation)
         }
         let isOurs = try markers.isOurs(message)
         if isOurs { message.isKept = true } else { message.dropUnlessNeeded() }
@@ -157,6 +157,6 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
 
     /// Counted once in a transaction: counting takes longer with more messages, and many messages arrive in one transaction.
     static func didInvalidateUnread(in conversations: [String], step: Step) throws {
-        for conversation in conversations { try DisplayedPlaces(step: step).tellUnread(in: conversation) }
+        for conversation in conversations { try DisplayedPlaces(step: step).emitUnread(in: conversation) }
     }
 }

@@ -10,18 +10,18 @@ struct Receipts {
     private var account: Value { .integer(step.account.id) }
 
     /// The maximum number of receipts sent in a step.
-    private static let portion: Int64 = 100
+    private static let batchSize: Int64 = 100
     /// The maximum length of the id of a message for which a receipt is stored, in bytes.
-    private static let longestID = 1000
+    private static let maxIDLength = 1000
 
     // MARK: From contacts
 
     /// Handles a receipt: `contact` has received the message sent as `id`. Only the recipient's receipt counts. The message may be in a
     /// gap of the archive.
-    func came(for id: String, from contact: String) throws {
+    func received(for id: String, from contact: String) throws {
         let messages = MessageReader(database: step.database, account: step.account.id)
         if let row = try messages.sent(id, to: contact) { return try MessageWriter(step: step).delivered(row) }
-        guard id.utf8.count <= Self.longestID else { return }
+        guard id.utf8.count <= Self.maxIDLength else { return }
         try step.database.run(
             "INSERT OR IGNORE INTO early_receipt(account, contact, message) VALUES (?, ?, ?)",
             [account, .text(contact), .text(id)])
@@ -44,17 +44,17 @@ struct Receipts {
     /// Handles a stored message with a request for a receipt. The receipt for a live message is sent in the step of the message. The
     /// receipt for a message from the archive is sent after the archive was read to its end, because another client may have sent it.
     /// Older history has no receipts (section 5.5), nor do carbon copies, whose receipts are sent by the other client.
-    func asked(by message: IncomingMessage) throws {
+    func requested(by message: IncomingMessage) throws {
         guard message.direction == .incoming, message.source != .carbon, !message.isOlder,
             message.isShown || message.isNeeded,
             ["chat", "normal"].contains(message.type), !message.messageID.isEmpty
         else { return }
         if message.source == .archive {
             guard try message.sentAt >= ServerTime(step: step).since else { return }
-            return try owe(message.messageID, to: message.conversation, ready: false)
+            return try enqueue(message.messageID, to: message.conversation, ready: false)
         }
-        guard try !give(message.messageID, to: .received(message.conversation)) else { return }
-        try owe(message.messageID, to: message.conversation, ready: true)
+        guard try !send(message.messageID, to: .received(message.conversation)) else { return }
+        try enqueue(message.messageID, to: message.conversation, ready: true)
     }
 
     /// Whether the receipt was sent by this client: then the copy settles the receipt's row.
@@ -64,7 +64,7 @@ struct Receipts {
     }
 
     /// Records that the receipt was sent, by any client of the account.
-    func wasGiven(for id: String, to contact: String) throws {
+    func recordSent(for id: String, to contact: String) throws {
         try step.database.run(
             "DELETE FROM owed_receipt WHERE account = ? AND contact = ? AND message = ?",
             [account, .text(contact), .text(id)])
@@ -73,36 +73,36 @@ struct Receipts {
     /// Sends receipts for the messages of the archive, except those for which another client has sent one.
     func archiveRead() throws {
         try step.database.run("UPDATE owed_receipt SET ready = 1 WHERE account = ? AND ready = 0", [account])
-        try giveOwed()
+        try sendPending()
     }
 
     /// Sends receipts that are ready, oldest first: a portion in one step, the rest in later steps. Receipts wait until the contacts
     /// are loaded.
-    func giveOwed() throws {
+    func sendPending() throws {
         let owed = try step.database.statement(
             "SELECT id, contact, message FROM owed_receipt WHERE account = ? AND ready = 1 ORDER BY id LIMIT ?"
-        ).all([account, .integer(Self.portion)]) {
+        ).all([account, .integer(Self.batchSize)]) {
             (row: $0.integer("id"), contact: $0.text("contact"), message: $0.text("message"))
         }
         var isWaiting = false
         for receipt in owed {
-            guard try give(receipt.message, to: .received(receipt.contact)) else {
+            guard try send(receipt.message, to: .received(receipt.contact)) else {
                 isWaiting = true
                 continue
             }
             try step.database.run("DELETE FROM owed_receipt WHERE id = ?", [.integer(receipt.row)])
         }
-        if owed.count == Self.portion, !isWaiting { try step.schedule(ReceiptsContinuation(), after: .zero) }
+        if owed.count == Self.batchSize, !isWaiting { try step.schedule(ReceiptsContinuation(), after: .zero) }
     }
 
     /// The number of waiting receipts of an account, counted up to a limit.
-    static func owed(by account: Account, in database: Database) throws -> Int64 {
+    static func pendingCount(by account: Account, in database: Database) throws -> Int64 {
         try database.statement(
             "SELECT count(*) FROM (SELECT 1 FROM owed_receipt WHERE account = ? AND ready IN (0, 1) LIMIT 1000)"
         ).first([.integer(account.id)]) { $0.integer() } ?? 0
     }
 
-    private func owe(_ id: String, to contact: String, ready: Bool) throws {
+    private func enqueue(_ id: String, to contact: String, ready: Bool) throws {
         try step.database.run(
             "INSERT OR IGNORE INTO owed_receipt(account, contact, message, ready) VALUES (?, ?, ?, ?)",
             [account, .text(contact), .text(id), .integer(ready ? 1 : 0)])
@@ -110,7 +110,7 @@ struct Receipts {
 
     /// Sends a receipt, if `contact` may learn that the account is online (section 8).
     /// - Returns: false if that is undetermined.
-    private func give(_ id: String, to contact: JID) throws -> Bool {
+    private func send(_ id: String, to contact: JID) throws -> Bool {
         switch try DisclosurePolicy(step: step).verdict(.receipts, to: contact) {
         case .may: break
         case .mayNot: return true
@@ -130,5 +130,5 @@ struct Receipts {
 struct ReceiptsContinuation: Handler {
     static let name = "receipts.more"
 
-    func call(_: Void, in step: Step) throws { try Receipts(step: step).giveOwed() }
+    func call(_: Void, in step: Step) throws { try Receipts(step: step).sendPending() }
 }

@@ -44,7 +44,7 @@ enum ReceiptsFeature: Feature, SessionObserver, ArchiveObserver, MessageProcesso
     ]
     static var handlers: [any Handler<Step>.Type] { [ReceiptsContinuation.self] }
     static func status(of account: Account, in database: Database) throws -> [EventField] {
-        [EventField(.receiptsOwed, .integer(try Receipts.owed(by: account, in: database)))]
+        [EventField(.receiptsOwed, .integer(try Receipts.pendingCount(by: account, in: database)))]
     }
 
     // MARK: Receipts from contacts
@@ -59,10 +59,10 @@ enum ReceiptsFeature: Feature, SessionObserver, ArchiveObserver, MessageProcesso
         switch message.direction {
         case .incoming:
             message.dropUnlessNeeded()
-            try receipts.came(for: id, from: message.conversation)
+            try receipts.received(for: id, from: message.conversation)
         case .outgoing:
             if try receipts.isOurs(message) { message.isKept = true } else { message.dropUnlessNeeded() }
-            try receipts.wasGiven(for: id, to: message.conversation)
+            try receipts.recordSent(for: id, to: message.conversation)
         }
     }
 
@@ -73,12 +73,12 @@ enum ReceiptsFeature: Feature, SessionObserver, ArchiveObserver, MessageProcesso
             return try Receipts(step: step).stored(message, called: incoming.messageID)
         }
         guard incoming.element.child("request", namespace) != nil else { return }
-        try Receipts(step: step).asked(by: incoming)
+        try Receipts(step: step).requested(by: incoming)
     }
 
-    static func didBindSession(in step: Step) throws { try Receipts(step: step).giveOwed() }
+    static func didBindSession(in step: Step) throws { try Receipts(step: step).sendPending() }
     static func didSyncArchive(in step: Step) throws { try Receipts(step: step).archiveRead() }
-    static func didLoadContacts(in step: Step) throws { try Receipts(step: step).giveOwed() }
+    static func didLoadContacts(in step: Step) throws { try Receipts(step: step).sendPending() }
 }
 
 extension EventKey {

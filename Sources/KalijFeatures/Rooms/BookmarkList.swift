@@ -43,13 +43,13 @@ struct BookmarkList {
     private static let item = "current"
 
     /// Requests the whole list.
-    func ask() throws {
-        if let node = kind.node { return try OwnNode(node, in: step).ask(then: BookmarksResponse()) }
+    func requestList() throws {
+        if let node = kind.node { return try OwnNode(node, in: step).requestItems(then: BookmarksResponse()) }
         let storage = Element("storage", xmlns: Bookmark.former)
         try step.send(
             .request(.get, Element("query", xmlns: Self.privateStorage, children: [storage])),
             then: BookmarksResponse(),
-            within: EngineLimits.serverPatience)
+            within: EngineLimits.serverTimeout)
     }
 
     /// The rooms in a response to ``ask()``; nil if the response has no list.
@@ -90,7 +90,7 @@ struct BookmarkList {
             "retract", xmlns: Self.pubsub, attributes: ["node": Bookmark.native, "notify": "true"], children: [item])
         try step.send(
             .request(.set, Element("pubsub", xmlns: Self.pubsub, children: [retract])), then: handler,
-            within: EngineLimits.serverPatience)
+            within: EngineLimits.serverTimeout)
     }
 
     /// Everything else is preserved, whichever client has written it.
@@ -112,6 +112,6 @@ struct BookmarkList {
         }
         try step.send(
             .request(.set, Element("query", xmlns: Self.privateStorage, children: [storage])), then: handler,
-            within: EngineLimits.serverPatience)
+            within: EngineLimits.serverTimeout)
     }
 }

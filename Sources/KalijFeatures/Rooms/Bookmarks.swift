@@ -14,7 +14,7 @@ struct Bookmarks {
     private var account: Value { .integer(step.account.id) }
 
     /// The maximum number of rooms that are read from a list.
-    private static let most = 1000
+    private static let maxRooms = 1000
     /// For this many milliseconds after a write, another device may overwrite it with an older list.
     private static let settling: Int64 = 60_000
     /// A server may acknowledge a room and then list it differently, without the nickname for example, or from a replica that lags
@@ -39,13 +39,13 @@ struct Bookmarks {
     }
 
     /// The account's features determine the kind of the list.
-    func known(_ info: DiscoveryInfo) throws {
+    func didDiscover(_ info: DiscoveryInfo) throws {
         try step.database.run(
             "INSERT OR REPLACE INTO bookmarks(account, kind) VALUES (?, ?)",
             [account, .text(BookmarkKind(info).rawValue)])
         // Once in a session the list is read without delay.
         try Pacing(step: step).forget(BookmarksResponse.name)
-        try ask()
+        try requestList()
     }
 
     /// The list is read anew after the next login.
@@ -66,25 +66,25 @@ struct Bookmarks {
 
     /// The user has joined or left a room; or the room was destroyed.
     func changed(_ room: RoomRow, isGone: Bool = false) throws {
-        try rows.note(isGone ? .removal : .set, of: room.jid)
-        try ask()
+        try rows.record(isGone ? .removal : .set, of: room.jid)
+        try requestList()
     }
 
     /// Reads the list. If a read or a write is pending, the list is read again after that.
-    func ask() throws {
+    func requestList() throws {
         guard let kind = try kind else { return }
         guard try !Requests(step: step).isWaiting([BookmarksResponse.name, BookmarkPublishResponse.name]) else {
             return try set(again: true)
         }
         try set(again: false)
-        try BookmarkList(step: step, kind: kind).ask()
+        try BookmarkList(step: step, kind: kind).requestList()
     }
 
     private func set(again: Bool) throws {
         try step.database.run("UPDATE bookmarks SET again = ? WHERE account = ?", [.integer(again ? 1 : 0), account])
     }
 
-    private var isAskedAgain: Bool {
+    private var isRepeatPending: Bool {
         get throws {
             try step.database.statement("SELECT again FROM bookmarks WHERE account = ?")
                 .first([account]) { $0.bool() } ?? false
@@ -94,17 +94,17 @@ struct Bookmarks {
     // MARK: Of all devices
 
     /// Another device has changed the list.
-    func came(_ message: IncomingMessage) throws -> Bool {
+    func received(_ message: IncomingMessage) throws -> Bool {
         guard message.source == .live, message.element.child("event", "http://jabber.org/protocol/pubsub#event") != nil,
             let node = try kind?.node,
             OwnNode.event(of: node, in: message.element, account: step.account.jid) != nil
         else { return false }
-        try ask()
+        try requestList()
         return true
     }
 
     /// Handles the list. An error indicates that there is none yet.
-    fileprivate func told(_ reply: IQReply) throws {
+    fileprivate func apply(_ reply: IQReply) throws {
         guard let kind = try kind else { return }
         let list = BookmarkList(step: step, kind: kind)
         switch reply {
@@ -114,7 +114,7 @@ struct Bookmarks {
         case .result(let iq):
             guard let bookmarks = list.bookmarks(in: iq) else { return }
             let storage = kind == .native ? nil : list.storage(in: iq)
-            try merge(Array(bookmarks.prefix(Self.most)), storage, list)
+            try merge(Array(bookmarks.prefix(Self.maxRooms)), storage, list)
         }
     }
 
@@ -136,7 +136,7 @@ struct Bookmarks {
                 try extend(bookmark, list, &isWriting)
             }
         }
-        if !isWriting, try isAskedAgain { try ask() }
+        if !isWriting, try isRepeatPending { try requestList() }
     }
 
     private func known(_ room: RoomRow?, _ row: BookmarkRows.Row?) -> BookmarkMerge.Known? {
@@ -181,7 +181,7 @@ struct Bookmarks {
         let (pacing, room) = (Pacing(step: step), jid.description)
         let wait = try pacing.wait(BookmarkPublishResponse.name, room, Self.writing)
         guard wait > 0 else {
-            try pacing.take(BookmarkPublishResponse.name, room, Self.writing)
+            try pacing.acquire(BookmarkPublishResponse.name, room, Self.writing)
             return true
         }
         if try !Timers(step: step).isWaiting(BookmarksTimer.name, within: wait) {
@@ -191,7 +191,7 @@ struct Bookmarks {
     }
 
     private func write(_ room: RoomRow, over base: Element?, _ storage: Element?, _ list: BookmarkList) throws {
-        try rows.note(.set, of: room.jid)
+        try rows.record(.set, of: room.jid)
         guard try isReady(list) else { return }
         let element = Bookmark.element(room, isNative: list.kind == .native, over: base)
         let extended =
@@ -227,7 +227,7 @@ struct Bookmarks {
         room.password = bookmark?.password ?? room.password
         try Invitations(step: step).close(jid)
         if try SessionRow.isAvailable(step.account.id, in: step.database) {
-            try rooms.handle(.wanted, &room)
+            try rooms.handle(.joinRequested, &room)
         } else {
             room.stay = RoomMembership(.waiting)
             try rooms.rows.save(room)
@@ -238,7 +238,7 @@ struct Bookmarks {
     private func leave(_ jid: JID) throws {
         guard var room = try rooms.rows.room(jid), room.isWanted else { return }
         room.isWanted = false
-        try rooms.handle(.unwanted, &room)
+        try rooms.handle(.leaveRequested, &room)
         step.flush()
     }
 
@@ -247,12 +247,12 @@ struct Bookmarks {
         switch reply {
         case .result:
             if try kind == .native { try BookmarkExtensions(step: step).written(room) }
-            try ask()
+            try requestList()
         // The node has another configuration, or was deleted (XEP-0060 section 7.1.5).
         case .error(let error, _) where error.condition == .conflict || error.condition == .itemNotFound:
             guard let node = try kind?.node, try OwnNode(node, in: step).isReady else { return }
             try OwnNode(node, in: step).forget()
-            try ask()
+            try requestList()
         // Retried in the next session.
         case .error, .timeout: break
         }
@@ -265,7 +265,7 @@ struct BookmarksResponse: InvalidatableHandler, PacedHandler {
     static let pace = RequestPace(100, atOnceThen: .seconds(10), upTo: .seconds(60))
     var paceKey: String { "" }
 
-    func call(_ reply: IQReply, in step: Step) throws { try Bookmarks(step: step).told(reply) }
+    func call(_ reply: IQReply, in step: Step) throws { try Bookmarks(step: step).apply(reply) }
 
     /// The next session requests the list again.
     func invalidate(_ reason: Invalidation, in step: Step) throws {}
@@ -287,7 +287,7 @@ struct BookmarksTimer: Handler {
     static let name = "rooms.bookmarksdue"
 
     func call(_: Void, in step: Step) throws {
-        try Bookmarks(step: step).ask()
+        try Bookmarks(step: step).requestList()
         step.flush()
     }
 }
@@ -297,6 +297,6 @@ struct BookmarkNodeConfigured: Handler {
     static let name = "rooms.bookmarknode"
 
     func call(_ outcome: NodeOutcome, in step: Step) throws {
-        if case .ready = outcome { try Bookmarks(step: step).ask() }
+        if case .ready = outcome { try Bookmarks(step: step).requestList() }
     }
 }

@@ -13,7 +13,7 @@ struct Invitations {
     static let direct = "jabber:x:conference"
     /// The maximum length in bytes of an inviter's reason, which is truncated, and of a password, which is omitted if longer. With
     /// ``EngineLimits/keptRows`` invitations and addresses of at most 3 kB, the invitations of an account take at most 8 MB.
-    private static let longestReason = 1000
+    private static let maxReasonLength = 1000
 
     // MARK: Received
 
@@ -74,13 +74,13 @@ struct Invitations {
         isMediated: Bool
     ) -> InvitationRow? {
         guard let room = JID.prepared(room), room.isBare, room.local != nil else { return nil }
-        let words = reason.map { $0.cut(to: longestReason) }
+        let words = reason.map { $0.cut(to: maxReasonLength) }
         return InvitationRow(
             Invitation(
                 room: room, inviter: inviter.flatMap { JID.prepared($0)?.bare },
                 reason: words?.isEmpty ?? true ? nil : words,
                 at: message.sentAt),
-            password: password.flatMap { $0.utf8.count <= longestReason ? $0 : nil }, isMediated: isMediated)
+            password: password.flatMap { $0.utf8.count <= maxReasonLength ? $0 : nil }, isMediated: isMediated)
     }
 
     /// The user has responded to the invitation, or is in the room already.
@@ -115,7 +115,7 @@ public struct Invite: RoomIntent {
     /// A text for the invited people.
     public let reason: String?
 
-    static let mostPeople = 100
+    static let maxPeople = 100
 
     /// - Parameters:
     ///   - room: the address of the room.
@@ -126,11 +126,11 @@ public struct Invite: RoomIntent {
         self.reason = reason
     }
 
-    var words: [String?] { [reason] }
+    var texts: [String?] { [reason] }
 
     static func checked(_ people: [String]) throws -> [JID] {
-        guard (1...mostPeople).contains(people.count) else {
-            throw IntentFailure("between 1 and \(mostPeople) people are invited at once")
+        guard (1...maxPeople).contains(people.count) else {
+            throw IntentFailure("between 1 and \(maxPeople) people are invited at once")
         }
         return try people.map { text in
             let jid = try JID(text)
@@ -188,7 +188,7 @@ struct GrantMembershipRequest: IntentRequest {
             return .pending
         }
         try Invitations(step: step).send(to: people.map(JID.received), JID.received(room), reason: reason)
-        try members?.ask()
+        try members?.queryLists()
         return .done
     }
 

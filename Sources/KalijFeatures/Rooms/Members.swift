@@ -21,7 +21,7 @@ package struct Members {
 
     private static let lists = ["owner", "admin", "member"]
     /// The maximum number of stored members of a room.
-    private static let most: Int64 = 5000
+    private static let maxMembers: Int64 = 5000
 
     /// The room has acknowledged the affiliation of `people`. It is recorded before the lists are queried again: a new member has to be
     /// able to read the next encrypted message, and a removed one must not.
@@ -31,28 +31,28 @@ package struct Members {
     }
 
     /// Queries all lists.
-    func ask() throws {
+    func queryLists() throws {
         guard room.info.isGroup, room.stay.state.isIn else { return }
-        try ask(Self.lists[0])
+        try query(Self.lists[0])
     }
 
-    fileprivate func ask(_ list: String) throws {
+    fileprivate func query(_ list: String) throws {
         let item = Element("item", xmlns: RoomCoordinator.namespace + "#admin", attributes: ["affiliation": list])
         try step.send(
             .request(
                 .get, Element("query", xmlns: RoomCoordinator.namespace + "#admin", children: [item]), to: room.jid),
-            then: MemberListResponse(room: room.id, list: list), within: EngineLimits.serverPatience)
+            then: MemberListResponse(room: room.id, list: list), within: EngineLimits.serverTimeout)
     }
 
     /// Handles the members of a list, and queries the next list.
-    fileprivate func told(_ list: String, _ people: [Element]) throws {
+    fileprivate func apply(_ list: String, _ people: [Element]) throws {
         // characters: elements.
-        let jids = Set(people.prefix(Int(Self.most)).compactMap { RoomPresence.address($0["jid"]) })
+        let jids = Set(people.prefix(Int(Self.maxMembers)).compactMap { RoomPresence.address($0["jid"]) })
         let known = try Self.all(of: room, in: step.database).filter { $0.affiliation == list }
         for member in known where !jids.contains(member.jid) { try remove(member.jid) }
         for jid in jids.sorted() { try set(jid, list) }
         if let next = Self.lists.firstIndex(of: list).map({ $0 + 1 }), next < Self.lists.count {
-            try ask(Self.lists[next])
+            try query(Self.lists[next])
         }
     }
 
@@ -73,7 +73,7 @@ package struct Members {
     private var isFull: Bool {
         get throws {
             try step.database.statement("SELECT 1 FROM room_member WHERE room = ? LIMIT 1 OFFSET ?")
-                .first([.integer(room.id), .integer(Self.most - 1)]) { _ in true } ?? false
+                .first([.integer(room.id), .integer(Self.maxMembers - 1)]) { _ in true } ?? false
         }
     }
 
@@ -110,7 +110,7 @@ struct MemberListResponse: InvalidatableHandler {
         guard case .result(let iq) = reply, let query = iq.child("query", RoomCoordinator.namespace + "#admin") else {
             return
         }
-        try Members(step: step, room: row).told(list, query.children("item"))
+        try Members(step: step, room: row).apply(list, query.children("item"))
     }
 
     /// The next session queries the lists again.

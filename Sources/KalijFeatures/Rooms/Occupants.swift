@@ -35,12 +35,12 @@ public struct Occupant: Sendable, Equatable {
         return role == "participant" ? line : line + ", \(role)"
     }
 
-    private static let words: Set = [
+    private static let validValues: Set = [
         "owner", "admin", "member", "none", "outcast", "moderator", "participant", "visitor",
     ]
 
     /// An affiliation or a role; `none` for anything else.
-    static func word(_ text: String?) -> String { text.flatMap { words.contains($0) ? $0 : nil } ?? "none" }
+    static func validated(_ text: String?) -> String { text.flatMap { validValues.contains($0) ? $0 : nil } ?? "none" }
 }
 
 /// The stored occupants of a room, since the latest join.
@@ -51,9 +51,9 @@ package struct Occupants {
     private var id: Value { .integer(room.id) }
 
     /// The maximum number of stored occupants: a room that fabricates occupants must not fill the disk.
-    private static let most: Int64 = 5000
+    private static let maxOccupants: Int64 = 5000
     /// The maximum length of a stored nickname in bytes, which is the maximum length of a part of an address.
-    private static let longestNick = JID.longestPart
+    private static let maxNickLength = JID.longestPart
 
     /// The occupant called `nick`; nil if there is none.
     func occupant(_ nick: String) throws -> Occupant? {
@@ -71,7 +71,7 @@ package struct Occupants {
     /// - Parameter stay: the stay of an occupant who had another nickname before.
     /// - Returns: whether the occupant is new in this join.
     func store(_ occupant: Occupant, stay: Int64? = nil) throws -> Bool {
-        guard occupant.nick.utf8.count <= Self.longestNick else { return false }
+        guard occupant.nick.utf8.count <= Self.maxNickLength else { return false }
         let known = try self.occupant(occupant.nick)
         guard known != occupant || stay != nil, try known != nil || !isFull else { return false }
         let number = try stay ?? self.stay(of: occupant.nick) ?? step.nextPosition()
@@ -90,7 +90,7 @@ package struct Occupants {
     private var isFull: Bool {
         get throws {
             try database.statement("SELECT 1 FROM occupant WHERE room = ? LIMIT 1 OFFSET ?")
-                .first([id, .integer(Self.most - 1)]) { _ in true } ?? false
+                .first([id, .integer(Self.maxOccupants - 1)]) { _ in true } ?? false
         }
     }
 

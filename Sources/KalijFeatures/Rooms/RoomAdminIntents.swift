@@ -8,16 +8,16 @@ import KalijXML
 protocol RoomIntent: Intent {
     var room: String { get }
     /// The texts that are sent to the room.
-    var words: [String?] { get }
+    var texts: [String?] { get }
 }
 
 extension RoomIntent {
-    var words: [String?] { [] }
+    var texts: [String?] { [] }
 
     public func check() throws {
         let room = try JID(room)
         guard room.isBare, room.local != nil else { throw IntentFailure("\(room) is not the address of a room") }
-        for text in words.compactMap({ $0 }) {
+        for text in texts.compactMap({ $0 }) {
             guard text.utf8.count <= 4096 else { throw IntentFailure("a text may have 4,096 bytes") }
             guard text.unicodeScalars.allSatisfy(\.isXML) else {
                 throw IntentFailure("a text has characters that XML does not allow")
@@ -69,7 +69,7 @@ public struct SetRole: RoomIntent {
         (self.room, self.who, self.role, self.reason) = (room.bare.description, who, role, reason)
     }
 
-    var words: [String?] { [who, reason] }
+    var texts: [String?] { [who, reason] }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         if Self.affiliations.contains(role) {
@@ -103,7 +103,7 @@ public struct ConfigureRoom: RoomIntent {
     /// Renames a room.
     public init(_ room: JID, title: String) { self.init(room, ["roomname": title]) }
 
-    var words: [String?] { Array(settings.keys) + Array(settings.values) }
+    var texts: [String?] { Array(settings.keys) + Array(settings.values) }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         guard !settings.isEmpty else { throw IntentFailure("no setting is given") }
@@ -128,7 +128,7 @@ public struct SetSubject: RoomIntent {
     ///   - subject: the subject; empty for none.
     public init(_ room: JID, _ subject: String) { (self.room, self.subject) = (room.bare.description, subject) }
 
-    var words: [String?] { [subject] }
+    var texts: [String?] { [subject] }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try SetSubjectRequest(intent: id, try entered(in: step).jid, subject).send(in: step)
@@ -176,7 +176,7 @@ public struct DestroyRoom: RoomIntent {
         self.reason = reason
     }
 
-    var words: [String?] { [reason] }
+    var texts: [String?] { [reason] }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try change(id, .destruction(successor: successor, reason: reason), in: step)
@@ -201,7 +201,7 @@ public struct Moderate: RoomIntent {
         (self.room, self.message, self.reason) = (room.bare.description, message, reason)
     }
 
-    var words: [String?] { [reason] }
+    var texts: [String?] { [reason] }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         let row = try entered(in: step)

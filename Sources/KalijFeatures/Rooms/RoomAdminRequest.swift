@@ -91,7 +91,7 @@ struct RoomAdminRequest: IntentRequest {
         case .affiliations(let people, let affiliation, _):
             let members = Members(step: step, room: room)
             try members.confirmed(people, affiliation)
-            try members.ask()
+            try members.queryLists()
         case .configuration: try RoomCoordinator(step: step).configurationChanged(room)
         case .role, .destruction, .picture, .moderation: break
         }

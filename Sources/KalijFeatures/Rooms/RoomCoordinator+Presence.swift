@@ -7,24 +7,24 @@ import KalijXML
 /// Presence from rooms.
 extension RoomCoordinator {
     /// Handles a presence stanza, from a room or from any other sender.
-    func came(_ presence: Element) throws {
+    func received(_ presence: Element) throws {
         guard let from = presence["from"].map(JID.received), var room = try rows.room(from) else { return }
         switch presence["type"] {
         case "error":
             if let error = StanzaError(presence) { try refused(error, from, &room) }
-        case nil, "unavailable": try came(RoomPresence(presence, of: from), of: &room)
+        case nil, "unavailable": try received(RoomPresence(presence, of: from), of: &room)
         default: break
         }
     }
 
-    private func came(_ presence: RoomPresence, of room: inout RoomRow) throws {
+    private func received(_ presence: RoomPresence, of room: inout RoomRow) throws {
         if let jid = presence.occupant?.jid, room.info.isGroup, let occupant = presence.occupant {
             try Members(step: step, room: room).set(jid, occupant.affiliation)
         }
         guard let nick = presence.nick, room.stay.state.isIn || room.stay.state == .joining else { return }
         try heard(&room)
         let isOwn = presence.isOwn || nick.exact == room.held?.exact
-        guard presence.isAvailable else { return try gone(nick, presence, isOwn: isOwn, &room) }
+        guard presence.isAvailable else { return try occupantLeft(nick, presence, isOwn: isOwn, &room) }
         // A gateway may mark the account's own presence without describing the occupant.
         guard presence.occupant != nil || presence.isOwn else { return }
         if let occupant = presence.occupant, try Occupants(step: step, room: room).store(occupant),
@@ -53,7 +53,7 @@ extension RoomCoordinator {
         try handle(.refused(error), &room)
     }
 
-    private func gone(_ nick: String, _ presence: RoomPresence, isOwn: Bool, _ room: inout RoomRow) throws {
+    private func occupantLeft(_ nick: String, _ presence: RoomPresence, isOwn: Bool, _ room: inout RoomRow) throws {
         if presence.statuses.contains(303), let newNick = presence.newNick {
             try Occupants(step: step, room: room).renamed(nick, to: newNick)
             guard isOwn else { return }

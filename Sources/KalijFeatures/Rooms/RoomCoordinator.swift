@@ -20,25 +20,25 @@ struct RoomCoordinator {
         for action in room.stay.handle(event) { try perform(action, &room) }
         try rows.save(room)
         guard before != room.stay.state else { return }
-        if room.stay.mayCreate { try tellPlan(room) }
+        if room.stay.mayCreate { try updatePlan(room) }
         if room.stay.state != .doubtful, before != .doubtful { step.emit(RoomChanged(room)) }
     }
 
-    private func tellPlan(_ room: RoomRow) throws {
+    private func updatePlan(_ room: RoomRow) throws {
         let plans = RoomPlans(step: step)
         switch room.stay.state {
-        case .joined: try plans.tell(.entered, of: room)
-        case .absent: try plans.tell(.notOpen, of: room)
-        case .left: try plans.tell(.failed("you have left the room"), of: room)
+        case .joined: try plans.handle(.entered, of: room)
+        case .absent: try plans.handle(.notOpen, of: room)
+        case .left: try plans.handle(.failed("you have left the room"), of: room)
         case .refused, .gone, .waiting:
-            try plans.tell(.refused(room.reason ?? "the room cannot be reached"), of: room)
+            try plans.handle(.refused(room.reason ?? "the room cannot be reached"), of: room)
         default: break
         }
     }
 
     private func perform(_ action: RoomMembership.Action, _ room: inout RoomRow) throws {
         switch action {
-        case .ask: try ask(room)
+        case .requestInfo: try requestInfo(room)
         case .join(let renamed): try join(&room, renamed: renamed)
         case .ping: try SelfPing(step: step).send(to: room)
         case .leave: try leave(&room)
@@ -59,10 +59,10 @@ struct RoomCoordinator {
 
     /// Queries the room before joining. Joining must never create a room: joining a room that no longer exists would make the account
     /// its owner (measured: ejabberd).
-    private func ask(_ room: RoomRow) throws {
+    private func requestInfo(_ room: RoomRow) throws {
         try step.send(
             .discovery(DiscoveryInfo.namespace, of: room.jid), then: RoomInfoResponse(room: room.id),
-            within: EngineLimits.serverPatience)
+            within: EngineLimits.serverTimeout)
     }
 
     func described(_ reply: IQReply, _ room: inout RoomRow) throws {
@@ -70,7 +70,7 @@ struct RoomCoordinator {
         switch reply {
         case .result:
             guard let info = reply.discoveryInfo.map(RoomInfo.init) else { return try handle(.unanswered, &room) }
-            try note(info, &room)
+            try apply(info, &room)
             let shows = info.isNonAnonymous && !info.isMembersOnly && !room.mayShowAddress
             try handle(.described(shows: shows), &room)
         case .error(let error, _): try handle(.notDescribed(error), &room)
@@ -81,16 +81,16 @@ struct RoomCoordinator {
     /// The room has announced a changed configuration (section 10.2.1).
     func configurationChanged(_ room: RoomRow) throws {
         // A room may announce changes without limit.
-        if try !Requests(step: step).isUnsent(RoomInfoResponse.name, to: room.jid) { try ask(room) }
+        if try !Requests(step: step).isUnsent(RoomInfoResponse.name, to: room.jid) { try requestInfo(room) }
     }
 
     private func refresh(_ reply: IQReply, _ room: inout RoomRow) throws {
         guard case .result = reply, let info = reply.discoveryInfo.map(RoomInfo.init) else { return }
-        try note(info, &room)
+        try apply(info, &room)
         try rows.save(room)
     }
 
-    func note(_ info: RoomInfo, _ room: inout RoomRow) throws {
+    func apply(_ info: RoomInfo, _ room: inout RoomRow) throws {
         guard info != room.info else { return }
         let hasNewArchive = info.hasArchive && !room.info.hasArchive
         room.info = info
@@ -136,7 +136,7 @@ struct RoomCoordinator {
         try step.schedule(RoomSilenceTimer(room: room.id, join: room.join), after: SelfPing.silence)
         try end(&room, .done)
         try RoomOutbox(step: step, room: room).entered()
-        try Members(step: step, room: room).ask()
+        try Members(step: step, room: room).queryLists()
         if !room.stay.mayCreate { try Bookmarks(step: step).entered(room) }
     }
 
@@ -199,7 +199,7 @@ struct RoomCoordinator {
     func sessionResumed() throws {
         try RoomOutbox.sessionResumed(step)
         for var room in try rows.all() {
-            if room.stay.state == .joined, step.steady.now - room.heardAt > SelfPing.longestOffline {
+            if room.stay.state == .joined, step.steady.now - room.heardAt > SelfPing.maxOffline {
                 try handle(.doubted, &room)
             }
             if room.stay.state.isIn, room.stay.state != .entering { try RoomOutbox(step: step, room: room).read() }

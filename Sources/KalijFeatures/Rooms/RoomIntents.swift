@@ -61,7 +61,7 @@ public struct JoinRoom: Intent {
         }
         try rooms.rows.save(row)
         try rooms.forgetPace(of: row)
-        if isRenamed { try rooms.rename(&row) } else { try rooms.handle(.wanted, &row) }
+        if isRenamed { try rooms.rename(&row) } else { try rooms.handle(.joinRequested, &row) }
         return .pending
     }
 }
@@ -81,7 +81,7 @@ public struct LeaveRoom: Intent {
         let (rooms, jid) = (RoomCoordinator(step: step), try JID(room))
         guard var row = try rooms.rows.room(jid) else { throw IntentFailure("\(jid) is no room of this account") }
         row.isWanted = false
-        try rooms.handle(.unwanted, &row)
+        try rooms.handle(.leaveRequested, &row)
         try Bookmarks(step: step).changed(row)
         return .done
     }

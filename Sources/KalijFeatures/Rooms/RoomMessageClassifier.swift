@@ -13,7 +13,7 @@ struct RoomMessageClassifier {
     /// Status codes that indicate a changed configuration (section 10.2.1), except the end of the room's log.
     private static let changes: Set = [104, 170, 171, 172, 173, 174]
     /// The maximum length in bytes.
-    private static let longestSubject = 10_000
+    private static let maxSubjectLength = 10_000
 
     /// Classifies a groupchat message of the room.
     func arrived(_ message: inout IncomingMessage, _ row: inout RoomRow) throws {
@@ -83,7 +83,7 @@ struct RoomMessageClassifier {
         let isMessage = ["body", "thread"].contains { element.child($0, "jabber:client") != nil }
         if let subject = element.childInOwnLanguage("subject", "jabber:client"), !isMessage {
             message.isKept = false
-            try told(subject.text, &row)
+            try applySubject(subject.text, &row)
         }
         let x = element.child("x", RoomCoordinator.user)
         let statuses = Set((x?.children("status") ?? []).compactMap { $0["code"].flatMap { Int($0) } })
@@ -100,14 +100,14 @@ struct RoomMessageClassifier {
     }
 
     /// The subject is the last stanza of the join sequence (section 7.2.15).
-    private func told(_ subject: String, _ row: inout RoomRow) throws {
-        let text = subject.isEmpty ? nil : subject.cut(to: Self.longestSubject)
+    private func applySubject(_ subject: String, _ row: inout RoomRow) throws {
+        let text = subject.isEmpty ? nil : subject.cut(to: Self.maxSubjectLength)
         if text?.exact != row.subject?.exact {
             row.subject = text
             step.emit(RoomInfoChanged(row))
             try RoomRows(database: step.database, account: step.account.id).save(row)
         }
-        try RoomCoordinator(step: step).handle(.told, &row)
+        try RoomCoordinator(step: step).handle(.subjectReceived, &row)
     }
 
     /// Only a delay stamped by the room marks history: the account's server also stamps what it redelivers after a resume.
@@ -188,7 +188,7 @@ struct RoomMessageClassifier {
         if message.source == .live, !Self.isHistory(message.element, of: room.jid) {
             return nick.exact == room.held?.exact
         }
-        return (try? shownBefore(message) != nil || wasSaid(message, under: nick)) ?? false
+        return (try? shownBefore(message) != nil || wasSent(message, under: nick)) ?? false
     }
 
     /// The origin-id of the message sent from this directory that the room has reflected under the same archive id.
@@ -204,7 +204,7 @@ struct RoomMessageClassifier {
 
     /// Whether a message of this directory was sent with this id under this nickname. A failed message has no recorded nickname, so its
     /// id and the present nickname decide; the room had not disclosed the id to anybody else.
-    private func wasSaid(_ message: IncomingMessage, under nick: String) throws -> Bool {
+    private func wasSent(_ message: IncomingMessage, under nick: String) throws -> Bool {
         guard let id = message.ownID else { return false }
         return try step.database.statement(
             """
@@ -246,7 +246,7 @@ struct RoomMessageClassifier {
 
     /// Handles an error in response to a message to a room.
     /// - Returns: whether the error was handled; otherwise the message has failed.
-    static func takesError(_ message: Element, in step: Step) throws -> Bool {
+    static func handleError(_ message: Element, in step: Step) throws -> Bool {
         guard let from = message["from"].map(JID.received), let id = message["id"],
             let error = StanzaError(message), var room = try RoomCoordinator(step: step).rows.room(from)
         else { return false }

@@ -31,11 +31,11 @@ struct RoomOutbox {
     private var queue: OutboundQueue { OutboundQueue(database: database, account: step.account.id) }
 
     /// The time within which the room has to reflect a message that the account's server has acknowledged.
-    static let patience = Duration.seconds(30)
+    static let timeout = Duration.seconds(30)
     /// How often a room may reject a message because its sender is no occupant.
-    private static let mostRefusals: Int64 = 3
+    private static let maxRefusals: Int64 = 3
     /// The number of messages that are queued at a time.
-    private static let portion: Int64 = 100
+    private static let batchSize: Int64 = 100
 
     // MARK: Sending
 
@@ -56,7 +56,7 @@ struct RoomOutbox {
         guard try isOpen, let held = room.held else { return }
         let waiting = try database.statement(
             "SELECT message, stanza FROM room_message WHERE account = ? AND room = ? AND state = ? ORDER BY message LIMIT ?"
-        ).all(key + [.integer(State.waiting.rawValue), .integer(Self.portion)]) {
+        ).all(key + [.integer(State.waiting.rawValue), .integer(Self.batchSize)]) {
             ($0.integer("message"), $0.blob("stanza"))
         }
         for (message, stanza) in waiting {
@@ -73,7 +73,7 @@ struct RoomOutbox {
         }
         guard !waiting.isEmpty else { return }
         step.flush()
-        if waiting.count == Int(Self.portion) { try flush() }
+        if waiting.count == Int(Self.batchSize) { try flush() }
     }
 
     /// Whether a waiting message may be sent now.
@@ -163,11 +163,11 @@ struct RoomOutbox {
         guard let room, let row = try RoomRows(database: step.database, account: step.account.id).room(room) else {
             return
         }
-        try RoomOutbox(step: step, room: row).look(after: patience)
+        try RoomOutbox(step: step, room: row).scheduleCheck(after: timeout)
     }
 
     /// Schedules a check for missing reflections. One timer for each room is sufficient.
-    private func look(after duration: Duration) throws {
+    private func scheduleCheck(after duration: Duration) throws {
         try database.run("UPDATE room SET looking = 1 WHERE id = ? AND looking = 0", [.integer(room.id)])
         if database.changes > 0 { try step.schedule(ReflectionTimeout(room: room.id), after: duration) }
     }
@@ -182,7 +182,7 @@ struct RoomOutbox {
         let refusals = try database.statement(
             "UPDATE room_message SET refusals = refusals + 1 WHERE message = ? RETURNING refusals"
         ).first([.integer(message)]) { $0.integer() }
-        guard let refusals, refusals < Self.mostRefusals else { return false }
+        guard let refusals, refusals < Self.maxRefusals else { return false }
         try set(.waiting, message)
         return true
     }
@@ -194,9 +194,9 @@ struct RoomOutbox {
         // An error arrives for each message; the first one handles all.
         let left = try messages(.queued) + messages(.acked)
         guard !left.isEmpty else { return }
-        try UnshownMessages(step: step, room: room).note(left)
+        try UnshownMessages(step: step, room: room).record(left)
         try doubt()
-        try look(after: Self.patience)
+        try scheduleCheck(after: Self.timeout)
     }
 
     /// The user has left the room: messages not sent yet fail, and the outcome of the others is reported as unknown.
@@ -219,7 +219,7 @@ struct RoomOutbox {
 
     /// Whether work for rooms is outstanding that does not depend on the user: messages to be sent or reflected, rooms being entered,
     /// or groups being created.
-    static func isOwed(by account: Account, in database: Database) throws -> Bool {
+    static func hasOutstandingWork(by account: Account, in database: Database) throws -> Bool {
         try database.statement(
             """
             SELECT 1 FROM room_plan WHERE account = ?1
@@ -243,7 +243,7 @@ struct RoomOutbox {
             try flush()
             return false
         }
-        try unshown.note(overdue)
+        try unshown.record(overdue)
         try doubt()
         guard room.info.hasArchive else { return true }
         try read()
@@ -252,8 +252,8 @@ struct RoomOutbox {
 
     /// Sends a message in doubt again that has not arrived. The number of repetitions is limited, for a room that accepts a message and
     /// shows it to nobody.
-    private func again(_ message: Int64) throws {
-        guard try !UnshownMessages(step: step, room: room).isGivenUp(message) else {
+    private func retry(_ message: Int64) throws {
+        guard try !UnshownMessages(step: step, room: room).isExhausted(message) else {
             return try UnknownOutcomes(step: step).report([message])
         }
         try set(.waiting, message)
@@ -286,13 +286,13 @@ struct RoomOutbox {
         let doubtful = try messages(.doubtful)
         if let problem {
             guard !doubtful.isEmpty else { return try flush() }
-            try look(after: Self.patience)
+            try scheduleCheck(after: Self.timeout)
             return step.emit(RoomRead(room: room.jid, problem: "messages wait for the archive: \(problem)"))
         }
         let round = try ArchiveSync(step: step, archive: Archive(room: room.jid)).round()?.number ?? 0
         for message in doubtful {
             if try RoomDeliveryEvidence(step: step, room: room).isProven(message, by: round) {
-                try again(message)
+                try retry(message)
             } else {
                 try UnknownOutcomes(step: step).report([message])
             }
@@ -305,7 +305,7 @@ struct RoomOutbox {
     /// The history of a room without an archive was received. If it reaches back to a message known before, it is complete since then.
     private func settleByHistory() throws {
         for message in try messages(.doubtful) {
-            if room.overlaps { try again(message) } else { try UnknownOutcomes(step: step).report([message]) }
+            if room.overlaps { try retry(message) } else { try UnknownOutcomes(step: step).report([message]) }
         }
     }
 }
@@ -319,7 +319,7 @@ struct ReflectionTimeout: Handler {
         let rooms = RoomCoordinator(step: step)
         guard var row = try rooms.rows.room(room) else { return }
         let outbox = RoomOutbox(step: step, room: row)
-        if try outbox.lookAgain() { try rooms.handle(.doubted, &row) }
+        if try outbox.checkReflections() { try rooms.handle(.doubted, &row) }
         step.flush()
     }
 }
@@ -327,7 +327,7 @@ struct ReflectionTimeout: Handler {
 extension RoomOutbox {
     /// Reads the archive once more if messages still depend on it, and schedules the next check for messages sent since.
     /// - Returns: whether reflections are overdue.
-    fileprivate func lookAgain() throws -> Bool {
+    fileprivate func checkReflections() throws -> Bool {
         try database.run("UPDATE room SET looking = 0 WHERE id = ?", [.integer(room.id)])
         if try !UnshownMessages(step: step, room: room).overdue().isEmpty { return true }
         if room.stay.state == .joined, try first(.doubtful) != nil { try read() }
@@ -335,7 +335,7 @@ extension RoomOutbox {
             try database.statement(
                 "SELECT min(acked_at) FROM room_message WHERE account = ? AND room = ? AND state = ?"
             ).first(key + [.integer(State.acked.rawValue)]) { $0.optionalInteger() } ?? nil
-        if let oldest { try look(after: Self.patience - .milliseconds(step.steady.now - oldest)) }
+        if let oldest { try scheduleCheck(after: Self.timeout - .milliseconds(step.steady.now - oldest)) }
         return false
     }
 }

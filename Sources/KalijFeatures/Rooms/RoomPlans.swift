@@ -15,10 +15,10 @@ struct RoomPlans {
     private var account: Value { .integer(step.account.id) }
 
     /// The maximum number of services of a server that are queried for rooms.
-    private static let mostServices = 20
+    private static let maxServices = 20
 
     /// After this many queries a timeout is a failure.
-    private static let mostQuestions = 12
+    private static let maxQueries = 12
 
     /// A stored plan.
     struct Row {
@@ -32,7 +32,7 @@ struct RoomPlans {
         /// The number of people who are members by now.
         var added: Int
         /// The number of queries sent. Only the response to the latest one counts.
-        var asked: Int64
+        var requestCount: Int64
     }
 
     // MARK: Rows
@@ -72,7 +72,7 @@ struct RoomPlans {
                 RoomPlan.Stage(rawValue: row.text("stage")) ?? .looking, title: row.text("title"),
                 hasPeople: !people.isEmpty, problem: row.optionalText("problem"), isNamed: room != nil),
             room: room, nick: row.optionalText("nick"), people: people, intent: row.text("intent"),
-            added: Int(row.integer("added")), asked: row.integer("asked"))
+            added: Int(row.integer("added")), requestCount: row.integer("asked"))
     }
 
     private func save(_ row: Row) throws {
@@ -80,7 +80,7 @@ struct RoomPlans {
             "UPDATE room_plan SET stage = ?, problem = ?, room = ?, added = ?, asked = ? WHERE id = ?",
             [
                 .text(row.plan.stage.rawValue), .optional(row.plan.problem), .optional(row.room?.description),
-                .integer(Int64(row.added)), .integer(row.asked), .integer(row.id),
+                .integer(Int64(row.added)), .integer(row.requestCount), .integer(row.id),
             ])
     }
 
@@ -100,17 +100,18 @@ struct RoomPlans {
         switch action {
         case .find: try find(&row)
         case .name(let service): row.room = try JID("\(UUID().uuidString.lowercased())@\(service)")
-        case .look, .check: try ask(.discovery(DiscoveryInfo.namespace, of: try address(row)), &row)
+        case .checkExistence, .check: try sendQuery(.discovery(DiscoveryInfo.namespace, of: try address(row)), &row)
         case .enter: try enter(&row)
-        case .ask: try ask(RoomFormRequest.query(to: try address(row)), &row)
+        case .requestForm: try sendQuery(RoomFormRequest.query(to: try address(row)), &row)
         case .configure(let fields):
-            try ask(owner(RoomAdminRequest.form(fields), row), &row)
+            try sendQuery(owner(RoomAdminRequest.form(fields), row), &row)
         case .add:
             guard row.added < row.people.count else { return try handle(.added, &row) }
-            try ask(GrantMembershipRequest.request(to: try address(row).description, for: row.people[row.added]), &row)
+            try sendQuery(
+                GrantMembershipRequest.request(to: try address(row).description, for: row.people[row.added]), &row)
         case .finish: try finish(row)
         case .destroy:
-            try ask(owner(Element("destroy", xmlns: RoomCoordinator.namespace + "#owner"), row), &row)
+            try sendQuery(owner(Element("destroy", xmlns: RoomCoordinator.namespace + "#owner"), row), &row)
         case .fail(let reason): try fail(row, reason)
         }
     }
@@ -126,48 +127,48 @@ struct RoomPlans {
             to: try address(row))
     }
 
-    private func ask(_ question: Element, _ row: inout Row, service: [String] = []) throws {
-        row.asked += 1
+    private func sendQuery(_ question: Element, _ row: inout Row, service: [String] = []) throws {
+        row.requestCount += 1
         try step.send(
-            question, then: GroupCreationResponse(plan: row.id, asked: row.asked, services: service),
-            within: EngineLimits.serverPatience)
+            question, then: GroupCreationResponse(plan: row.id, asked: row.requestCount, services: service),
+            within: EngineLimits.serverTimeout)
     }
 
     // MARK: Where
 
     private func find(_ row: inout Row) throws {
-        try ask(.discovery(DiscoveryItem.namespace, of: try JID(step.account.jid.domain)), &row)
+        try sendQuery(.discovery(DiscoveryItem.namespace, of: try JID(step.account.jid.domain)), &row)
     }
 
     fileprivate func answered(_ reply: IQReply, services: [String], _ row: inout Row) throws {
         if case .timeout = reply {
             // The state of the room is determined anew.
-            let isPatient = row.asked < Self.mostQuestions
+            let isPatient = row.requestCount < Self.maxQueries
             return try handle(isPatient ? .sessionBegan : .failed("the server does not answer"), &row)
         }
         switch row.plan.stage {
         case .finding: try found(reply, services, &row)
-        case .looking: try looked(reply, &row)
+        case .looking: try checkedExistence(reply, &row)
         case .asking:
             guard case .result(let iq) = reply else { return try failed(reply, &row) }
             try handle(.form(RoomFormRequest.fields(of: iq) ?? []), &row)
-        case .configuring: try went(.configured, reply, &row)
+        case .configuring: try completed(.configured, reply, &row)
         case .checking:
             guard let info = reply.discoveryInfo.map(RoomInfo.init) else { return try failed(reply, &row) }
             if var room = try rooms.rows.room(try address(row)) {
-                try rooms.note(info, &room)
+                try rooms.apply(info, &room)
                 try rooms.rows.save(room)
             }
             try handle(.checked(isGroup: info.isGroup && info.isPersistent), &row)
         case .adding:
             if case .result = reply { row.added += 1 }
-            try went(row.added < row.people.count ? .nextPerson : .added, reply, &row)
-        case .destroying: try went(.destroyed, reply, &row)
+            try completed(row.added < row.people.count ? .nextPerson : .added, reply, &row)
+        case .destroying: try completed(.destroyed, reply, &row)
         case .entering, .done: break
         }
     }
 
-    private func went(_ event: RoomPlan.Event, _ reply: IQReply, _ row: inout Row) throws {
+    private func completed(_ event: RoomPlan.Event, _ reply: IQReply, _ row: inout Row) throws {
         if case .result = reply { try handle(event, &row) } else { try failed(reply, &row) }
     }
 
@@ -176,11 +177,11 @@ struct RoomPlans {
         try handle(.failed("\(error)"), &row)
     }
 
-    private func looked(_ reply: IQReply, _ row: inout Row) throws {
+    private func checkedExistence(_ reply: IQReply, _ row: inout Row) throws {
         switch reply {
-        case .result: try handle(.looked(exists: true), &row)
+        case .result: try handle(.checkedExistence(exists: true), &row)
         case .error(let error, _) where error.condition == .itemNotFound || error.condition == .gone:
-            try handle(.looked(exists: false), &row)
+            try handle(.checkedExistence(exists: false), &row)
         case .error, .timeout: try failed(reply, &row)
         }
     }
@@ -190,7 +191,7 @@ struct RoomPlans {
         var rest = services
         if services.isEmpty {
             guard let items = reply.discoveryItems else { return try handle(.found(service: nil), &row) }
-            rest = items.filter { $0.jid.local == nil && $0.node == nil }.prefix(Self.mostServices).map(
+            rest = items.filter { $0.jid.local == nil && $0.node == nil }.prefix(Self.maxServices).map(
                 \.jid.description)
         } else {
             if let info = reply.discoveryInfo, info.supports(RoomCoordinator.namespace),
@@ -201,7 +202,7 @@ struct RoomPlans {
             rest.removeFirst()
         }
         guard let next = rest.first else { return try handle(.found(service: nil), &row) }
-        try ask(.discovery(DiscoveryInfo.namespace, of: JID.received(next)), &row, service: rest)
+        try sendQuery(.discovery(DiscoveryInfo.namespace, of: JID.received(next)), &row, service: rest)
         try save(row)
     }
 
@@ -215,7 +216,7 @@ struct RoomPlans {
     }
 
     /// The account has entered a room, or cannot enter it.
-    func tell(_ event: RoomPlan.Event, of room: RoomRow) throws {
+    func handle(_ event: RoomPlan.Event, of room: RoomRow) throws {
         guard var row = try row(of: room.jid) else { return }
         try handle(event, &row)
     }
@@ -232,10 +233,10 @@ struct RoomPlans {
         try rooms.rows.save(entered)
         step.emit(RoomInfoChanged(entered))
         try Bookmarks(step: step).changed(entered)
-        guard entered.stay.state.isIn else { return try rooms.handle(.wanted, &entered) }
+        guard entered.stay.state.isIn else { return try rooms.handle(.joinRequested, &entered) }
         let members = Members(step: step, room: entered)
         try members.confirmed(row.people, "member")
-        try members.ask()
+        try members.queryLists()
         try RoomOutbox(step: step, room: entered).flush()
     }
 
@@ -244,7 +245,7 @@ struct RoomPlans {
         guard let room = row.room, var entered = try rooms.rows.room(room) else { return }
         entered.isWanted = false
         entered.stay.made()
-        try rooms.handle(.unwanted, &entered)
+        try rooms.handle(.leaveRequested, &entered)
     }
 
     // MARK: The session
@@ -267,7 +268,7 @@ struct GroupCreationResponse: InvalidatableHandler {
 
     func call(_ reply: IQReply, in step: Step) throws {
         let plans = RoomPlans(step: step)
-        guard var row = try plans.row(plan), row.asked == asked else { return }
+        guard var row = try plans.row(plan), row.requestCount == asked else { return }
         try plans.answered(reply, services: services, &row)
     }
 

@@ -19,7 +19,7 @@ struct RoomPresence {
     let destroyed: (successor: String?, reason: String?)?
 
     /// The maximum length in bytes.
-    private static let longestReason = 1000
+    private static let maxReasonLength = 1000
 
     init(_ presence: Element, of sender: JID) {
         nick = sender.resource
@@ -28,19 +28,19 @@ struct RoomPresence {
         statuses = Set((x?.children("status") ?? []).compactMap { $0["code"].flatMap { Int($0) } })
         let item = x?.child("item")
         newNick = item?["nick"].flatMap { $0.utf8.count <= JID.longestPart ? $0 : nil }
-        reason = item?.child("reason").map { $0.text.cut(to: Self.longestReason) }
+        reason = item?.child("reason").map { $0.text.cut(to: Self.maxReasonLength) }
         occupant = nick.flatMap { nick in
             item.map {
                 Occupant(
                     nick: nick, jid: Self.address($0["jid"]),
-                    occupantID: OccupantID.of(presence), affiliation: Occupant.word($0["affiliation"]),
-                    role: Occupant.word($0["role"]))
+                    occupantID: OccupantID.of(presence), affiliation: Occupant.validated($0["affiliation"]),
+                    role: Occupant.validated($0["role"]))
             }
         }
         destroyed = x?.child("destroy").map { destroy in
             (
                 destroy["jid"],
-                destroy.child("reason").flatMap { $0.text.isEmpty ? nil : $0.text.cut(to: Self.longestReason) }
+                destroy.child("reason").flatMap { $0.text.isEmpty ? nil : $0.text.cut(to: Self.maxReasonLength) }
             )
         }
     }
@@ -59,22 +59,22 @@ struct RoomPresence {
         // First the technical reasons: Prosody reports a lost connection together with a kick.
         if statuses.contains(333) { return .technical("the server lost the link") }
         if statuses.contains(332) { return .technical("the service was shut down") }
-        if statuses.contains(301) { return .decided("banned from the room" + words) }
-        if statuses.contains(307) { return .decided("removed from the room" + words) }
-        if statuses.contains(321) { return .decided("no member of the room any more" + words) }
-        if statuses.contains(322) { return .decided("the room is for members only now" + words) }
+        if statuses.contains(301) { return .decided("banned from the room" + reasonText) }
+        if statuses.contains(307) { return .decided("removed from the room" + reasonText) }
+        if statuses.contains(321) { return .decided("no member of the room any more" + reasonText) }
+        if statuses.contains(322) { return .decided("the room is for members only now" + reasonText) }
         return .technical("the room has forgotten this account")
     }
 
-    private var words: String { reason.map { $0.isEmpty ? "" : ": \($0)" } ?? "" }
+    private var reasonText: String { reason.map { $0.isEmpty ? "" : ": \($0)" } ?? "" }
 }
 
 /// The stable id that a room gives an occupant (XEP-0421).
 enum OccupantID {
-    private static let longest = 1000
+    private static let maxLength = 1000
 
     static func of(_ stanza: Element) -> String? {
         let id = stanza.child("occupant-id", "urn:xmpp:occupant-id:0")?["id"]
-        return id.flatMap { $0.isEmpty || $0.utf8.count > longest ? nil : $0 }
+        return id.flatMap { $0.isEmpty || $0.utf8.count > maxLength ? nil : $0 }
     }
 }

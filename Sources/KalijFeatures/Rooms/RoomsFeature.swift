@@ -150,12 +150,12 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
 
     static func didLoseSession(in step: Step) throws { try RoomCoordinator(step: step).sessionLost() }
     static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
-        if entity == .account, case .known(let info) = answer { try Bookmarks(step: step).known(info) }
+        if entity == .account, case .known(let info) = answer { try Bookmarks(step: step).didDiscover(info) }
     }
     static func didSendInitialPresence(in step: Step) throws { try RoomCoordinator(step: step).sessionBegan() }
     static func didResumeSession(in step: Step) throws { try RoomCoordinator(step: step).sessionResumed() }
     static func didReceivePresence(_ presence: Element, in step: Step) throws {
-        try RoomCoordinator(step: step).came(presence)
+        try RoomCoordinator(step: step).received(presence)
     }
     static func didLogOut(in step: Step) throws { try RoomCoordinator(step: step).accountLoggedOut() }
 
@@ -173,7 +173,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     }
 
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
-        if try Bookmarks(step: step).came(message) {
+        if try Bookmarks(step: step).received(message) {
             message.isKept = false
             return
         }
@@ -212,7 +212,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     }
 
     static func handlesError(_ message: Element, in step: Step) throws -> Bool {
-        try RoomMessageClassifier.takesError(message, in: step)
+        try RoomMessageClassifier.handleError(message, in: step)
     }
 
     static func didChangeState(_ message: Message, in step: Step) throws {
@@ -231,7 +231,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     }
 
     static func hasOutstandingWork(for account: Account, in database: Database) throws -> Bool {
-        try RoomOutbox.isOwed(by: account, in: database)
+        try RoomOutbox.hasOutstandingWork(by: account, in: database)
     }
 
     /// A room that was not entered cannot cause notifications.

@@ -11,15 +11,15 @@ struct SelfPing {
     /// After this time without a stanza from the room the account sends a ping.
     static let silence = Duration.seconds(15 * 60)
     /// After this many milliseconds without a connection the account sends a ping.
-    static let longestOffline: Int64 = 5 * 60 * 1000
+    static let maxOffline: Int64 = 5 * 60 * 1000
     /// After this time a ping without a conclusive response is repeated.
-    static let again = Duration.seconds(60)
+    static let retryInterval = Duration.seconds(60)
 
     func send(to room: RoomRow) throws {
         guard let held = room.held, let occupant = try? room.jid.with(resource: held) else { return }
         try step.send(
             .request(.get, Element("ping", xmlns: "urn:xmpp:ping"), to: occupant),
-            then: SelfPingResponse(room: room.id, join: room.join), within: EngineLimits.serverPatience)
+            then: SelfPingResponse(room: room.id, join: room.join), within: EngineLimits.serverTimeout)
     }
 
     /// The meaning of the response (section 3.2); nil if the room has to be queried for its existence.
@@ -54,7 +54,7 @@ struct SelfPingResponse: InvalidatableHandler {
         guard let presence = SelfPing.presence(reply, held: row.held.flatMap { try? row.jid.with(resource: $0) }) else {
             try step.send(
                 .discovery(DiscoveryInfo.namespace, of: row.jid), then: RoomPingResponse(room: room, join: join),
-                within: EngineLimits.serverPatience)
+                within: EngineLimits.serverTimeout)
             return
         }
         try rooms.pinged(presence, &row)
@@ -108,7 +108,7 @@ extension RoomCoordinator {
         if presence == .inside { room.heardAt = step.steady.now }
         try handle(.pinged(presence), &room)
         if presence == .unknown, wasDoubtful {
-            try step.schedule(RoomDoubtTimer(room: room.id, join: room.join), after: SelfPing.again)
+            try step.schedule(RoomDoubtTimer(room: room.id, join: room.join), after: SelfPing.retryInterval)
         }
     }
 }

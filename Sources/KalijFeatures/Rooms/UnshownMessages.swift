@@ -12,7 +12,7 @@ struct UnshownMessages {
 
     /// The messages whose reflection is overdue.
     func overdue() throws -> [Int64] {
-        let latest = step.steady.now - RoomOutbox.patience.milliseconds
+        let latest = step.steady.now - RoomOutbox.timeout.milliseconds
         return try step.database.statement(
             "SELECT message FROM room_message WHERE account = ? AND room = ? AND state = ? AND acked_at <= ?"
         ).all([
@@ -22,12 +22,12 @@ struct UnshownMessages {
     }
 
     /// Counts an attempt for each message that was sent and not reflected.
-    func note(_ messages: [Int64]) throws {
-        for message in messages { try Pacing(step: step).take(Self.name, "\(message)", Self.pace) }
+    func record(_ messages: [Int64]) throws {
+        for message in messages { try Pacing(step: step).acquire(Self.name, "\(message)", Self.pace) }
     }
 
     /// Whether the attempts for the message are exhausted.
-    func isGivenUp(_ message: Int64) throws -> Bool {
+    func isExhausted(_ message: Int64) throws -> Bool {
         try Pacing(step: step).wait(Self.name, "\(message)", Self.pace) > 0
     }
 }

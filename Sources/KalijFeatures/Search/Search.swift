@@ -9,7 +9,7 @@ package struct Search {
     private let messages: MessageReader
 
     /// The maximum number of searched texts that are not indexed yet: about half a second.
-    private let longestTail: Int
+    private let maxUnindexed: Int
     /// The temporary index of the texts that are not indexed yet, which exists during a search.
     package static let tail = """
         CREATE VIRTUAL TABLE temp.search_tail USING fts5(body, content='', columnsize=0,
@@ -29,7 +29,7 @@ package struct Search {
     }
 
     package init(database: Database, account: Int64, longestTail: Int = 50_000) {
-        (self.database, self.account, self.longestTail) = (database, account, longestTail)
+        (self.database, self.account, self.maxUnindexed) = (database, account, longestTail)
         messages = MessageReader(database: database, account: account)
     }
 
@@ -44,10 +44,10 @@ package struct Search {
         let indexed = try database.statement("SELECT rowid FROM search_text WHERE search_text MATCH ?")
             .all([.text(words.expression)]) { $0.integer() }
         let places = try (indexed + recent.filter { $0 > 0 }).compactMap { try messages.shownPlace(of: $0) }
-            .filter { isWanted($0.conversation, $0.sentAt, filter) }
+            .filter { matches($0.conversation, $0.sentAt, filter) }
             .sorted { ($0.position, $0.row) < ($1.position, $1.row) }
         // characters: messages.
-        let shared = waiting.filter { recent.contains($0.id) && isWanted($0.conversation, $0.sentAt, filter) }.suffix(
+        let shared = waiting.filter { recent.contains($0.id) && matches($0.conversation, $0.sentAt, filter) }.suffix(
             limit)
         let stored = try places.suffix(limit - shared.count)
             .compactMap {
@@ -56,15 +56,15 @@ package struct Search {
         return (stored + shared, unsearched)
     }
 
-    private func isWanted(_ conversation: String, _ sentAt: Int64, _ filter: Filter) -> Bool {
+    private func matches(_ conversation: String, _ sentAt: Int64, _ filter: Filter) -> Bool {
         (filter.conversation.map { $0.exact == conversation.exact } ?? true) && filter.times.contains(sentAt)
     }
 
     /// The rows with all words among the texts that are not indexed yet.
     private func inTail(_ words: SearchWords, _ waiting: [Message]) throws -> (rows: Set<Int64>, unsearched: Int64) {
         let place = try SearchIndex(database: database).place()
-        let texts = try messages.newestTexts(after: place, limit: longestTail)
-        let unsearched = texts.count < longestTail ? 0 : (texts.last?.row ?? 0) - place - 1
+        let texts = try messages.newestTexts(after: place, limit: maxUnindexed)
+        let unsearched = texts.count < maxUnindexed ? 0 : (texts.last?.row ?? 0) - place - 1
         guard !texts.isEmpty || !waiting.isEmpty else { return ([], unsearched) }
         try database.execute(Self.tail)
         defer { try? database.execute("DROP TABLE temp.search_tail") }

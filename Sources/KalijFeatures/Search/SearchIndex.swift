@@ -34,7 +34,7 @@ package struct SearchIndex {
     // MARK: Background work
 
     /// The number of rows that are indexed in a transaction: some milliseconds, during which no other connection can write.
-    private static let portion: Int64 = 250
+    private static let batchSize: Int64 = 250
     /// The number of pages of the index that are merged in a transaction.
     private static let pages: Int64 = 16
 
@@ -51,7 +51,7 @@ package struct SearchIndex {
     /// Indexes the next texts.
     /// - Returns: false if there were none.
     private func indexNext() throws -> Bool {
-        let texts = try MessageReader.texts(after: try place(), limit: Self.portion, in: database)
+        let texts = try MessageReader.texts(after: try place(), limit: Self.batchSize, in: database)
         guard let last = texts.last?.row else { return false }
         for (row, text) in texts { if let text { try add(text, of: row) } }
         try database.run("UPDATE search_progress SET place = ?", [.integer(last)])

@@ -41,7 +41,7 @@ final class SearchIndexer: FeatureService {
     private func workOnce() throws -> Bool {
         guard try SearchIndex(database: host.runner.database).hasWork() else { return false }
         var isMore = false
-        try host.runner.note { isMore = try SearchIndex(database: $0).work() }
+        try host.runner.write { isMore = try SearchIndex(database: $0).work() }
         return isMore
     }
 }

@@ -25,12 +25,12 @@ struct ChatStateSupport {
     }
 
     /// Whether the user and the disclosure policy allow states to be sent to `contact`.
-    func mayKnow(_ contact: JID) throws -> Bool {
+    func allowsStates(_ contact: JID) throws -> Bool {
         try DisclosurePolicy(step: step).verdict(.typing, to: contact) == .may
     }
 
     /// Whether a text to `contact` includes the state `active`, which also requests the contact's states.
-    func isTold(_ contact: JID) throws -> Bool {
+    func includesActive(_ contact: JID) throws -> Bool {
         guard try !step.settings(for: contact.bare.description).off.contains(.typing) else { return false }
         return try supports(contact) ?? true
     }

@@ -26,7 +26,7 @@ public struct SetTyping: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         let contact = try JID(conversation).bare
         let partners = ChatStateSupport(step: step)
-        guard try partners.supports(contact) ?? false, try partners.mayKnow(contact) else { return .done }
+        guard try partners.supports(contact) ?? false, try partners.allowsStates(contact) else { return .done }
         let content = Element((state ?? .composing).rawValue, xmlns: TypingFeature.namespace)
         // The state alone (section 5.5).
         try step.send(

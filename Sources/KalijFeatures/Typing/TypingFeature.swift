@@ -40,7 +40,7 @@ enum TypingFeature: Feature, MessageProcessor, StoredMessageObserver, OutgoingMe
     }
 
     static func decorate(_ message: Element, in step: Step) throws {
-        guard let to = message["to"], try ChatStateSupport(step: step).isTold(.received(to)) else { return }
+        guard let to = message["to"], try ChatStateSupport(step: step).includesActive(.received(to)) else { return }
         message.add(Element(ChatState.active.rawValue, xmlns: namespace))
     }
 

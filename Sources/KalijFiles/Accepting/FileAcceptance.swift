@@ -102,7 +102,7 @@ public enum FileAcceptance {
 
     private static func wait(for file: Descriptor) throws(FileError) {
         for _ in 0..<5000 {
-            if try file.takeLock() { return }
+            if try file.acquireLock() { return }
             // The holder keeps the lock for moments, and its end causes no notification.
             usleep(1000)
         }

@@ -28,7 +28,7 @@ public enum OrphanSweep {
     private static func lock(_ path: String) throws(FileError) -> Descriptor? {
         guard try FileStatus(at: path, follows: false).isRegular else { return nil }
         let file = try Descriptor(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
-        guard try file.status().isRegular, try file.takeLock() else { return nil }
+        guard try file.status().isRegular, try file.acquireLock() else { return nil }
         return file
     }
 

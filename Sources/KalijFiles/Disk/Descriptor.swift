@@ -64,7 +64,7 @@ final class Descriptor: Sendable {
 
     /// Takes the file's lock (F_OFD_SETLK), which ends with the last copy of the descriptor; false if another has the lock.
     /// The descriptor must be open for writing.
-    func takeLock() throws(FileError) -> Bool {
+    func acquireLock() throws(FileError) -> Bool {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)

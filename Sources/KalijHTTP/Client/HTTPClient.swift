@@ -173,7 +173,7 @@ public final class HTTPClient {
             notice(.goAway(reason: reason))
             // Otherwise a server that closes each connection at once would get the next connection without a pause.
             if !connection.hasAnswered, connection.tickets.isEmpty { rest("the server closes new connections") }
-        case .unprocessed(let tickets): sendAgain(tickets)
+        case .unprocessed(let tickets): resend(tickets)
         case .over(let failure):
             connections.removeAll { $0 === connection }
             if let failure {
@@ -199,7 +199,7 @@ public final class HTTPClient {
         }
     }
 
-    private func sendAgain(_ tickets: [Ticket]) {
+    private func resend(_ tickets: [Ticket]) {
         var again: [Ticket] = []
         for ticket in tickets {
             ticket.attempts += 1

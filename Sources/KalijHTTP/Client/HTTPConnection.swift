@@ -27,7 +27,7 @@ final class HTTPConnection {
     private(set) var hasAnswered = false
     private var isOver = false
     private var isFlushPlanned = false
-    private var heard = 0.0
+    private var lastReceived = 0.0
     private var used = 0.0
     private var pinged: Double?
     private var health: Timer?
@@ -66,7 +66,7 @@ final class HTTPConnection {
     func close(_ failure: HTTPFailure) {
         guard !isOver else { return }
         session.terminate()
-        if let bytes = try? session.takeOutput(), isOpen { connection?.send(bytes) }
+        if let bytes = try? session.drainOutput(), isOpen { connection?.send(bytes) }
         let open = release()
         connection?.close()
         for ticket in open { loop.enqueue { ticket.done(.failure(failure)) } }
@@ -111,7 +111,7 @@ final class HTTPConnection {
             session = HTTP1Session(limits: limits)
         }
         isOpen = true
-        heard = loop.now
+        lastReceived = loop.now
         used = loop.now
         planHealth()
         flush()
@@ -121,7 +121,7 @@ final class HTTPConnection {
     }
 
     private func receive(_ bytes: UnsafeRawBufferPointer) {
-        heard = loop.now
+        lastReceived = loop.now
         pinged = nil
         do throws(HTTPFailure) {
             try session.receive(bytes)
@@ -136,7 +136,7 @@ final class HTTPConnection {
     }
 
     private func handleEvents() {
-        let events = session.takeEvents()
+        let events = session.drainEvents()
         guard !events.isEmpty, !isOver else { return }
         var unprocessed: [Ticket] = []
         for one in events {
@@ -170,7 +170,7 @@ final class HTTPConnection {
         // A peer that does not read makes nghttp2 keep the peer's answers, up to a limit of nghttp2.
         guard isOpen, !isOver, let connection, connection.unsent < 1 << 20 else { return }
         do throws(HTTPFailure) {
-            connection.send(try session.takeOutput())
+            connection.send(try session.drainOutput())
         } catch {
             return end(error)
         }
@@ -198,7 +198,7 @@ final class HTTPConnection {
 
     private func planHealth() {
         let now = loop.now
-        let sign = session.canPing ? heard + limits.pingAfter : .infinity
+        let sign = session.canPing ? lastReceived + limits.pingAfter : .infinity
         let next = pinged.map { $0 + limits.pingLimit } ?? min(sign, used + limits.idle)
         health = loop.schedule(after: max(0.05, next - now)) { [weak self] in self?.checkHealth() }
     }
@@ -214,7 +214,7 @@ final class HTTPConnection {
             flush()
             return end(nil)
         }
-        if session.canPing, now >= heard + limits.pingAfter { ping(now) }
+        if session.canPing, now >= lastReceived + limits.pingAfter { ping(now) }
         if !tickets.isEmpty { used = now }
         planHealth()
     }

@@ -66,12 +66,12 @@ final class HTTP1Session: HTTPSession {
     func ping() {}
     func terminate() { isEnding = true }
 
-    func takeEvents() -> [HTTPSessionEvent] {
+    func drainEvents() -> [HTTPSessionEvent] {
         defer { events = [] }
         return events
     }
 
-    func takeOutput() throws(HTTPFailure) -> [UInt8] {
+    func drainOutput() throws(HTTPFailure) -> [UInt8] {
         defer { output = [] }
         return output
     }

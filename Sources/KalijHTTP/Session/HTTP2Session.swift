@@ -105,7 +105,7 @@ final class HTTP2Session: HTTPSession {
     func terminate() { nghttp2_session_terminate_session(session, NGHTTP2_NO_ERROR.rawValue) }
 
     /// The events since the last call, in order.
-    func takeEvents() -> [Event] {
+    func drainEvents() -> [Event] {
         defer { events.removeAll(keepingCapacity: true) }
         return events
     }
@@ -125,7 +125,7 @@ final class HTTP2Session: HTTPSession {
     func finish() {}
 
     /// The bytes to send now. A stream reset by this side ends here, with an event.
-    func takeOutput() throws(HTTPFailure) -> [UInt8] {
+    func drainOutput() throws(HTTPFailure) -> [UInt8] {
         var output: [UInt8] = []
         while true {
             var start: UnsafePointer<UInt8>?

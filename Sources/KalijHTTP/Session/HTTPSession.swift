@@ -20,14 +20,14 @@ protocol HTTPSession: AnyObject {
     /// Ends the session; for a connection that is no longer needed.
     func terminate()
     /// The events since the last call, in order.
-    func takeEvents() -> [HTTPSessionEvent]
+    func drainEvents() -> [HTTPSessionEvent]
     /// Takes bytes of the peer.
     /// - Throws: `HTTPFailure` (`connectionLost`) if the connection is unusable afterwards.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTPFailure)
     /// The peer sends nothing more: an answer may end so.
     func finish()
     /// The bytes to send now.
-    func takeOutput() throws(HTTPFailure) -> [UInt8]
+    func drainOutput() throws(HTTPFailure) -> [UInt8]
 }
 
 /// News from the peer.

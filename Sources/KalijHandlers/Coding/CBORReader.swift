@@ -5,14 +5,14 @@ struct CBORReader {
     private var depth = 0
 
     /// The limit for values within values; bound values are nowhere near as deep.
-    private static let deepest = 64
+    private static let maxDepth = 64
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     var isAtEnd: Bool { position == bytes.count }
 
     mutating func value() -> StoredValue? {
-        guard position < bytes.count, depth < Self.deepest else { return nil }
+        guard position < bytes.count, depth < Self.maxDepth else { return nil }
         let first = bytes[position]
         position += 1
         guard let major = CBORWriter.Major(rawValue: first & 0xE0) else { return nil }

@@ -102,7 +102,7 @@ public struct HandlerRegistry<Context>: Sendable {
             }
             do {
                 guard let handler = handler as? any InvalidatableHandler<Context> else { return }
-                try tell(handler, reason, context)
+                try notify(handler, reason, context)
             } catch {
                 stored.unmark()
                 throw error
@@ -110,7 +110,7 @@ public struct HandlerRegistry<Context>: Sendable {
         }
     }
 
-    private static func tell<H: InvalidatableHandler>(
+    private static func notify<H: InvalidatableHandler>(
         _ handler: H, _ reason: Invalidation, _ context: Context
     ) throws where H.Context == Context {
         try handler.invalidate(reason, in: Self.instance(of: H.self, context))

@@ -18,9 +18,9 @@ public struct BlockTables: Sendable {
         let longest = nodes?.longestBlock ?? settings.longestBlock
         tokens.limit = settings.limits.blockedTokens
         domains.limit = settings.limits.blockedDomains
-        (tokens.longest, domains.longest) = (longest, longest)
+        (tokens.maxBlock, domains.maxBlock) = (longest, longest)
         (tokens.isShared, domains.isShared) = (nodes != nil, nodes != nil)
-        fresh.isWanted = nodes != nil
+        fresh.isEnabled = nodes != nil
     }
 
     /// The state of a token, or of a domain, under its keys: the present secret's, and those of other secrets.
@@ -84,7 +84,7 @@ public struct BlockTables: Sendable {
 
     /// Takes blocks of an earlier process.
     mutating func restore(_ blocks: [BlockChange], _ hits: [BlockHit], now: Milliseconds) {
-        let latest = wall(now) + tokens.longest
+        let latest = wall(now) + tokens.maxBlock
         let held = Dictionary(hits.map { ($0.key, min($0.until, latest)) }) { max($0, $1) }
         for block in blocks { merge(block, held: held[block.key] ?? 0, now: now) }
     }

@@ -29,7 +29,7 @@ public struct DomainRecords: Sendable {
     public mutating func admit(_ domain: HashedKey, of owner: HashedKey, now: Milliseconds) -> Bool {
         if records.update(domain, { $0.seen = now }) != nil { return true }
         guard places.hasRoom(for: owner) else { return false }
-        places.take(owner)
+        places.acquire(owner)
         records[domain] = Record(owner: owner, seen: now)
         return true
     }
@@ -110,7 +110,7 @@ public struct DomainRecords: Sendable {
             gone.append(record.owner)
             return true
         }
-        for owner in gone { places.give(back: owner) }
+        for owner in gone { places.release(back: owner) }
         return isOver
     }
 }

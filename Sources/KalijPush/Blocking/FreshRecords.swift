@@ -8,13 +8,13 @@ struct SharedKey: Hashable, Sendable {
 struct FreshRecords: Sendable {
     private static let limit = 10_000
 
-    var isWanted = false { didSet { if !isWanted { keys = FIFO() } } }
+    var isEnabled = false { didSet { if !isEnabled { keys = FIFO() } } }
     private(set) var keys = FIFO<SharedKey>()
     /// Whether records are waiting that are not in the list.
     var hasMore = false
 
     mutating func add(_ key: SharedKey) {
-        guard isWanted else { return }
+        guard isEnabled else { return }
         if keys.count < Self.limit { keys.append(key) } else { hasMore = true }
     }
 

@@ -28,7 +28,7 @@ public struct TokenBlocklist: Sendable {
 
     var limit: Int
     /// No block lasts longer than this from its version.
-    var longest: Milliseconds
+    var maxBlock: Milliseconds
     /// Whether records are kept until no block below them can last any longer: needed when other nodes' blocks may arrive at any time.
     var isShared = false
     var origins = NodeRegistry("")
@@ -40,7 +40,7 @@ public struct TokenBlocklist: Sendable {
     ///   - longest: no block lasts longer.
     public init(limit: Int, longest: Milliseconds = 5 * 86_400_000) {
         self.limit = limit
-        self.longest = longest
+        self.maxBlock = longest
     }
 
     public var count: Int { entries.count }
@@ -63,7 +63,7 @@ public struct TokenBlocklist: Sendable {
     private func live(_ key: HashedKey, _ now: Milliseconds) -> Entry? {
         guard let entry = entries[key], entry.end > now, entry.reason != .none else { return nil }
         // A block made while the clock was far ahead would last for years.
-        guard entry.end <= now + longest + Self.ahead else { return nil }
+        guard entry.end <= now + maxBlock + Self.ahead else { return nil }
         if entry.origin == NodeRegistry.here { return entry }
         return origins.isAdmitted(entry.origin) && entry.time <= now + Self.ahead ? entry : nil
     }
@@ -98,7 +98,7 @@ public struct TokenBlocklist: Sendable {
     /// - Returns: the change; nil if the key is not blocked.
     public mutating func unblock(_ key: HashedKey, always: Bool = false, now: Milliseconds) -> BlockChange? {
         guard always || live(key, now) != nil else { return nil }
-        return set(key, .none, until: now + longest, now)
+        return set(key, .none, until: now + maxBlock, now)
     }
 
     /// Takes a change from elsewhere, if newer than the present entry.
@@ -108,7 +108,7 @@ public struct TokenBlocklist: Sendable {
     public mutating func merge(_ change: BlockChange, held: Milliseconds = 0, now: Milliseconds) -> Bool {
         guard let origin = origins.number(of: change.origin), origins.isAdmitted(origin) else { return false }
         var entry = Entry(expires: change.expires, version: change.version, held: held, reason: change.reason)
-        entry.expires = min(change.expires, change.time + longest)
+        entry.expires = min(change.expires, change.time + maxBlock)
         entry.origin = origin
         entry.isProven = origin == NodeRegistry.here
         if let old = entries[change.key] {
@@ -133,7 +133,7 @@ public struct TokenBlocklist: Sendable {
     /// - Returns: whether a round through all parts is complete.
     @discardableResult
     public mutating func cleanUp(_ now: Milliseconds) -> Bool {
-        let (isShared, longest, origins) = (isShared, longest, origins)
+        let (isShared, longest, origins) = (isShared, maxBlock, origins)
         var gone: [(HashedKey, Entry)] = []
         let isOver = entries.removePart { key, entry in
             guard !Self.isKept(entry, now, isShared ? longest : nil, origins) else { return false }
@@ -145,7 +145,7 @@ public struct TokenBlocklist: Sendable {
     }
 
     private func isKept(_ entry: Entry, _ now: Milliseconds) -> Bool {
-        Self.isKept(entry, now, isShared ? longest : nil, origins)
+        Self.isKept(entry, now, isShared ? maxBlock : nil, origins)
     }
 
     /// - Parameter longest: nil if ended records need not be kept.
@@ -164,7 +164,7 @@ public struct TokenBlocklist: Sendable {
         // A damaged database may hold the largest number.
         let next = (old?.version ?? 0).addingReportingOverflow(1)
         let version = max(BlockChange.version(at: now), next.overflow ? .max : next.partialValue)
-        let expires = min(until, BlockChange.time(of: version) + longest)
+        let expires = min(until, BlockChange.time(of: version) + maxBlock)
         put(key, Entry(expires: expires, version: version, reason: reason))
         return BlockChange(key: key, version: version, expires: expires, reason: reason)
     }
@@ -172,7 +172,7 @@ public struct TokenBlocklist: Sendable {
     /// If the table is full, removes the block that ends soonest in the key's part.
     private mutating func makeRoom(for key: HashedKey, until: Milliseconds) -> Bool {
         guard entries.count >= limit else { return true }
-        guard let (soonest, end) = entries.least(near: key, by: \.end), end < until else { return false }
+        guard let (soonest, end) = entries.minimum(near: key, by: \.end), end < until else { return false }
         put(soonest, nil)
         return true
     }

@@ -26,7 +26,7 @@ final class ComponentLink {
     private var isStopped = false
     private var backoff: Backoff
     private var retry: Timer?
-    private var patience: Timer?
+    private var handshakeTimer: Timer?
     private var keepalive: Timer?
     private var waiting: [UInt8] = []
     private var output: [UInt8] = []
@@ -67,7 +67,7 @@ final class ComponentLink {
         ) { [weak self] in self?.happened($0) }
         self.connection = connection
         connection.open()
-        patience = loop.schedule(after: 20) { [weak self] in self?.lose("no handshake within 20 s") }
+        handshakeTimer = loop.schedule(after: 20) { [weak self] in self?.lose("no handshake within 20 s") }
     }
 
     /// Sends bytes of whole stanzas, or keeps the bytes until there is a connection.
@@ -94,7 +94,7 @@ final class ComponentLink {
     func close(_ finished: @escaping () -> Void) {
         isStopped = true
         retry?.cancel()
-        patience?.cancel()
+        handshakeTimer?.cancel()
         keepalive?.cancel()
         guard isUp, let connection else {
             connection?.abort()
@@ -152,7 +152,7 @@ final class ComponentLink {
 
     private func establish() {
         isUp = true
-        patience?.cancel()
+        handshakeTimer?.cancel()
         backoff.reset()
         if !isReading { connection?.isReading = false }
         connection?.send(waiting)
@@ -164,7 +164,7 @@ final class ComponentLink {
     /// - Parameter inOrder: the connection still works: its queued bytes are sent before closing.
     private func lose(_ reason: String, inOrder: Bool = false) {
         guard !isStopped, connection != nil else { return }
-        patience?.cancel()
+        handshakeTimer?.cancel()
         keepalive?.cancel()
         if inOrder {
             connection?.send(Array("</stream:stream>".utf8))

@@ -34,7 +34,7 @@ struct JSONValidator {
         while let byte = next, [0x20, 0x09, 0x0a, 0x0d].contains(byte) { position += 1 }
     }
 
-    private mutating func take(_ character: Character) -> Bool {
+    private mutating func consume(_ character: Character) -> Bool {
         guard let byte = next, byte == character.asciiValue else { return false }
         position += 1
         return true
@@ -48,9 +48,9 @@ struct JSONValidator {
         case "{": try object(depth)
         case "[": try array(depth)
         case "\"": _ = try string()
-        case "t": try word("true")
-        case "f": try word("false")
-        case "n": try word("null")
+        case "t": try consumeLiteral("true")
+        case "f": try consumeLiteral("false")
+        case "n": try consumeLiteral("null")
         case "-", "0"..."9": number()
         default: throw fault("a value is missing")
         }
@@ -59,7 +59,7 @@ struct JSONValidator {
     private mutating func object(_ depth: Int) throws(Fault) {
         position += 1
         skipSpace()
-        if take("}") { return }
+        if consume("}") { return }
         var keys: Set<String> = []  // characters: two spellings of a key are one.
         while true {
             skipSpace()
@@ -71,23 +71,23 @@ struct JSONValidator {
                 throw fault("the key \"\(key)\" stands twice")
             }
             skipSpace()
-            guard take(":") else { throw fault("\":\" is missing") }
+            guard consume(":") else { throw fault("\":\" is missing") }
             try value(depth: depth + 1)
             skipSpace()
-            if take("}") { return }
-            guard take(",") else { throw fault("\",\" or \"}\" is missing") }
+            if consume("}") { return }
+            guard consume(",") else { throw fault("\",\" or \"}\" is missing") }
         }
     }
 
     private mutating func array(_ depth: Int) throws(Fault) {
         position += 1
         skipSpace()
-        if take("]") { return }
+        if consume("]") { return }
         while true {
             try value(depth: depth + 1)
             skipSpace()
-            if take("]") { return }
-            guard take(",") else { throw fault("\",\" or \"]\" is missing") }
+            if consume("]") { return }
+            guard consume(",") else { throw fault("\",\" or \"]\" is missing") }
         }
     }
 
@@ -107,7 +107,7 @@ struct JSONValidator {
         throw fault("the text ends within a string")
     }
 
-    private mutating func word(_ word: String) throws(Fault) {
+    private mutating func consumeLiteral(_ word: String) throws(Fault) {
         guard bytes[position...].starts(with: word.utf8) else { throw fault("a value is missing") }
         position += word.utf8.count
     }

@@ -6,7 +6,7 @@ extension ModuleSettings {
         case "webpush": provider = .webPush(WebPushSettings(&entry))
         case "demo", "log": provider = .log
         case let type:
-            if !type.isEmpty { entry.note("type", "must be apple, google, webpush or log") }
+            if !type.isEmpty { entry.record("type", "must be apple, google, webpush or log") }
             provider = .log
             // Without a valid type no section is an unknown key.
             (_, _, _) = (entry.value("apns"), entry.value("fcm"), entry.value("webpush"))
@@ -63,7 +63,7 @@ extension APNsSettings {
         switch object.text("environment") {
         case nil, "production": isSandbox = false
         case "sandbox": isSandbox = true
-        default: object.note("environment", "production or sandbox is wanted")
+        default: object.record("environment", "production or sandbox is wanted")
         }
         if let data = object.value("additionalData") { additionalData = Self.readData(data, &object) }
         // fpush has whole seconds here, unlike elsewhere.
@@ -72,7 +72,7 @@ extension APNsSettings {
         connections = object.integer("connections", connections, in: 1...64)
         expiration = object.time("expiration", expiration)
         collapseID = object.word("collapseId")
-        if let collapseID, collapseID.utf8.count > 64 { object.note("collapseId", "has more than 64 bytes") }
+        if let collapseID, collapseID.utf8.count > 64 { object.record("collapseId", "has more than 64 bytes") }
         title = object.text("title") ?? title
         body = object.text("body") ?? body
         endpoint = EndpointSettings(&object)
@@ -81,12 +81,12 @@ extension APNsSettings {
 
     private static func readData(_ data: JSONValue, _ object: inout SettingsReader) -> [String: JSONValue] {
         guard case .object(let members) = data else {
-            object.note("additionalData", "is \(data.kind), an object is wanted")
+            object.record("additionalData", "is \(data.kind), an object is wanted")
             return [:]
         }
-        if members["aps"] != nil { object.note("additionalData.aps", "\"aps\" is made by the server") }
+        if members["aps"] != nil { object.record("additionalData.aps", "\"aps\" is made by the server") }
         if data.bytes.count > 3_000 {
-            object.note("additionalData", "has more than 3,000 bytes; a payload holds 4,096")
+            object.record("additionalData", "has more than 3,000 bytes; a payload holds 4,096")
         }
         return members
     }
@@ -99,7 +99,7 @@ extension APNsSettings {
         let keyID = object.word("keyId")
         let teamID = object.word("teamId")
         if let certificate {
-            if key != nil { object.note("keyFilePath", "cannot stand beside \"certFilePath\"") }
+            if key != nil { object.record("keyFilePath", "cannot stand beside \"certFilePath\"") }
             object.missing("certPassword")
             return .certificate(path: certificate, password: password ?? "")
         }
@@ -125,7 +125,7 @@ extension FCMSettings {
         request = Milliseconds(object.integer("requestTimeout", 5, in: 1...10)) * 1000
         connections = object.integer("connections", connections, in: 1...64)
         expiration = object.time("expiration", expiration)
-        if expiration > longest { object.note("expiration", "Google keeps a push for 28 days at most") }
+        if expiration > longest { object.record("expiration", "Google keeps a push for 28 days at most") }
         endpoint = EndpointSettings(&object)
         object.finish()
     }

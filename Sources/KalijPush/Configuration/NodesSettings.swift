@@ -48,21 +48,21 @@ extension NodesSettings {
         object.checkNode("name", name)
         let listed = object.texts("others")
         for other in listed { object.checkNode("others", other) }
-        if Set(listed).count < listed.count { object.note("others", "names a node twice") }
+        if Set(listed).count < listed.count { object.record("others", "names a node twice") }
         self.name = name
         // The same list may be on all nodes.
         others = listed.filter { $0 != name }
-        if others.count >= 1_000 { object.note("others", "more than 999 are not taken") }
+        if others.count >= 1_000 { object.record("others", "more than 999 are not taken") }
         secretFile = object.file("secretFile") ?? object.missing("secretFile")
         otherSecretFiles = object.files("otherSecretFiles")
-        if otherSecretFiles.count > 3 { object.note("otherSecretFiles", "more than three are not taken") }
+        if otherSecretFiles.count > 3 { object.record("otherSecretFiles", "more than three are not taken") }
         longestBlock = object.time("longestBlock", 7 * 86_400_000, least: 86_400_000)
         prefix = object.text("prefix") ?? "kp"
         object.checkNode("prefix", prefix)
         redis = []
         for var server in object.objects("redis") { redis.append(RedisSettings(&server)) }
         if !(1...3 ~= redis.count) || Set(redis.map(\.label)).count < redis.count {
-            object.note("redis", "one to three different servers are wanted")
+            object.record("redis", "one to three different servers are wanted")
         }
         object.finish()
     }
@@ -76,7 +76,7 @@ extension RedisSettings {
         passwordFile = server.file("passwordFile")
         isSecured = server.bool("tls", false)
         caFile = server.file("caFile")
-        if caFile != nil, !isSecured { server.note("caFile", "has no effect without tls") }
+        if caFile != nil, !isSecured { server.record("caFile", "has no effect without tls") }
         if user != nil { server.missing("passwordFile") }
         server.finish()
     }
@@ -90,6 +90,6 @@ extension SettingsReader {
                 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-_.".utf8.contains(byte)
         }
         guard !isName || name.utf8.count > 32 else { return }
-        note(key, "\"\(name)\" is no name: 1 to 32 letters, digits, \"-\", \"_\" or \".\"")
+        record(key, "\"\(name)\" is no name: 1 to 32 letters, digits, \"-\", \"_\" or \".\"")
     }
 }

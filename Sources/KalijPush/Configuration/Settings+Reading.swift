@@ -32,9 +32,9 @@ extension Settings {
     private func checkNodes(_ errors: SettingsErrors) {
         guard let nodes else { return }
         // What is shared was kept before, and what was read is kept with its place in the stream.
-        if state.database == nil { errors.note("state.database", "is missing: nodes need it") }
+        if state.database == nil { errors.record("state.database", "is missing: nodes need it") }
         if nodes.longestBlock < longestBlock {
-            errors.note("nodes.longestBlock", "is shorter than the longest block of a module or a domain")
+            errors.record("nodes.longestBlock", "is shorter than the longest block of a module or a domain")
         }
     }
 
@@ -54,22 +54,22 @@ extension Settings {
         var standard: String?
         for name in object.keys {
             if name.isEmpty || !name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) {
-                reader.note("pushModules", "a module's name is empty or has a control character")
+                reader.record("pushModules", "a module's name is empty or has a control character")
             }
             guard var entry = object.object(name) else {
-                object.note(name, "is null, an object is wanted")
+                object.record(name, "is null, an object is wanted")
                 continue
             }
             if entry.bool("is_default_module", false) {
                 if let standard {
-                    entry.note("is_default_module", "\"\(standard)\" is the default module already")
+                    entry.record("is_default_module", "\"\(standard)\" is the default module already")
                 }
                 standard = standard ?? name
             }
             modules[name] = ModuleSettings(&entry)
             entry.finish()
         }
-        if object.keys.isEmpty { reader.note("pushModules", "has no module") }
+        if object.keys.isEmpty { reader.record("pushModules", "has no module") }
         return (modules, standard)
     }
 
@@ -117,7 +117,7 @@ extension LimitSettings {
         newTokenFailures = object.integer("newTokenFailures", newTokenFailures, in: 1...10_000)
         known = object.time("known", known, least: 60_000)
         answer = object.time("answer", answer, least: 1_000)
-        if answer > 10_000 { object.note("answer", "is more than 10s") }
+        if answer > 10_000 { object.record("answer", "is more than 10s") }
         breakerTokens = object.integer("breakerTokens", breakerTokens, in: 2...10_000)
         probe = object.time("probe", probe, least: 100)
         object.finish()
@@ -141,7 +141,7 @@ extension HTTPSettings {
         guard var object = reader.object("http") else { return nil }
         address = object.text("address") ?? "127.0.0.1"
         if !Self.isAddress(address) {
-            object.note("address", "an IPv4 or IPv6 address is wanted, not a name")
+            object.record("address", "an IPv4 or IPv6 address is wanted, not a name")
         }
         port = object.port("port", 9_820)
         hosts = Set(object.texts("hosts").map { $0.lowercased() })

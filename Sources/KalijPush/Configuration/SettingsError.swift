@@ -27,18 +27,18 @@ public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible
 final class SettingsErrors {
     private var errors: [SettingsError] = []
 
-    func note(_ key: String, _ reason: String) { errors.append(SettingsError(key, reason)) }
+    func record(_ key: String, _ reason: String) { errors.append(SettingsError(key, reason)) }
 
     /// Notes the errors of `body`, and throws what is no error of the configuration.
     func collect(_ body: () throws -> Void) rethrows {
         do {
             try body()
         } catch let error as SettingsError {
-            note(error)
+            record(error)
         }
     }
 
-    func note(_ error: SettingsError) { errors += [SettingsError(error.key, error.reason)] + error.further }
+    func record(_ error: SettingsError) { errors += [SettingsError(error.key, error.reason)] + error.further }
 
     /// Throws all errors as one, if there are any.
     func check() throws(SettingsError) {

@@ -10,7 +10,7 @@ struct SettingsReader {
     private let errors: SettingsErrors
     /// Whether the value is an object; in any other value no missing key is reported.
     private let isObject: Bool
-    private var asked: Set<String> = []  // characters: names of this program's.
+    private var requestedKeys: Set<String> = []  // characters: names of this program's.
 
     init(_ value: JSONValue, path: String, folder: String, _ errors: SettingsErrors) {
         (self.path, self.folder, self.errors) = (path, folder, errors)
@@ -18,18 +18,18 @@ struct SettingsReader {
             (self.members, isObject) = (members, true)
         } else {
             (members, isObject) = ([:], false)
-            errors.note(path, "is \(value.kind), an object is wanted")
+            errors.record(path, "is \(value.kind), an object is wanted")
         }
     }
 
     /// Notes an error at `key`.
-    func note(_ key: String, _ reason: String) { errors.note(path(of: key), reason) }
+    func record(_ key: String, _ reason: String) { errors.record(path(of: key), reason) }
 
     /// Notes that `key` is missing, unless it is there and wrong, and so was noted.
     /// - Returns: an empty text, as a placeholder.
     @discardableResult
     func missing(_ key: String, _ more: String = "") -> String {
-        if isObject, members[key] ?? .null == .null { note(key, "is missing" + more) }
+        if isObject, members[key] ?? .null == .null { record(key, "is missing" + more) }
         return ""
     }
 
@@ -39,7 +39,7 @@ struct SettingsReader {
     var keys: [String] { members.keys.sorted() }
 
     mutating func value(_ key: String) -> JSONValue? {
-        asked.insert(key)
+        requestedKeys.insert(key)
         let value = members[key]
         return value == .null ? nil : value
     }
@@ -56,8 +56,8 @@ struct SettingsReader {
 
     mutating func text(_ key: String) -> String? {
         guard let value = value(key) else { return nil }
-        if value.text == nil { note(key, "is \(value.kind), a string is wanted") }
-        if value.text?.isEmpty ?? false { note(key, "is empty") }
+        if value.text == nil { record(key, "is \(value.kind), a string is wanted") }
+        if value.text?.isEmpty ?? false { record(key, "is empty") }
         return value.text
     }
 
@@ -65,7 +65,7 @@ struct SettingsReader {
     mutating func word(_ key: String) -> String? {
         let text = text(key)
         if !(text ?? "").utf8.allSatisfy({ 0x21...0x7e ~= $0 }) {
-            note(key, "has a blank, a control character or a character beyond ASCII")
+            record(key, "has a blank, a control character or a character beyond ASCII")
         }
         return text
     }
@@ -76,7 +76,7 @@ struct SettingsReader {
         let isHost = !host.unicodeScalars.contains {
             $0.value <= 0x20 || $0.value == 0x7f || "/@".unicodeScalars.contains($0)
         }
-        if !isHost { note(key, "is no name of a host: a blank, \"/\" or \"@\" is in it") }
+        if !isHost { record(key, "is no name of a host: a blank, \"/\" or \"@\" is in it") }
         return host
     }
 
@@ -91,7 +91,7 @@ struct SettingsReader {
     mutating func texts(_ key: String) -> [String] {
         let elements = array(key)
         let texts = elements.compactMap(\.text).filter { !$0.isEmpty }
-        if texts.count < elements.count { note(key, "a list of strings is wanted") }
+        if texts.count < elements.count { record(key, "a list of strings is wanted") }
         return texts
     }
 
@@ -118,7 +118,7 @@ struct SettingsReader {
             }
         }
         if numbers.count < elements.count {
-            note(key, "a list of whole numbers from \(range.lowerBound) to \(range.upperBound) is wanted")
+            record(key, "a list of whole numbers from \(range.lowerBound) to \(range.upperBound) is wanted")
         }
         return numbers
     }
@@ -126,14 +126,14 @@ struct SettingsReader {
     private mutating func array(_ key: String) -> [JSONValue] {
         guard let value = value(key) else { return [] }
         if case .array(let elements) = value { return elements }
-        note(key, "is \(value.kind), a list is wanted")
+        record(key, "is \(value.kind), a list is wanted")
         return []
     }
 
     mutating func bool(_ key: String, _ standard: Bool) -> Bool {
         guard let value = value(key) else { return standard }
         if case .bool(let bool) = value { return bool }
-        note(key, "is \(value.kind), true or false is wanted")
+        record(key, "is \(value.kind), true or false is wanted")
         return standard
     }
 
@@ -142,7 +142,7 @@ struct SettingsReader {
         if case .integer(let number) = value, let integer = Int(exactly: number), range.contains(integer) {
             return integer
         }
-        note(key, "a whole number from \(range.lowerBound) to \(range.upperBound) is wanted")
+        record(key, "a whole number from \(range.lowerBound) to \(range.upperBound) is wanted")
         return standard
     }
 
@@ -156,18 +156,18 @@ struct SettingsReader {
     mutating func time(_ key: String, _ standard: Milliseconds, least: Milliseconds = 0) -> Milliseconds {
         guard let value = value(key) else { return standard }
         guard let text = value.text, let time = HumanTime.milliseconds(text) else {
-            note(key, "a duration is wanted, such as \"20s\", \"10m\" or \"1h 30m\"")
+            record(key, "a duration is wanted, such as \"20s\", \"10m\" or \"1h 30m\"")
             return standard
         }
-        if time < least { note(key, "is less than \(least) ms") }
+        if time < least { record(key, "is less than \(least) ms") }
         return time
     }
 
     /// Notes each key that was not requested, with the known key that is most similar.
     func finish() {
-        for unknown in members.keys.filter({ !asked.contains($0) }).sorted() {
-            let near = asked.sorted().first { $0.folded == unknown.folded || $0.isAlmost(unknown) }
-            note(unknown, "is no key known here" + (near.map { "; \"\($0)\" is" } ?? ""))
+        for unknown in members.keys.filter({ !requestedKeys.contains($0) }).sorted() {
+            let near = requestedKeys.sorted().first { $0.folded == unknown.folded || $0.isAlmost(unknown) }
+            record(unknown, "is no key known here" + (near.map { "; \"\($0)\" is" } ?? ""))
         }
     }
 }

@@ -39,7 +39,7 @@ extension WebPushSettings {
         keyPath = object.file("keyFilePath") ?? object.missing("keyFilePath")
         contact = object.word("contact") ?? object.missing("contact")
         if !contact.isEmpty, !contact.begins(with: "mailto:"), !contact.begins(with: "https://") {
-            object.note("contact", "is no mailto: or https:// address")
+            object.record("contact", "is no mailto: or https:// address")
         }
         idle = Milliseconds(object.integer("poolIdleTimeout", 600, in: 1...86_400)) * 1000
         request = Milliseconds(object.integer("requestTimeout", 5, in: 1...10)) * 1000
@@ -60,7 +60,7 @@ extension WebPushSettings.OwnService {
         host = object.host("host").lowercased()
         port = object.port("port", 443)
         address = object.text("address") ?? object.missing("address")
-        if !address.isEmpty, !HTTPSettings.isAddress(address) { object.note("address", "is no IPv4 or IPv6 address") }
+        if !address.isEmpty, !HTTPSettings.isAddress(address) { object.record("address", "is no IPv4 or IPv6 address") }
         caFile = object.file("caFile")
         object.finish()
     }

@@ -11,19 +11,19 @@ struct FaultDetector: Sendable {
         var owners: Set<HashedKey> = []
     }
 
-    private static let least = (count: 3, time: Milliseconds(2_000))
-    private static let longest: Milliseconds = 60_000
+    private static let threshold = (count: 3, time: Milliseconds(2_000))
+    private static let maxInterval: Milliseconds = 60_000
 
     private var run: Run?
-    private var told: Milliseconds?
+    private var reportedAt: Milliseconds?
 
     /// - Returns: whether this is a fault; a fault begins the next count.
     mutating func fault(of owner: HashedKey?, owners: Int, now: Milliseconds) -> Bool {
-        var run = run.flatMap { now - $0.since < Self.longest ? $0 : nil } ?? Run(since: now)
+        var run = run.flatMap { now - $0.since < Self.maxInterval ? $0 : nil } ?? Run(since: now)
         run.faults += 1
         if let owner, run.owners.count < 2 { run.owners.insert(owner) }
         let isFault =
-            run.faults >= Self.least.count && now - run.since >= Self.least.time && run.faults >= run.others
+            run.faults >= Self.threshold.count && now - run.since >= Self.threshold.time && run.faults >= run.others
             && run.owners.count >= min(2, owners)
         self.run = isFault ? nil : run
         return isFault
@@ -34,8 +34,8 @@ struct FaultDetector: Sendable {
 
     /// Whether an odd answer is worth a line: once an hour.
     mutating func isNews(now: Milliseconds) -> Bool {
-        if let told, now - told < 3_600_000 { return false }
-        told = now
+        if let reportedAt, now - reportedAt < 3_600_000 { return false }
+        reportedAt = now
         return true
     }
 }

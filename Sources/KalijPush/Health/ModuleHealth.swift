@@ -136,7 +136,7 @@ public struct ModuleHealth: Sendable {
         guard hasSucceeded(now) else { return .doubted(isNews: isFirstSight(of: witness.key)) }
         guard state == .healthy else { return .doubted(isNews: false) }
         guard witness.isKnown else { return .proven }
-        note(witness)
+        record(witness)
         let from = Set(failed.values.compactMap(\.self)).count
         guard failed.count >= threshold, from >= min(3, owners.count(now: now)) else { return .proven }
         defer { failed = [:] }
@@ -146,7 +146,7 @@ public struct ModuleHealth: Sendable {
     }
 
     /// Tokens of one owner are noted up to the threshold: tokens of other owners find room.
-    private mutating func note(_ witness: TokenSample) {
+    private mutating func record(_ witness: TokenSample) {
         let others = failed.values.count { $0 == witness.owner }
         if others < threshold, failed.count < 4 * threshold { failed[witness.key] = .some(witness.owner) }
     }

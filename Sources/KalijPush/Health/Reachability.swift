@@ -3,8 +3,8 @@ struct Reachability: Sendable {
     private struct Silence: Sendable {
         var since: Milliseconds
         var count = 0
-        var words = ""
-        var isTold = false
+        var reason = ""
+        var isReported = false
     }
 
     private var silence: Silence?
@@ -13,7 +13,7 @@ struct Reachability: Sendable {
     private static let silent = (count: 3, time: Milliseconds(10_000))
 
     /// Why the provider counts as unreachable; nil while it answers.
-    var problem: String? { silence.flatMap { $0.isTold ? $0.words : nil } }
+    var problem: String? { silence.flatMap { $0.isReported ? $0.reason : nil } }
 
     /// The provider has answered, in whatever way.
     /// - Returns: whether the provider was unreachable before.
@@ -24,15 +24,15 @@ struct Reachability: Sendable {
 
     /// An attempt has failed: no connection, no answer, or the answer "not now".
     /// - Returns: whether the provider counts as unreachable from now on.
-    mutating func cameToNothing(_ words: String, now: Milliseconds) -> Bool {
+    mutating func attemptFailed(_ words: String, now: Milliseconds) -> Bool {
         var silence = silence ?? Silence(since: now)
         defer { self.silence = silence }
-        silence.words = words
+        silence.reason = words
         silence.count = min(silence.count + 1, Self.silent.count)
-        guard !silence.isTold, silence.count == Self.silent.count, now - silence.since >= Self.silent.time else {
+        guard !silence.isReported, silence.count == Self.silent.count, now - silence.since >= Self.silent.time else {
             return false
         }
-        silence.isTold = true
+        silence.isReported = true
         return true
     }
 }

@@ -36,7 +36,7 @@ struct ClusterKeys: Sendable {
 
     /// The first one writes; all of them read.
     private let secrets: [ClusterSecret]
-    private let longest: Milliseconds
+    private let maxBlock: Milliseconds
     private var seals: [String: [Seal]] = [:]
 
     /// - Parameters:
@@ -44,7 +44,7 @@ struct ClusterKeys: Sendable {
     ///   - longest: the longest block. Nodes that disagree about it cannot read each other.
     init(_ secrets: [ClusterSecret], streams: [String], longest: Milliseconds) throws(Seal.Problem) {
         self.secrets = secrets
-        self.longest = longest
+        self.maxBlock = longest
         for stream in streams {
             var all: [Seal] = []
             for secret in secrets { all.append(try secret.seal(of: stream)) }
@@ -72,7 +72,7 @@ struct ClusterKeys: Sendable {
 
     private func about(_ stream: String, _ id: UInt64, _ secret: ClusterSecret) -> [UInt8] {
         var bytes = Array(stream.utf8) + [0]
-        withUnsafeBytes(of: (id.bigEndian, UInt64(bitPattern: longest).bigEndian)) { bytes += $0 }
+        withUnsafeBytes(of: (id.bigEndian, UInt64(bitPattern: maxBlock).bigEndian)) { bytes += $0 }
         return bytes + secret.id
     }
 }

@@ -14,12 +14,12 @@ struct FairQuota: Sendable {
 
     func isUnused(by owner: HashedKey) -> Bool { used[owner] == nil }
 
-    mutating func take(_ owner: HashedKey) {
+    mutating func acquire(_ owner: HashedKey) {
         count += 1
         used[owner, default: 0] += 1
     }
 
-    mutating func give(back owner: HashedKey) {
+    mutating func release(back owner: HashedKey) {
         guard let places = used[owner] else { return }
         count -= 1
         used[owner] = places > 1 ? places - 1 : nil

@@ -34,7 +34,7 @@ struct HashedTable<Value: Sendable>: Sendable {
     func part(_ number: Int) -> [HashedKey: Value] { parts[number] }
 
     /// The least entry of the key's part of the table, or of the next part with entries.
-    func least(near key: HashedKey, by order: (Value) -> Int64) -> (key: HashedKey, order: Int64)? {
+    func minimum(near key: HashedKey, by order: (Value) -> Int64) -> (key: HashedKey, order: Int64)? {
         for distance in 0..<Self.partCount {
             let part = parts[(Self.part(of: key) + distance) % Self.partCount]
             if let least = part.min(by: { order($0.value) < order($1.value) }) {

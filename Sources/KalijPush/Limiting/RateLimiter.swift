@@ -35,7 +35,7 @@ public struct RateLimiter: Sendable {
     public var settings: RateSettings
     private var entries = HashedTable<Entry>()
     // When to check an entry again, oldest first; each entry is in here once.
-    private var looks = FIFO<(key: HashedKey, at: Milliseconds)>()
+    private var checks = FIFO<(key: HashedKey, at: Milliseconds)>()
 
     public init(_ settings: RateSettings) { self.settings = settings }
 
@@ -84,7 +84,7 @@ public struct RateLimiter: Sendable {
 
     private mutating func add(_ key: HashedKey, _ entry: Entry, _ now: Milliseconds) {
         entries[key] = entry
-        looks.append((key, now + settings.window))
+        checks.append((key, now + settings.window))
     }
 
     /// Removes expired entries, in at most a thousand checks. Each entry is checked once a window.
@@ -92,12 +92,12 @@ public struct RateLimiter: Sendable {
     @discardableResult
     public mutating func cleanUp(_ now: Milliseconds) -> Bool {
         for _ in 0..<1_000 {
-            guard let look = looks.first, look.at <= now else { return true }
-            looks.removeFirst()
+            guard let look = checks.first, look.at <= now else { return true }
+            checks.removeFirst()
             guard let entry = entries[look.key] else { continue }
             if entry.isWaiting || entry.next > now {
                 // Checked again after a window: entries of the same window stay in order.
-                looks.append((look.key, now + settings.window))
+                checks.append((look.key, now + settings.window))
             } else {
                 entries[look.key] = nil
             }

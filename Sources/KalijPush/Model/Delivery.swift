@@ -122,7 +122,7 @@ extension InFlightPush {
     /// Whether the answer of one of many services is too late to be an example for the others.
     func isLateOfMany(_ now: Milliseconds) -> Bool { format == .subscription && now - since > 1_000 }
 
-    var mayTryAgain: Bool { attempts < (isKept ? 2 : 5) }
+    var mayRetry: Bool { attempts < (isKept ? 2 : 5) }
 
     /// Ten minutes of failing are enough; the next message will wake the device.
     func isWorthWaiting(_ now: Milliseconds) -> Bool { now - since < 600_000 }

@@ -9,11 +9,11 @@ public struct TokenSample: Sendable {
 
 /// Owners of domains with a success in the last day: as many as count, and no more.
 struct RecentOwners: Sendable {
-    private static let most = 3
+    private static let maxOwners = 3
     private var owners: [HashedKey: Milliseconds] = [:]
 
     mutating func add(_ owner: HashedKey, now: Milliseconds) {
-        if owners[owner] == nil, owners.count >= Self.most {
+        if owners[owner] == nil, owners.count >= Self.maxOwners {
             guard let oldest = owners.min(by: { $0.value < $1.value }), now - oldest.value >= 86_400_000 else { return }
             owners[oldest.key] = nil
         }

@@ -20,7 +20,7 @@ public final class APNsProvider: PushProvider {
     }
 
     /// Bytes of a payload. Apple refuses a larger one, forevery device.
-    private static let largest = 4_096
+    private static let maxPayloadSize = 4_096
 
     private let settings: APNsSettings
     private var client: HTTPClient?
@@ -53,8 +53,8 @@ public final class APNsProvider: PushProvider {
                 "mutable-content": .integer(1), "sound": .string("default"),
             ]), settings.additionalData)
         background = Self.payload(.object(["content-available": .integer(1)]), settings.additionalData)
-        guard max(alert.count, background.count) <= Self.largest else {
-            throw SettingsError(path, "a payload has \(alert.count) bytes, and Apple takes \(Self.largest)")
+        guard max(alert.count, background.count) <= Self.maxPayloadSize else {
+            throw SettingsError(path, "a payload has \(alert.count) bytes, and Apple takes \(Self.maxPayloadSize)")
         }
         let host = settings.endpoint?.host ?? (settings.isSandbox ? "api.sandbox.push.apple.com" : "api.push.apple.com")
         var limits = HTTPLimits()

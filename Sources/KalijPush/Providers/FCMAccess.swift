@@ -27,13 +27,13 @@ final class FCMAccess {
     private var token = ""
     private var obtained = 0.0
     private var expires = 0.0
-    private var isAsking = false
+    private var isRequesting = false
     private var refusal: (what: Refusal, until: Double)?
     /// How long the last refusal counts, in seconds; doubles with each in a row.
-    private var rest = shortestRest
-    private static let shortestRest = 0.1
+    private var rest = minRest
+    private static let minRest = 0.1
     /// The shortest use of a token in seconds, whatever lifetime the endpoint names: otherwise each push would request one.
-    private static let leastUse = 10.0
+    private static let minUse = 10.0
     private var waiters: [Waiter] = []
 
     init(
@@ -63,7 +63,7 @@ final class FCMAccess {
         let isStale = fresh && now - obtained > 10
         if !token.isEmpty, now < expires, !isStale {
             // Early, while the old token is still valid.
-            if now > expires - 240, now - obtained > Self.leastUse { ask() }
+            if now > expires - 240, now - obtained > Self.minUse { requestToken() }
             return done(.success(token))
         }
         if isStale { token = "" }
@@ -72,16 +72,16 @@ final class FCMAccess {
             return
         }
         waiters.append(done)
-        ask()
+        requestToken()
     }
 
-    private func ask() {
-        guard !isAsking, refusal.map({ loop.now >= $0.until }) ?? true else { return }
-        isAsking = true
+    private func requestToken() {
+        guard !isRequesting, refusal.map({ loop.now >= $0.until }) ?? true else { return }
+        isRequesting = true
         let now = Int64(time(nil))
         let claims = Claims(iss: account.email, aud: account.tokenURI, iat: now, exp: now + 3600)
         guard let assertion = try? JSONWebToken.sign(claims, with: account.key, keyID: account.keyID) else {
-            loop.enqueue { [self] in give(.failure(Refusal(verdict: .fault("the assertion cannot be signed")))) }
+            loop.enqueue { [self] in deliver(.failure(Refusal(verdict: .fault("the assertion cannot be signed")))) }
             return
         }
         // Base64url needs no escaping in a form.
@@ -94,7 +94,7 @@ final class FCMAccess {
 
     private func answered(_ outcome: HTTPOutcome) {
         switch outcome {
-        case .failure(let failure): give(.failure(Refusal(verdict: Verdict(failure))))
+        case .failure(let failure): deliver(.failure(Refusal(verdict: Verdict(failure))))
         case .success(let response):
             let value = try? JSONValue.parse(response.body)
             if response.status == 200, let token = value?["access_token"]?.text {
@@ -103,27 +103,27 @@ final class FCMAccess {
                 self.token = token
                 obtained = loop.now
                 // Not used in the token's last minute.
-                expires = obtained + max(Self.leastUse, min(seconds, 86_400) - 60)
-                give(.success(token))
+                expires = obtained + max(Self.minUse, min(seconds, 86_400) - 60)
+                deliver(.success(token))
             } else {
                 let words = "token endpoint: \(response.status) \((value?["error"]?.text ?? "").cut(to: 60))"
                 let verdict =
                     response.status >= 500 || response.status == 429
                     ? Verdict.transient(words) : Verdict.fault(words)
-                give(.failure(Refusal(verdict: verdict)))
+                deliver(.failure(Refusal(verdict: verdict)))
             }
         }
     }
 
-    private func give(_ result: Result<String, Refusal>) {
-        isAsking = false
+    private func deliver(_ result: Result<String, Refusal>) {
+        isRequesting = false
         refusal = nil
         // Not requested again for each push: the answer would be the same.
         if case .failure(let what) = result {
             refusal = (what, loop.now + rest)
             rest = min(2 * rest, PushConnection.backoff)
         } else {
-            rest = Self.shortestRest
+            rest = Self.minRest
         }
         let waiting = waiters
         waiters = []

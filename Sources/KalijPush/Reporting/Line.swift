@@ -16,7 +16,7 @@ struct LineWriter {
         var count = 0
     }
 
-    private static let most = 10
+    private static let maxLines = 10
     private static let time = 600.0
 
     private let output: (LinePriority, String) -> Void
@@ -32,14 +32,14 @@ struct LineWriter {
         if let before = topic.written[line], now - before < 3600 { return }
         if now - topic.since >= Self.time { (topic.since, topic.count) = (now, 0) }
         topic.count += 1
-        if topic.count <= Self.most {
+        if topic.count <= Self.maxLines {
             topic.written = topic.written.filter { now - $0.value < 3600 }
             topic.written[line] = now
         }
         topics[name] = topic
-        guard topic.count <= Self.most else { return }
+        guard topic.count <= Self.maxLines else { return }
         let rest = " (more lines about \(name) are left out for ten minutes)"
-        output(priority, topic.count == Self.most ? line + rest : line)
+        output(priority, topic.count == Self.maxLines ? line + rest : line)
     }
 
     /// The problem is over: the next time, its lines are written again.

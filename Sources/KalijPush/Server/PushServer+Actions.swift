@@ -4,10 +4,10 @@ extension PushServer {
     func received(_ inbound: Inbound) {
         core.wallClock(isAhead: clock.wallOffset)
         switch inbound {
-        case .publish(let publish): take(core.publish(publish, now: clock.now))
+        case .publish(let publish): enqueue(core.publish(publish, now: clock.now))
         case .malformed(let requester, let domain, _):
-            take(core.malformed(requester, domain: domain, now: clock.now))
-        case .unusable(let requester, _): take(core.unusable(requester, now: clock.now))
+            enqueue(core.malformed(requester, domain: domain, now: clock.now))
+        case .unusable(let requester, _): enqueue(core.unusable(requester, now: clock.now))
         case .discovery(let requester): link?.send(Answer.information.bytes(for: requester))
         case .ping(let requester): link?.send(Answer.done.bytes(for: requester))
         case .unsupported(let requester): link?.send(Answer.unsupported.bytes(for: requester))
@@ -15,7 +15,7 @@ extension PushServer {
         }
     }
 
-    func take(_ actions: [CoreAction]) {
+    func enqueue(_ actions: [CoreAction]) {
         pending += actions
         planTick()
         guard !isFlushPlanned, !pending.isEmpty else { return }
@@ -41,7 +41,7 @@ extension PushServer {
                 link?.send((isLost ? Answer.unavailable : answer).bytes(for: requester))
             case .send(let delivery):
                 if !isKept, row == delivery.id, keeper?.isCounted(delivery.id) == false {
-                    take(core.postpone(delivery.id, now: clock.now))
+                    enqueue(core.postpone(delivery.id, now: clock.now))
                 } else {
                     send(delivery)
                 }
@@ -71,7 +71,7 @@ extension PushServer {
 
     private func ended(_ id: UInt64, _ verdict: Verdict) {
         core.wallClock(isAhead: clock.wallOffset)
-        take(core.deliver(verdict, of: id, now: clock.now))
+        enqueue(core.deliver(verdict, of: id, now: clock.now))
         if !isFlushPlanned { endIfDrained() }
     }
 
@@ -81,7 +81,7 @@ extension PushServer {
     private func keep(_ actions: [CoreAction]) -> Bool {
         guard let keeper, actions.contains(where: \.isForDisk) else { return true }
         let isKept = keeper.keep(actions, now: clock.now)
-        tellStore()
+        reportStore()
         planWorkOff()
         return isKept
     }
@@ -94,14 +94,14 @@ extension PushServer {
             guard let self else { return }
             isWorkOffPlanned = false
             _ = keeper.workOff(now: clock.now)
-            tellStore()
+            reportStore()
             planWorkOff()
         }
     }
 
-    private func tellStore() {
-        guard let keeper, (keeper.failure != nil) != toldStoreFailure else { return }
-        toldStoreFailure = keeper.failure != nil
+    private func reportStore() {
+        guard let keeper, (keeper.failure != nil) != hasReportedStoreFailure else { return }
+        hasReportedStoreFailure = keeper.failure != nil
         if let failure = keeper.failure {
             report(.alarm, "the database cannot be written, changes wait in memory: \(failure)")
         } else {

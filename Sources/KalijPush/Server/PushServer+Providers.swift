@@ -15,7 +15,7 @@ extension PushServer {
                     notice($0, "\(name): \($1)", "connections of \(name)")
                 }
             } catch {
-                errors.note(error)
+                errors.record(error)
             }
         }
         do {

@@ -10,7 +10,7 @@ extension PushServer {
         ticker = nil
         tickerAt = .max
         core.wallClock(isAhead: clock.wallOffset)
-        take(core.tick(now: clock.now))
+        enqueue(core.tick(now: clock.now))
         planTick()
         if !isFlushPlanned { endIfDrained() }
     }
@@ -21,7 +21,7 @@ extension PushServer {
     func loadPart() {
         do {
             guard let part = try kept?.next() else { return loaded() }
-            take(
+            enqueue(
                 core.restore(
                     queued: part.queued, blocks: part.blocks, hits: part.hits, known: part.known, modules: part.modules,
                     now: clock.now))
@@ -51,7 +51,7 @@ extension PushServer {
             // An error here also occurs in keeping, and is reported there.
             isOver =
                 (try? database.cleanUp(
-                    now: clock.now + core.blocks.wallOffset, longest: core.blocks.tokens.longest,
+                    now: clock.now + core.blocks.wallOffset, longest: core.blocks.tokens.maxBlock,
                     known: max(clock.now - core.settings.limits.known, core.known.oldest))) ?? true
         }
         loop.schedule(after: isOver ? 60 : 0.01) { [weak self] in self?.cleanUpDatabase() }

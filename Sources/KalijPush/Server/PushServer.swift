@@ -23,7 +23,7 @@ public final class PushServer {
     var pending: [CoreAction] = []
     var isFlushPlanned = false
     var isWorkOffPlanned = false
-    var toldStoreFailure = false
+    var hasReportedStoreFailure = false
 
     // PushServer+Time
     var ticker: Timer?
@@ -66,7 +66,7 @@ public final class PushServer {
         }
         providers = try Self.makeProviders(settings, loop) { [weak self] in self?.report($0, $1, about: $2) }
         for warning in settings.warnings(path) { self.report(.alarm, warning) }
-        if let (priority, line) = try database.flatMap({ try keys.note(in: $0) }) { self.report(priority, line) }
+        if let (priority, line) = try database.flatMap({ try keys.record(in: $0) }) { self.report(priority, line) }
         guard let nodes = settings.nodes, let database else { return }
         self.nodes(.restored(try database.positions(), excluded: try database.excludedNodes()))
         connections = NodeConnections(self, nodes)
@@ -169,7 +169,7 @@ public final class PushServer {
 
     func nodes(_ event: ClusterEvent) {
         core.wallClock(isAhead: clock.wallOffset)
-        take(core.nodes(event, now: clock.now))
+        enqueue(core.nodes(event, now: clock.now))
     }
 
     func happened(_ event: ComponentLink.Event) {
@@ -194,7 +194,7 @@ public final class PushServer {
         drained = finished
         report(.notice, "ending, \(core.inFlight) pushes on their way, \(core.queueLength) waiting")
         loop.schedule(after: 10) { [weak self] in self?.end() }
-        take(core.end(now: clock.now))
+        enqueue(core.end(now: clock.now))
         endIfDrained()
     }
 

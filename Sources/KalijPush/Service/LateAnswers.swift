@@ -25,8 +25,8 @@ struct LateAnswers: Sendable {
     }
 
     /// Takes off the next answer that is due.
-    mutating func take(_ now: Milliseconds) -> CoreAction? {
-        guard let id = agenda.take(now), let late = waiting.removeValue(forKey: id) else { return nil }
+    mutating func dequeue(_ now: Milliseconds) -> CoreAction? {
+        guard let id = agenda.dequeue(now), let late = waiting.removeValue(forKey: id) else { return nil }
         if let push = late.push { byPush[push] = nil }
         return .answer(late.requester, late.answer)
     }

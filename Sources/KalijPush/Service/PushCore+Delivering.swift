@@ -29,7 +29,7 @@ extension PushCore {
         if modules[module]?.settings.tokenFormat == .subscription { return [] }
         let text = "the provider is out of reach"
         if case .transient(let words) = verdict {
-            let isNews = modules[module]?.health.reach.cameToNothing(words, now: now) ?? false
+            let isNews = modules[module]?.health.reach.attemptFailed(words, now: now) ?? false
             return isNews ? [.alarm(module: module, "\(text): \(words)", isOver: false)] : []
         }
         let isBack = modules[module]?.health.reach.answered() ?? false
@@ -126,7 +126,7 @@ extension PushCore {
     }
 
     private mutating func stale(_ id: UInt64, _ flight: InFlightPush) -> [CoreAction] {
-        guard !flight.isRenewed, now < flight.deadline, flight.mayTryAgain else {
+        guard !flight.isRenewed, now < flight.deadline, flight.mayRetry else {
             return fault(id, flight, "the provider does not take our fresh credentials")
         }
         flights.update(id) { $0.isRenewed = true }
@@ -154,7 +154,7 @@ extension PushCore {
         if scope == .module { modules[flight.module]?.health.hold(until: now + rest) }
         flights[id] = nil
         guard flight.isKept else { return hold(flight, until: now + rest) }
-        return flight.mayTryAgain ? requeue(id, flight, until: now + rest) : lose(id, flight)
+        return flight.mayRetry ? requeue(id, flight, until: now + rest) : lose(id, flight)
     }
 
     private mutating func transient(_ id: UInt64, _ flight: InFlightPush) -> [CoreAction] {
@@ -162,7 +162,7 @@ extension PushCore {
         let bound = 250.0 * Double(1 << min(flight.attempts, 5))
         let wait = Milliseconds(bound * Double.random(in: 0.5..<1, using: &random))
         // A push that can no longer be answered in time is not worth a try.
-        guard now + wait + 500 < flight.deadline, flight.mayTryAgain else { return fail(id, flight, .unavailable) }
+        guard now + wait + 500 < flight.deadline, flight.mayRetry else { return fail(id, flight, .unavailable) }
         count(flight.module, \.retried)
         retries.add(id, at: now + wait)
         return []

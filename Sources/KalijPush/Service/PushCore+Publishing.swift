@@ -17,7 +17,7 @@ extension PushCore {
             module: name, token: token, format: format, key: key, domain: sender.domain, owner: sender.owner,
             requester: publish.requester, isImportant: publish.isImportant, deadline: now + settings.limits.answer,
             since: now)
-        return actions + (blocked(&flight) ?? take(flight))
+        return actions + (blocked(&flight) ?? dispatch(flight))
     }
 
     /// A malformed publish was received.
@@ -69,7 +69,7 @@ extension PushCore {
         switch blocks.standing(keys, \.tokens, now: now) {
         case .free: return nil
         case .hearsay:
-            if asks(&flight) { return nil }
+            if shouldSend(&flight) { return nil }
             count(flight.module, \.hearsay)
             return answerLate(flight, .unavailable)
         case .proven(let reason):
@@ -83,7 +83,7 @@ extension PushCore {
 
     /// Whether the push is to be sent to the provider. Another node's claim does not stop the push if this node had a success
     /// lately: the push then checks the claim.
-    mutating func asks(_ flight: inout InFlightPush) -> Bool {
+    mutating func shouldSend(_ flight: inout InFlightPush) -> Bool {
         switch blocks.standing(keyring.keys(of: flight), \.tokens, now: now) {
         case .free: return true
         case .proven: return false
@@ -97,7 +97,7 @@ extension PushCore {
     func isNew(_ flight: InFlightPush) -> Bool { !keyring.keys(of: flight).contains { known.contains($0, now: now) } }
 
     /// Checks the module, the rate, the domain's new tokens; then sends.
-    private mutating func take(_ flight: InFlightPush) -> [CoreAction] {
+    private mutating func dispatch(_ flight: InFlightPush) -> [CoreAction] {
         switch modules[flight.module]?.health.gate(isKnown: !isNew(flight), now: now) ?? .shut {
         case .shut: return shut(flight)
         case .held(let until): return hold(flight, until: until)

@@ -11,7 +11,7 @@ extension PushCore {
             sharing.disconnected(link)
             return []
         case .reply(let reply, let link): return sharing.received(reply, link, &blocks, now: now)
-        case .turn: return sharing.takeEntry(&blocks, now: now)
+        case .turn: return sharing.processEntry(&blocks, now: now)
         case .configured(let nodes): return sharing.configure(nodes, &blocks, now: now)
         case .restored(let positions, let excluded): return sharing.restore(positions, excluded, &blocks)
         }

@@ -10,12 +10,12 @@ extension PushCore {
         }
         while let deadline = deadlines.first, deadline.at <= now {
             deadlines.removeFirst()
-            actions += giveUp(deadline.id)
+            actions += expire(deadline.id)
         }
-        while let answer = late.take(isEnding ? .max : now) { actions.append(answer) }
-        while let id = retries.take(now) { actions += retry(id) }
+        while let answer = late.dequeue(isEnding ? .max : now) { actions.append(answer) }
+        while let id = retries.dequeue(now) { actions += retry(id) }
         // While too many pushes are in flight, the others wait and are not examined.
-        while !flights.isFull, let id = dues.take(isEnding ? .max : now) { actions += due(id) }
+        while !flights.isFull, let id = dues.dequeue(isEnding ? .max : now) { actions += due(id) }
         return actions
     }
 
@@ -69,7 +69,7 @@ extension PushCore {
     /// Ids up to this id are in use by rows of an earlier process.
     public mutating func restore(lastID id: UInt64) { lastID = max(lastID, id) }
 
-    private mutating func giveUp(_ id: UInt64) -> [CoreAction] {
+    private mutating func expire(_ id: UInt64) -> [CoreAction] {
         guard let flight = flights[id], let requester = flight.requester else { return [] }
         flights.update(id) { $0.requester = nil }
         counters.answeredLate += 1
@@ -85,7 +85,8 @@ extension PushCore {
     private mutating func due(_ id: UInt64) -> [CoreAction] {
         guard var flight = queued.removeValue(forKey: id) else { return [] }
         waiting[flight.key] = nil
-        guard let health = modules[flight.module]?.health.gate(isKnown: !isNew(flight), now: now), asks(&flight) else {
+        guard let health = modules[flight.module]?.health.gate(isKnown: !isNew(flight), now: now), shouldSend(&flight)
+        else {
             modules[flight.module]?.limiter.forget(flight.key, now: now)
             return [.drop(id)]
         }

@@ -59,7 +59,7 @@ public struct PushCore {
         known = KnownTokens(limit: settings.limits.knownTokens, lifetime: settings.limits.known)
         random = SeededRandom(seed: seed)
         self.sharing = sharing
-        take(settings.modules)
+        configure(settings.modules)
         if let nodes = settings.nodes { _ = self.sharing?.configure(nodes, &blocks, now: 0) }
     }
 
@@ -72,7 +72,7 @@ public struct PushCore {
         queued.limit = new.limits.queued
         known.limit = new.limits.knownTokens
         known.lifetime = new.limits.known
-        take(new.modules)
+        configure(new.modules)
     }
 
     /// The identities of the modules' pushes from now on. State learnt with other credentials, or with another app or
@@ -89,7 +89,7 @@ public struct PushCore {
         ModuleHealth(threshold: limits.breakerTokens, probeInterval: limits.probe)
     }
 
-    private mutating func take(_ all: [String: ModuleSettings]) {
+    private mutating func configure(_ all: [String: ModuleSettings]) {
         let limits = settings.limits
         for name in modules.keys where all[name] == nil { modules[name] = nil }
         for (name, settings) in all {

@@ -22,8 +22,8 @@ struct PushTable: Sendable {
         get { flights[id] }
         set {
             let old = flights.updateOrRemove(id, newValue)
-            if let old { places.give(back: old.owner ?? Self.nobody) }
-            if let newValue { places.take(newValue.owner ?? Self.nobody) }
+            if let old { places.release(back: old.owner ?? Self.nobody) }
+            if let newValue { places.acquire(newValue.owner ?? Self.nobody) }
         }
     }
 

@@ -18,7 +18,7 @@ struct TimerHeap: Sendable {
     }
 
     /// Takes off the next id if due.
-    mutating func take(_ now: Milliseconds) -> UInt64? {
+    mutating func dequeue(_ now: Milliseconds) -> UInt64? {
         guard let first = heap.first, first.at <= now else { return nil }
         let last = heap.removeLast()
         if !heap.isEmpty {

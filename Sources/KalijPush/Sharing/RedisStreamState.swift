@@ -59,7 +59,7 @@ struct RedisStreamState: Sendable {
         var outbox = FIFO<SharedKey>()
         /// The next part of the tables to be searched for records that the server does not have; nil for no search.
         var search: Int?
-        var searchAgain: Milliseconds = .max
+        var nextSearch: Milliseconds = .max
         var snapshot: Snapshot?
         var nextSnapshot: Milliseconds = 0
         /// The first entry of the stream's latest snapshot; 0 if the snapshot has no end.
@@ -106,12 +106,12 @@ struct RedisStreamState: Sendable {
         awaited.all.reduce(0) { if case .add = $1.question { $0 + 1 } else { $0 } }
     }
 
-    private var isAskingForEntries: Bool {
+    private var isReadingEntries: Bool {
         awaited.all.contains { if case .read = $0.question { true } else { false } }
     }
 
     /// When new entries are to be requested; nil while the last ones are not taken.
-    var readsAt: Milliseconds? { inbox.count == 0 && !isAskingForEntries ? nextRead : nil }
+    var readsAt: Milliseconds? { inbox.count == 0 && !isReadingEntries ? nextRead : nil }
 
     /// When the next entry may be written; nil while entries are in flight.
     var writesAt: Milliseconds? {

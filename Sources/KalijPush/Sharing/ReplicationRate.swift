@@ -19,7 +19,7 @@ struct WritingBudget: Sendable {
         at = now
     }
 
-    mutating func take(_ now: Milliseconds) -> Bool {
+    mutating func acquire(_ now: Milliseconds) -> Bool {
         tokens = min(ReplicationRate.atOnce, tokens + Double(max(0, now - at)) / 1000 * ReplicationRate.perSecond)
         at = max(at, now)
         guard tokens >= 1 else { return false }
@@ -34,18 +34,18 @@ struct WritingBudget: Sendable {
 /// its records are young at any time.
 struct ReadingBudget: Sendable {
     private static let slot: Milliseconds = 60_000
-    private static let most =
+    private static let maxRecords =
         Int(ReplicationRate.atOnce) + Int(ReplicationRate.perSecond * 600) + 2 * Int(ReplicationRate.perSecond * 60)
 
     /// Records by the minute of their version.
-    private var taken: [Milliseconds: Int] = [:]
+    private var accepted: [Milliseconds: Int] = [:]
 
-    mutating func take(_ time: Milliseconds, now: Milliseconds) -> Bool {
+    mutating func acquire(_ time: Milliseconds, now: Milliseconds) -> Bool {
         guard now - time < ReplicationRate.young else { return true }
         let oldest = (now - ReplicationRate.young) / Self.slot
-        taken = taken.filter { $0.key >= oldest }
-        guard taken.values.reduce(0, +) < Self.most else { return false }
-        taken[time / Self.slot, default: 0] += 1
+        accepted = accepted.filter { $0.key >= oldest }
+        guard accepted.values.reduce(0, +) < Self.maxRecords else { return false }
+        accepted[time / Self.slot, default: 0] += 1
         return true
     }
 }
@@ -53,7 +53,7 @@ struct ReadingBudget: Sendable {
 /// Whether a node's records turn out to be true, in the last hour.
 struct PeerErrorRate: Sendable {
     private static let hour: Milliseconds = 3_600_000
-    private static let most = 1_000
+    private static let maxChecks = 1_000
     private static let enough = 5
 
     private var questions: [(at: Milliseconds, isStrike: Bool)] = []
@@ -61,9 +61,9 @@ struct PeerErrorRate: Sendable {
     /// A push has checked the claim that a device no longer exists.
     /// - Parameter isStrike: the device had an earlier success than the record, and another one now.
     /// - Returns: whether the node's claims are to be ignored.
-    mutating func asked(isStrike: Bool, now: Milliseconds) -> Bool {
+    mutating func record(isStrike: Bool, now: Milliseconds) -> Bool {
         questions.removeAll { now - $0.at > Self.hour }
-        if questions.count >= Self.most { questions.removeFirst() }
+        if questions.count >= Self.maxChecks { questions.removeFirst() }
         questions.append((now, isStrike))
         let strikes = count(now)
         return strikes >= Self.enough && strikes * 2 > questions.count

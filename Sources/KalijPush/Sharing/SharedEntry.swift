@@ -2,7 +2,7 @@
 ///
 /// A byte of flags, 8 bytes of the entry's predecessor, and 33 bytes for each record: key, version, expiry, reason.
 struct SharedEntry: Sendable, Equatable {
-    static let most = 500
+    static let maxRecords = 500
     private static let recordBytes = 33
 
     /// The first and the last entry of a snapshot. All records that a node still vouches for are in its snapshot, or in
@@ -25,7 +25,7 @@ struct SharedEntry: Sendable, Equatable {
     /// Nil for bytes that no node writes.
     init?(_ bytes: [UInt8], origin: String) {
         guard bytes.count >= 9, (bytes.count - 9) % Self.recordBytes == 0,
-            (bytes.count - 9) / Self.recordBytes <= Self.most
+            (bytes.count - 9) / Self.recordBytes <= Self.maxRecords
         else { return nil }
         self.init(
             isFirst: bytes[0] & 1 != 0, isLast: bytes[0] & 2 != 0, previous: Self.number(bytes, at: 1), records: [])

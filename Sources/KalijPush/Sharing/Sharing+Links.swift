@@ -19,7 +19,7 @@ extension Sharing {
         } else {
             questions.append(readQuestion(index, [NodeRegistry.here], blocks))
         }
-        return ask(index, questions, now: now)
+        return send(index, questions, now: now)
     }
 
     /// A connection was lost. Entries in flight may have arrived, or not.
@@ -52,7 +52,7 @@ extension Sharing {
         if case .error(let words) = reply { return failed(first.question, words, index, &blocks, now: now) }
         switch first.question {
         case .login, .trim: return []
-        case .time(let wall): return tookTime(reply, asked: wall, index, blocks, now: now)
+        case .time(let wall): return timeReceived(reply, asked: wall, index, blocks, now: now)
         case .end(let origin, let expected):
             guard let end = EntryID.parse(reply.value(of: "last-generated-id")?.string) else {
                 return lose(index, "no end of a stream", rest: Self.rest, now: now)
@@ -60,7 +60,7 @@ extension Sharing {
             return ended(end, origin, expected, index, &blocks, now: now)
         case .add(let addition): return added(addition, index, &blocks, now: now)
         case .read(let origins):
-            guard came(reply, of: origins, index, blocks, now: now) else {
+            guard entriesReceived(reply, of: origins, index, blocks, now: now) else {
                 return lose(index, "no entries of streams", rest: Self.rest, now: now)
             }
             guard links[index].phase == .starting, links[index].inbox.count == 0 else { return [] }
@@ -68,7 +68,7 @@ extension Sharing {
         }
     }
 
-    private mutating func tookTime(
+    private mutating func timeReceived(
         _ reply: RESP, asked wall: Milliseconds, _ index: Int, _ blocks: BlockTables, now: Milliseconds
     ) -> [CoreAction] {
         guard let parts = reply.array, parts.count == 2, let seconds = parts[0].number,
@@ -88,7 +88,7 @@ extension Sharing {
         guard origin == NodeRegistry.here else {
             let isBelow = end < links[index].positions[origin] ?? 0
             guard isBelow || links[index].gaps.contains(origin) else { return [] }
-            return readAgain(origin, index, blocks, now: now) ?? []
+            return reread(origin, index, blocks, now: now) ?? []
         }
         guard links[index].phase == .starting else {
             return ownEnd(end, expected: expected, index, now: now)
@@ -109,7 +109,7 @@ extension Sharing {
             if isSure, addition.id <= end {
                 actions += added(addition, index, &blocks, now: now)
             } else {
-                giveBack(addition, index)
+                requeue(addition, index)
             }
         }
         actions += ownEnd(end, expected: links[index].own.last, index, now: now)
@@ -121,7 +121,7 @@ extension Sharing {
     mutating func readOwn(_ index: Int, _ blocks: inout BlockTables, now: Milliseconds) -> [CoreAction] {
         if links[index].own.hasMore {
             links[index].own.hasMore = false
-            return ask(index, [readQuestion(index, [NodeRegistry.here], blocks)], now: now)
+            return send(index, [readQuestion(index, [NodeRegistry.here], blocks)], now: now)
         }
         links[index].own.isRead = true
         links[index].own.last = links[index].positions[NodeRegistry.here] ?? 0
@@ -144,7 +144,7 @@ extension Sharing {
 
     /// An earlier process has written this entry. A snapshot without an end has to be written again: who has read its
     /// beginning waits for the rest, and ignores earlier entries.
-    mutating func noteOwn(_ entry: SharedEntry, _ id: UInt64, _ index: Int) {
+    mutating func recordOwn(_ entry: SharedEntry, _ id: UInt64, _ index: Int) {
         if entry.isFirst { (links[index].own.beginning, links[index].own.lastSnapshot) = (id, 0) }
         if entry.isLast { links[index].own.lastSnapshot = links[index].own.beginning }
     }

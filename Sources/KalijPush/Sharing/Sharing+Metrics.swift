@@ -20,7 +20,7 @@ extension Sharing {
         text.family("kalij_push_node_taken_total", "counter", "Records taken, by node.")
         for (name, number) in named {
             guard let peer = peers[number] else { continue }
-            text.sample("kalij_push_node_taken_total", [("node", name)], peer.taken)
+            text.sample("kalij_push_node_taken_total", [("node", name)], peer.accepted)
         }
         text.family("kalij_push_node_refused_total", "counter", "Records and entries refused, by node and reason.")
         for (name, number) in named {

@@ -1,7 +1,7 @@
 extension Sharing {
     /// The nodes of the configuration are these.
     mutating func configure(_ nodes: NodesSettings, _ blocks: inout BlockTables, now: Milliseconds) -> [CoreAction] {
-        take(nodes.others)
+        setOthers(nodes.others)
         let (new, gone) = blocks.origins.configure(nodes.name, nodes.others)
         for origin in gone { forget(origin) }
         for origin in new { peers[origin] = Peer(since: now) }
@@ -57,7 +57,7 @@ extension Sharing {
         _ flight: InFlightPush, isStrike: Bool, _ blocks: inout BlockTables, now: Milliseconds
     ) -> [CoreAction] {
         guard let origin = flight.hearsay?.origin, var peer = peers[origin] else { return [] }
-        let isTooMuch = peer.strikes.asked(isStrike: isStrike, now: now)
+        let isTooMuch = peer.strikes.record(isStrike: isStrike, now: now)
         if isStrike { peer.struck += 1 }
         peers[origin] = peer
         return isTooMuch && blocks.origins.isAdmitted(origin) ? exclude(origin, &blocks, now: now) : []
@@ -79,7 +79,7 @@ extension Sharing {
         for index in links.indices {
             for other in blocks.origins.admitted {
                 links[index].rereadAt[other] = nil
-                actions += readAgain(other, index, blocks, now: now) ?? []
+                actions += reread(other, index, blocks, now: now) ?? []
             }
         }
         return actions

@@ -31,7 +31,7 @@ extension Sharing {
                     (.end(origin: origin, expected: 0), RedisCommand("XINFO", "STREAM", stream(origin, blocks))))
             }
         }
-        return ask(index, questions, now: now)
+        return send(index, questions, now: now)
     }
 
     func readQuestion(
@@ -43,7 +43,7 @@ extension Sharing {
     }
 
     /// Entries were received: they are taken one by one.
-    mutating func came(
+    mutating func entriesReceived(
         _ reply: RESP, of origins: [UInt16], _ index: Int, _ blocks: BlockTables, now: Milliseconds
     ) -> Bool {
         guard let streams = reply.array else { return reply == .null }
@@ -71,19 +71,19 @@ extension Sharing {
     var hasEntries: Bool { links.contains { $0.inbox.count > 0 } }
 
     /// Takes an entry: as much as is done in a turn.
-    mutating func takeEntry(_ blocks: inout BlockTables, now: Milliseconds) -> [CoreAction] {
+    mutating func processEntry(_ blocks: inout BlockTables, now: Milliseconds) -> [CoreAction] {
         guard let index = links.indices.first(where: { links[$0].inbox.count > 0 }),
             let reading = links[index].inbox.first
         else { return [] }
         links[index].inbox.removeFirst()
-        var actions = take(reading, index, &blocks, now: now)
+        var actions = process(reading, index, &blocks, now: now)
         if links[index].inbox.count == 0, links[index].phase == .starting {
             actions += readOwn(index, &blocks, now: now)
         }
         return actions
     }
 
-    private mutating func take(
+    private mutating func process(
         _ reading: RedisStreamState.Reading, _ index: Int, _ blocks: inout BlockTables, now: Milliseconds
     ) -> [CoreAction] {
         let (origin, position) = (reading.origin, links[index].positions[reading.origin] ?? 0)
@@ -100,7 +100,7 @@ extension Sharing {
         }
         if let entry, isGap(entry, after: position, origin, index) {
             peers[origin]?.gaps += 1
-            if let again = readAgain(origin, index, blocks, now: now) { return again }
+            if let again = reread(origin, index, blocks, now: now) { return again }
         }
         links[index].positions[origin] = reading.id
         let latest = max(peers[origin]?.latest ?? 0, reading.id)
@@ -108,8 +108,8 @@ extension Sharing {
         var actions: [CoreAction] = []
         if let entry {
             for _ in 0..<entry.unknown { refuse(.reason, origin) }
-            if origin == NodeRegistry.here { noteOwn(entry, reading.id, index) }
-            for record in entry.records { actions += take(record, origin, &blocks, now: now, link: index) }
+            if origin == NodeRegistry.here { recordOwn(entry, reading.id, index) }
+            for record in entry.records { actions += apply(record, origin, &blocks, now: now, link: index) }
         }
         return actions + keepPosition(index, origin, blocks)
     }
@@ -121,7 +121,7 @@ extension Sharing {
     }
 
     /// The stream is read from its beginning again, once in ten minutes.
-    mutating func readAgain(
+    mutating func reread(
         _ origin: UInt16, _ index: Int, _ blocks: BlockTables, now: Milliseconds
     ) -> [CoreAction]? {
         guard now >= links[index].rereadAt[origin] ?? 0 else {
@@ -146,7 +146,7 @@ extension Sharing {
 
     /// Takes a record.
     /// - Parameter link: the server that the record was read from; nil for a record that has waited.
-    mutating func take(
+    mutating func apply(
         _ record: BlockChange, _ origin: UInt16, _ blocks: inout BlockTables, now: Milliseconds, link: Int? = nil
     ) -> [CoreAction] {
         let wall = blocks.wall(now)
@@ -168,13 +168,13 @@ extension Sharing {
         else {
             return refused(.share, origin)
         }
-        guard peers[origin]?.budget.take(record.time, now: wall) == true else {
+        guard peers[origin]?.budget.acquire(record.time, now: wall) == true else {
             // They are free in ten minutes.
             for index in links.indices { links[index].gaps.insert(origin) }
             return refused(.budget, origin)
         }
         guard blocks.merge(record, now: now) else { return [] }
-        peers[origin]?.taken += 1
+        peers[origin]?.accepted += 1
         return [.block(record)]
     }
 
@@ -184,7 +184,7 @@ extension Sharing {
     }
 
     private mutating func wait(_ record: BlockChange, _ origin: UInt16) -> [CoreAction] {
-        guard let early = peers[origin]?.early, early.count < Self.mostEarly else {
+        guard let early = peers[origin]?.early, early.count < Self.maxEarly else {
             for index in links.indices { links[index].gaps.insert(origin) }
             return refused(.ahead, origin)
         }

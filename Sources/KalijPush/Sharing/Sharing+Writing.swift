@@ -14,8 +14,8 @@ extension Sharing {
             links[index].own.snapshot = .init()
         }
         // A running search does not return to its first parts.
-        if links[index].own.search == nil, now >= links[index].own.searchAgain {
-            links[index].own.searchAgain = .max
+        if links[index].own.search == nil, now >= links[index].own.nextSearch {
+            links[index].own.nextSearch = .max
             links[index].own.search = 0
         }
         guard let entry = nextEntry(index, &blocks, now: now) else { return [] }
@@ -61,7 +61,7 @@ extension Sharing {
         links[index].own.lastWrite = now
         let addition = RedisStreamState.Addition(
             id: id, records: records.map { (key: $0.0, version: $0.1.version) }, isLast: entry.isLast)
-        return ask(
+        return send(
             index,
             [
                 (.end(origin: NodeRegistry.here, expected: previous), RedisCommand("XINFO", "STREAM", stream)),
@@ -70,7 +70,7 @@ extension Sharing {
     }
 
     /// Sends questions.
-    mutating func ask(
+    mutating func send(
         _ index: Int, _ questions: [(RedisStreamState.Question, RedisCommand)], now: Milliseconds
     ) -> [CoreAction] {
         for question in questions { links[index].awaited.append((question: question.0, at: now)) }
@@ -87,20 +87,20 @@ extension Sharing {
     ) -> [SharedKey] {
         var keys: [SharedKey] = []
         let bit = links[index].bit
-        while keys.count < SharedEntry.most, let key = links[index].own.outbox.first {
+        while keys.count < SharedEntry.maxRecords, let key = links[index].own.outbox.first {
             links[index].own.outbox.removeFirst()
             if let record = blocks.own(key), record.shared & bit == 0 { keys.append(key) }
         }
-        for _ in 0..<Self.parts where searches && keys.count < SharedEntry.most / 2 {
+        for _ in 0..<Self.parts where searches && keys.count < SharedEntry.maxRecords / 2 {
             guard let part = links[index].own.search else { break }
             for key in blocks.ownRecords(part: part, missing: bit) {
                 // The rest of the part follows with the next entry.
-                guard keys.count < SharedEntry.most else { return keys }
+                guard keys.count < SharedEntry.maxRecords else { return keys }
                 guard let record = blocks.own(key) else { continue }
                 if admit(key, record, &blocks, now: now) {
                     keys.append(key)
                 } else {
-                    links[index].own.searchAgain = now + Self.signOfLife
+                    links[index].own.nextSearch = now + Self.signOfLife
                 }
             }
             links[index].own.search = part + 1 < BlockTables.parts ? part + 1 : nil
@@ -113,7 +113,8 @@ extension Sharing {
         _ index: Int, _ blocks: BlockTables
     ) -> (keys: [SharedKey], isFirst: Bool, isLast: Bool)? {
         guard var snapshot = links[index].own.snapshot else { return nil }
-        for _ in 0..<Self.parts where snapshot.records.count < SharedEntry.most && snapshot.part < BlockTables.parts {
+        for _ in 0..<Self.parts
+        where snapshot.records.count < SharedEntry.maxRecords && snapshot.part < BlockTables.parts {
             // What has not been admitted is written when the budget allows.
             snapshot.records += blocks.ownRecords(part: snapshot.part).filter { key in
                 (blocks.own(key)?.shared ?? 0) != 0
@@ -123,11 +124,11 @@ extension Sharing {
         let isOver = snapshot.part >= BlockTables.parts
         let isFirst = snapshot.first == 0
         // The first entry is written at once: a record made behind the search and written before that entry would be trimmed.
-        guard isFirst || isOver || snapshot.records.count >= SharedEntry.most else {
+        guard isFirst || isOver || snapshot.records.count >= SharedEntry.maxRecords else {
             links[index].own.snapshot = snapshot
             return nil
         }
-        let keys = Array(snapshot.records.prefix(SharedEntry.most))
+        let keys = Array(snapshot.records.prefix(SharedEntry.maxRecords))
         snapshot.records.removeFirst(keys.count)
         snapshot.isWritten = isOver && snapshot.records.isEmpty
         links[index].own.snapshot = snapshot
@@ -156,14 +157,14 @@ extension Sharing {
         links[index].own.nextSnapshot = now + Self.day + Milliseconds.random(in: 0...3_600_000, using: &random)
         let stream = settings.stream(settings.name)
         return actions
-            + ask(index, [(.trim, RedisCommand("XTRIM", stream, "MINID", EntryID.text(snapshot.first)))], now: now)
+            + send(index, [(.trim, RedisCommand("XTRIM", stream, "MINID", EntryID.text(snapshot.first)))], now: now)
     }
 
     /// The server has refused an entry.
     mutating func refused(
         _ addition: RedisStreamState.Addition, _ words: String, _ index: Int, now: Milliseconds
     ) -> [CoreAction] {
-        giveBack(addition, index)
+        requeue(addition, index)
         links[index].own.isRefused = true
         links[index].own.chain = links[index].own.last
         links[index].own.nextWrite = now + Self.rest
@@ -173,7 +174,7 @@ extension Sharing {
     }
 
     /// An entry was not appended to the stream, or this could not be confirmed.
-    mutating func giveBack(_ addition: RedisStreamState.Addition, _ index: Int) {
+    mutating func requeue(_ addition: RedisStreamState.Addition, _ index: Int) {
         for record in addition.records { links[index].offer(record.key) }
         // A snapshot that lacks this entry is incomplete.
         if links[index].own.snapshot != nil {

@@ -14,7 +14,7 @@ public struct Sharing: Sendable {
         var strikes = PeerErrorRate()
         /// Records from a clock that is ahead of this node's.
         var early: [BlockChange] = []
-        var taken: UInt64 = 0
+        var accepted: UInt64 = 0
         var refused: [Refusal: UInt64] = [:]
         var struck: UInt64 = 0
         var gaps: UInt64 = 0
@@ -26,7 +26,7 @@ public struct Sharing: Sendable {
     }
 
     /// The most records from clocks ahead of this node's, for each node.
-    static let mostEarly = 1_000
+    static let maxEarly = 1_000
     /// A node whose clock differs by more from the servers' only listens.
     static let clockLimit: Milliseconds = 5_000
     static let lag: Milliseconds = 180_000
@@ -57,7 +57,7 @@ public struct Sharing: Sendable {
     }
 
     /// Other nodes from now on.
-    mutating func take(_ others: [String]) {
+    mutating func setOthers(_ others: [String]) {
         settings.others = others
         // Cannot fail: the same secrets were good before.
         if let new = try? Self.keys(settings, secrets) { keys = new }
@@ -84,7 +84,7 @@ public struct Sharing: Sendable {
     var next: Milliseconds {
         var next = Milliseconds.max
         for link in links where link.phase != .down {
-            if let first = link.awaited.first { next = min(next, first.at + RedisStreamState.patience) }
+            if let first = link.awaited.first { next = min(next, first.at + RedisStreamState.timeout) }
             if link.isUp { next = min(next, link.readsAt ?? .max, link.writesAt ?? .max) }
         }
         return next
@@ -95,7 +95,7 @@ public struct Sharing: Sendable {
         var actions = ripen(&blocks, now: now) + watch(blocks, now: now)
         distribute(&blocks, now: now)
         for index in links.indices where links[index].phase != .down {
-            if let first = links[index].awaited.first, now - first.at >= RedisStreamState.patience {
+            if let first = links[index].awaited.first, now - first.at >= RedisStreamState.timeout {
                 actions += lose(index, "no reply for 10 s", now: now)
                 continue
             }
@@ -113,7 +113,7 @@ public struct Sharing: Sendable {
             let ripe = peer.early.filter { $0.time <= latest }
             guard !ripe.isEmpty else { continue }
             peers[origin]?.early.removeAll { $0.time <= latest }
-            for record in ripe { actions += take(record, origin, &blocks, now: now) }
+            for record in ripe { actions += apply(record, origin, &blocks, now: now) }
             for index in links.indices { actions += keepPosition(index, origin, blocks) }
         }
         return actions
@@ -181,7 +181,7 @@ public struct Sharing: Sendable {
             return false
         }
         let isOld = wall - record.change.time >= ReplicationRate.young + ReplicationRate.margin
-        guard isOld || budget.take(now) else { return false }
+        guard isOld || budget.acquire(now) else { return false }
         blocks.mark(key, version: record.change.version, TokenBlocklist.admittedBit)
         return true
     }
@@ -189,7 +189,7 @@ public struct Sharing: Sendable {
 
 extension RedisStreamState {
     /// A server that does not answer for so long is given up.
-    static let patience: Milliseconds = 10_000
+    static let timeout: Milliseconds = 10_000
     private static let outboxLimit = 10_000
 
     mutating func offer(_ key: SharedKey) {

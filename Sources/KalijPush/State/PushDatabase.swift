@@ -143,7 +143,7 @@ public final class PushDatabase {
     /// Notes whose secret made the stored hashes.
     /// - Returns: the secret's print at the last start; nil at the first.
     /// - Throws: `StoreError`.
-    func note(print: HashedKey) throws -> HashedKey? {
+    func record(print: HashedKey) throws -> HashedKey? {
         let before = try database.statement("SELECT print FROM secret WHERE id = 1").first {
             HashedKey($0.blob("print"))
         }

@@ -38,8 +38,8 @@ struct StateKeys {
     /// Notes in the database whose secret its hashes are from.
     /// - Returns: a line if the secret is another one than before.
     /// - Throws: `StoreError`.
-    func note(in database: PushDatabase) throws -> (LinePriority, String)? {
-        guard let before = try database.note(print: hasher.print), before != hasher.print else { return nil }
+    func record(in database: PushDatabase) throws -> (LinePriority, String)? {
+        guard let before = try database.record(print: hasher.print), before != hasher.print else { return nil }
         if otherHashers.contains(where: { $0.print == before }) {
             return (.notice, "the secret is new; blocks and known tokens of the former secret are still found")
         }

@@ -57,7 +57,7 @@ final class Confinement {
             case .tables(let application): mayChange(action, first, second, of: application)
             }
         guard !isAllowed else { return SQLITE_OK }
-        if refusal == nil { refusal = words(action, first, limits) }
+        if refusal == nil { refusal = refusalText(action, first, limits) }
         return SQLITE_DENY
     }
 
@@ -96,7 +96,7 @@ final class Confinement {
         return table == prefix || table.hasPrefix(prefix + "_")
     }
 
-    private func words(_ action: Int32, _ name: String, _ limits: Limits) -> String {
+    private func refusalText(_ action: Int32, _ name: String, _ limits: Limits) -> String {
         let prefixes =
             switch limits {
             case .rows(let applications): applications.map(Self.prefix).joined(separator: ", ")

@@ -15,11 +15,11 @@ public struct FASTToken: Hashable, Sendable, Codable {
     }
 
     /// The maximum length of a token's secret in bytes.
-    static let mostBytes = 4_096
+    static let maxBytes = 4_096
 
     /// Whether the token may be sent at the time `now`.
     func isValid(at now: Int64) -> Bool {
-        !secret.isEmpty && secret.utf8.count <= Self.mostBytes && expiry.map { $0 > now } ?? true
+        !secret.isEmpty && secret.utf8.count <= Self.maxBytes && expiry.map { $0 > now } ?? true
     }
 }
 

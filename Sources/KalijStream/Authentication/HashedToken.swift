@@ -7,7 +7,7 @@ struct HashedToken: Sendable {
     private let binding: [UInt8]
 
     /// The mechanism for which tokens are requested.
-    static let wantedMechanism = "HT-SHA-256-EXPR"
+    static let requestedMechanism = "HT-SHA-256-EXPR"
     private static let endPointMechanism = "HT-SHA-256-ENDP"
 
     /// Nil if the token's mechanism must not be used on this connection. The server's end point is used only if the connection has no
@@ -15,7 +15,7 @@ struct HashedToken: Sendable {
     init?(_ token: FASTToken, username: String, bindings: ChannelBindings) {
         let exporter = bindings[.tlsExporter]
         switch token.mechanism {
-        case Self.wantedMechanism:
+        case Self.requestedMechanism:
             guard let exporter else { return nil }
             binding = exporter
         case Self.endPointMechanism:

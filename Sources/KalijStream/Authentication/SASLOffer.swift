@@ -27,13 +27,13 @@ struct SASLOffer: Hashable, Sendable {
     let fast: [String]
 
     /// The maximum number of names that are read from a list. A longer list is truncated, and its hash then does not match.
-    private static let mostNames = 100
-    private static let mostBytes = 200
+    private static let maxNames = 100
+    private static let maxBytes = 200
 
     init(_ features: Element) {
         mechanisms = Self.names(features.child("mechanisms", Namespace.sasl)?.children("mechanism"))
         bindings = features.child("sasl-channel-binding", Namespace.channelBinding).map { list in
-            list.children("channel-binding").prefix(Self.mostNames).map { Self.cut($0["type"] ?? "") }
+            list.children("channel-binding").prefix(Self.maxNames).map { Self.cut($0["type"] ?? "") }
         }
         let authentication = features.child("authentication", Namespace.sasl2)
         mechanisms2 = Self.names(authentication?.children("mechanism"))
@@ -44,7 +44,7 @@ struct SASLOffer: Hashable, Sendable {
         if let bind = inline?.child("bind", Namespace.bind2) {
             found.insert(.bind)
             // XEP-0386 has the features in <inline/>, an example of XEP-0198 has them without.
-            for feature in ((bind.child("inline") ?? bind).children("feature")).prefix(Self.mostNames) {
+            for feature in ((bind.child("inline") ?? bind).children("feature")).prefix(Self.maxNames) {
                 switch feature["var"] {
                 case Namespace.streamManagement: found.insert(.enable)
                 case Namespace.carbons: found.insert(.carbons)
@@ -57,11 +57,11 @@ struct SASLOffer: Hashable, Sendable {
     }
 
     private static func names(_ elements: [Element]?) -> [String] {
-        (elements ?? []).prefix(mostNames).map { cut($0.text) }
+        (elements ?? []).prefix(maxNames).map { cut($0.text) }
     }
 
     private static func cut(_ text: String) -> String {
-        text.utf8.count <= mostBytes ? text : String(text.unicodeScalars.prefix(mostBytes / 4))
+        text.utf8.count <= maxBytes ? text : String(text.unicodeScalars.prefix(maxBytes / 4))
     }
 
     /// The mechanisms of the profile.

@@ -15,7 +15,7 @@ struct Authentication: Sendable {
     private let descent: AuthenticationError?
 
     /// The maximum length of a message of the server in characters of Base64.
-    private static let mostCharacters = 65_536
+    private static let maxCharacters = 65_536
 
     /// An exchange with the credentials.
     init(
@@ -129,7 +129,7 @@ struct Authentication: Sendable {
     }
 
     private func bytes(_ text: String) throws(AuthenticationError) -> [UInt8] {
-        guard text.utf8.count <= Self.mostCharacters, let bytes = Base64.decode(TrimmedText.text(text)) else {
+        guard text.utf8.count <= Self.maxCharacters, let bytes = Base64.decode(TrimmedText.text(text)) else {
             throw .invalidMessage("it is no text in Base64")
         }
         return bytes

@@ -61,7 +61,7 @@ public struct KnownServer: Hashable, Sendable, Codable {
     /// The number of trials of ``EarlyStep/resume`` before its first success. Recorded ahead of each trial: a process that lives shorter
     /// than a trial's timeout would otherwise retry for ever, and never resume (found by kills at ejabberd).
     public var trials = 0
-    static let mostTrials = 2
+    static let maxTrials = 2
     /// A digest of the offer inside TLS before the login. ``off`` is cleared when it changes.
     public var features = ""
 
@@ -77,7 +77,7 @@ public struct KnownServer: Hashable, Sendable, Codable {
     }
 
     /// Records a successful login by this offer.
-    mutating func note(_ choice: LoginMethod, _ offer: SASLOffer) {
+    mutating func record(_ choice: LoginMethod, _ offer: SASLOffer) {
         let digest = offer.digest
         if digest != features { (off, worked, trials, features) = ([], [], 0, digest) }
         login = Login(choice, offer)

@@ -12,7 +12,7 @@ struct LoginAttempt: Sendable {
     /// The mechanism of the requested token.
     let wantedToken: String?
     /// Whether the login was sent together with the header.
-    var isUnasked = false
+    var isEarly = false
     /// The features requested together with the login.
     var resume: SessionPlan.Resume?
     var bind: SessionPlan.Bind?
@@ -22,13 +22,13 @@ struct LoginAttempt: Sendable {
 
     /// Takes over from the plan what can be set up together with the login. If the former session can be resumed only after the login,
     /// a binding with the login would terminate it.
-    mutating func take(_ plan: SessionPlan) {
+    mutating func apply(_ plan: SessionPlan) {
         if inline.contains(.resume) { resume = plan.resume }
         if inline.contains(.bind), plan.resume == resume { bind = plan.bind }
     }
 
     /// Whether `feature` is requested with the binding (Bind 2).
-    func asks(_ feature: InlineFeature, _ bind: SessionPlan.Bind) -> Bool {
+    func requests(_ feature: InlineFeature, _ bind: SessionPlan.Bind) -> Bool {
         guard inline.contains(feature) else { return false }
         switch feature {
         case .enable: return true
@@ -51,7 +51,7 @@ struct LoginAttempt: Sendable {
         if let id = configuration.userAgent {
             let agent = request.add(Element("user-agent", xmlns: Namespace.sasl2, attributes: ["id": id]))
             // For the server's list of clients. A pipelined login omits it: the server has received it before.
-            if !isUnasked { agent.add(Element("software", xmlns: Namespace.sasl2, text: configuration.software)) }
+            if !isEarly { agent.add(Element("software", xmlns: Namespace.sasl2, text: configuration.software)) }
         }
         if let resume { request.add(StreamManagement.resume(resume)) }
         if let bind { request.add(element(of: bind)) }
@@ -69,9 +69,9 @@ struct LoginAttempt: Sendable {
     private func element(of bind: SessionPlan.Bind) -> Element {
         let element = Element("bind", xmlns: Namespace.bind2)
         element.add(Element("tag", xmlns: Namespace.bind2, text: bind.tag))
-        if asks(.enable, bind) { element.add(StreamManagement.enable(maximum: bind.maximum)) }
-        if asks(.carbons, bind) { element.add(Element("enable", xmlns: Namespace.carbons)) }
-        if asks(.clientState, bind) { element.add(Element("inactive", xmlns: Namespace.clientState)) }
+        if requests(.enable, bind) { element.add(StreamManagement.enable(maximum: bind.maximum)) }
+        if requests(.carbons, bind) { element.add(Element("enable", xmlns: Namespace.carbons)) }
+        if requests(.clientState, bind) { element.add(Element("inactive", xmlns: Namespace.clientState)) }
         return element
     }
 
@@ -81,7 +81,7 @@ struct LoginAttempt: Sendable {
     /// - Throws: If the server does not offer what was used. No proof was sent in that case, except a token's, which is bound to the
     ///   connection.
     mutating func check(_ offer: SASLOffer, best: LoginMethod) throws(AuthenticationError) {
-        guard asked.isSubset(of: offer.inline), best.isSASL2 == choice.isSASL2 else { throw .offerChanged }
+        guard requestedFeatures.isSubset(of: offer.inline), best.isSASL2 == choice.isSASL2 else { throw .offerChanged }
         if let token = authentication.token {
             if let descent = best.descent { throw descent }
             guard offer.fast.contains(token.mechanism) else { throw .offerChanged }
@@ -92,11 +92,11 @@ struct LoginAttempt: Sendable {
         (self.offer, choice) = (offer, best)
     }
 
-    private var asked: Set<InlineFeature> {
+    private var requestedFeatures: Set<InlineFeature> {
         var asked: Set<InlineFeature> = resume == nil ? [] : [.resume]
         guard let bind else { return asked }
         asked.insert(.bind)
-        for feature in InlineFeature.allCases where asks(feature, bind) { asked.insert(feature) }
+        for feature in InlineFeature.allCases where requests(feature, bind) { asked.insert(feature) }
         return asked
     }
 }

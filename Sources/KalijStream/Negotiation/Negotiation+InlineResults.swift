@@ -24,7 +24,7 @@ extension Negotiation {
     /// The new token, if it was requested or replaces the token used.
     private func token(_ attempt: LoginAttempt, _ success: Element) -> FASTToken? {
         guard let element = success.child("token", Namespace.fast), let secret = element["token"], !secret.isEmpty,
-            secret.utf8.count <= FASTToken.mostBytes,
+            secret.utf8.count <= FASTToken.maxBytes,
             let mechanism = attempt.wantedToken ?? attempt.authentication.token?.mechanism
         else { return nil }
         let expiry = element["expiry"].flatMap { DateTime.date($0) }
@@ -64,8 +64,8 @@ extension Negotiation {
     ) throws(NegotiationError) -> [Action] {
         guard !jid.isBare else { throw .invalidAnswer("the address that was bound has no resource") }
         // Enabling carbons cannot fail (XEP-0386 section 3.2).
-        let bound = Action.bound(jid, carbons: attempt.asks(.carbons, bind))
-        let answer = attempt.asks(.enable, bind) ? element.child(in: Namespace.streamManagement) : nil
+        let bound = Action.bound(jid, carbons: attempt.requests(.carbons, bind))
+        let answer = attempt.requests(.enable, bind) ? element.child(in: Namespace.streamManagement) : nil
         guard let answer, let actions = try answeredEnable(answer) else {
             stage = .bound(bind)
             return [bound]

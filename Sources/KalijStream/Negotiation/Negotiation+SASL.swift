@@ -7,7 +7,7 @@ extension Negotiation {
     /// Begins inside TLS: sends the header, with the login if it can be pipelined.
     mutating func beginSecured(_ bindings: ChannelBindings) throws(NegotiationError) -> [Action] {
         self.bindings = bindings
-        guard let attempt = unaskedLogin() else { return [.send(open(.secured))] }
+        guard let attempt = earlyLogin() else { return [.send(open(.secured))] }
         if attempt.choice.isSASL2 {
             stage = .planning(.login(attempt))
             return [.plan]
@@ -17,7 +17,7 @@ extension Negotiation {
 
     /// A login with the parameters of the last one, if it can be sent before the server's features are received. PLAIN discloses the
     /// password to the recipient, and is never pipelined.
-    private func unaskedLogin() -> LoginAttempt? {
+    private func earlyLogin() -> LoginAttempt? {
         guard configuration.authenticates, let login = known.login, !known.off.contains(.login) else { return nil }
         guard configuration.pins.hold(login.choice), configuration.userAgent != nil || !login.isSASL2 else {
             return nil
@@ -29,7 +29,7 @@ extension Negotiation {
                 login.choice, fast: login.fast, inline: login.isSASL2 ? login.inline : [], offer: nil)
         else { return nil }
         guard attempt.authentication.token != nil || attempt.authentication.isSCRAM else { return nil }
-        attempt.isUnasked = true
+        attempt.isEarly = true
         return attempt
     }
 
@@ -75,7 +75,7 @@ extension Negotiation {
         }
         return LoginAttempt(
             choice: choice, authentication: authentication, offer: offer, inline: inline,
-            wantedToken: choice.isSASL2 && wantsToken(fast) ? HashedToken.wantedMechanism : nil)
+            wantedToken: choice.isSASL2 && shouldRequestToken(fast) ? HashedToken.requestedMechanism : nil)
     }
 
     private func usableToken(_ fast: [String]) -> HashedToken? {
@@ -87,13 +87,13 @@ extension Negotiation {
     }
 
     /// Whether to request a token: none is valid for another week.
-    private func wantsToken(_ fast: [String]) -> Bool {
-        guard configuration.requestsToken, bindings[.tlsExporter] != nil, fast.contains(HashedToken.wantedMechanism)
+    private func shouldRequestToken(_ fast: [String]) -> Bool {
+        guard configuration.requestsToken, bindings[.tlsExporter] != nil, fast.contains(HashedToken.requestedMechanism)
         else {
             return false
         }
         let later = configuration.now.addingReportingOverflow(Self.renewal).partialValue
-        return !tokens.contains { $0.mechanism == HashedToken.wantedMechanism && $0.isValid(at: later) }
+        return !tokens.contains { $0.mechanism == HashedToken.requestedMechanism && $0.isValid(at: later) }
     }
 
     /// A new token is requested this long before the expiry of the present one, in milliseconds.
@@ -103,7 +103,7 @@ extension Negotiation {
     mutating func sendLogin(_ attempt: LoginAttempt) throws(NegotiationError) -> [Action] {
         let request: [UInt8]
         do { request = try attempt.request(configuration) } catch { throw .authentication(error) }
-        guard attempt.isUnasked else {
+        guard attempt.isEarly else {
             // The proof of PLAIN and of a token is sent now.
             isResumePending = attempt.resume != nil && attempt.authentication.hasAnswered
             stage = .authenticating(attempt)
@@ -174,7 +174,7 @@ extension Negotiation {
     private func mayFlyResume(_ attempt: LoginAttempt) -> Bool {
         guard !attempt.choice.isSASL2, let login = known.login, !login.isSASL2 else { return false }
         return known.worked.contains(.resume)
-            || (!known.off.contains(.resume) && known.trials < KnownServer.mostTrials)
+            || (!known.off.contains(.resume) && known.trials < KnownServer.maxTrials)
     }
 
     /// Handles `<success/>` of RFC 6120: a new stream begins.
@@ -224,10 +224,10 @@ extension Negotiation {
         } else {
             pins = pins.after(choice, isListGenuine: attempt.authentication.isListGenuine)
         }
-        let usedTLS = hasAskedForTLS
+        let usedTLS = hasRequestedTLS
         let learned = learn { known in
             if usedTLS { known.offersTLS = true }
-            if let offer = attempt.offer { known.note(choice, offer) }
+            if let offer = attempt.offer { known.record(choice, offer) }
         }
         let success = SuccessfulAuthentication(
             mechanism: token == nil ? choice.mechanism : nil, keys: attempt.authentication.keys, pins: pins,

@@ -20,7 +20,7 @@ extension Negotiation {
         guard case .planning(let planning) = stage else { throw misuse("no plan was asked for") }
         switch planning {
         case .login(var attempt):
-            attempt.take(plan)
+            attempt.apply(plan)
             return try sendLogin(attempt)
         case .response(let attempt, let response):
             guard let resume = plan.resume else {

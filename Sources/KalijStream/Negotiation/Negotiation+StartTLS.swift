@@ -8,8 +8,8 @@ extension Negotiation {
         guard let features = StreamFeatures(element) else { throw unexpected(element) }
         guard features.offersTLS else { throw .tlsNotOffered }
         stage = .requestingTLS
-        defer { hasAskedForTLS = true }
-        return hasAskedForTLS ? [] : [.send(Self.startTLS)]
+        defer { hasRequestedTLS = true }
+        return hasRequestedTLS ? [] : [.send(Self.startTLS)]
     }
 
     mutating func answeredTLS(_ element: Element) throws(NegotiationError) -> [Action] {

@@ -68,7 +68,7 @@ public struct Negotiation: Sendable {
     var known = KnownServer()
     var bindings = ChannelBindings([:])
     /// Whether `<starttls/>` was sent.
-    var hasAskedForTLS = false
+    var hasRequestedTLS = false
     /// The login that was sent together with the header.
     var flight: LoginAttempt?
     /// The request to resume that was pipelined with the response to the challenge, or with the header of the next stream.
@@ -91,14 +91,14 @@ public struct Negotiation: Sendable {
     /// - Returns: the next actions, in this order.
     /// - Throws: `NegotiationError`; the connection cannot be used any further.
     public mutating func handle(_ event: Event) throws(NegotiationError) -> [Action] {
-        do { return try take(event) } catch {
+        do { return try process(event) } catch {
             stage = .over
             if error.isOfLogin, suspect != .login || !error.mayBeOfHaste { suspect = nil }
             throw error
         }
     }
 
-    private mutating func take(_ event: Event) throws(NegotiationError) -> [Action] {
+    private mutating func process(_ event: Event) throws(NegotiationError) -> [Action] {
         switch event {
         case .connected(let secured, let known): return try connect(secured, known)
         case .secured(let bindings):
@@ -127,7 +127,7 @@ public struct Negotiation: Sendable {
         self.known = known
         if let secured { return try beginSecured(secured) }
         guard known.offersTLS, !known.off.contains(.startTLS) else { return [.send(open(.plain))] }
-        hasAskedForTLS = true
+        hasRequestedTLS = true
         suspect = .startTLS
         return [.send(open(.plain, isDeclared: false) + Self.startTLS)]
     }

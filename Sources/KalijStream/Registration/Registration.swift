@@ -30,7 +30,7 @@ public struct Registration: Sendable {
     private enum Stage {
         case new
         case invited
-        case asking
+        case awaitingForm
         case answering(RegistrationForm)
         case submitting
         case over
@@ -55,19 +55,19 @@ public struct Registration: Sendable {
     /// - Returns: the next actions.
     /// - Throws: `RegistrationError`; the connection cannot be used any further.
     public mutating func handle(_ event: Event) throws(RegistrationError) -> [Action] {
-        do { return try take(event) } catch {
+        do { return try process(event) } catch {
             stage = .over
             throw error
         }
     }
 
-    private mutating func take(_ event: Event) throws(RegistrationError) -> [Action] {
+    private mutating func process(_ event: Event) throws(RegistrationError) -> [Action] {
         switch (event, stage) {
         case (.began(let features), .new): return try begin(features)
         case (.element(let element), .invited):
             guard try isAnswer(element, to: "invitation", RegistrationError.invitation) else { return [] }
-            return ask()
-        case (.element(let element), .asking):
+            return requestForm()
+        case (.element(let element), .awaitingForm):
             guard try isAnswer(element, to: "form", RegistrationError.refused) else { return [] }
             let form = try RegistrationForm(element)
             stage = .answering(form)
@@ -89,15 +89,15 @@ public struct Registration: Sendable {
     private mutating func begin(_ features: StreamFeatures) throws(RegistrationError) -> [Action] {
         guard let token else {
             guard features.offersRegistration else { throw .notOffered(invitations: features.takesInvitations) }
-            return ask()
+            return requestForm()
         }
         stage = .invited
         let preauth = Element("preauth", xmlns: "urn:xmpp:pars:0", attributes: ["token": token])
         return [.send(request("set", "invitation", preauth))]
     }
 
-    private mutating func ask() -> [Action] {
-        stage = .asking
+    private mutating func requestForm() -> [Action] {
+        stage = .awaitingForm
         return [.send(request("get", "form", Element("query", xmlns: Self.namespace)))]
     }
 

@@ -22,7 +22,7 @@ public struct RegistrationForm: Sendable {
         "date", "misc", "text", "key",
     ]
     /// The maximum number of fields: a person has to fill them in.
-    private static let most = 100
+    private static let maxFields = 100
 
     /// Parses the server's response.
     /// - Throws: `RegistrationError`, `.elsewhere` if an account can only be registered at an address of the web.
@@ -31,7 +31,7 @@ public struct RegistrationForm: Sendable {
         link = query.child("x", "jabber:x:oob")?.child("url")?.text
         let form = Self.form(in: query)
         let names = query.children.map(\.name).filter(Self.known.contains)
-        guard (form?.fields.count ?? names.count) <= Self.most else { throw .invalidAnswer("too many questions") }
+        guard (form?.fields.count ?? names.count) <= Self.maxFields else { throw .invalidAnswer("too many questions") }
         let told = query.child("instructions", Registration.namespace).map { [$0.text] } ?? []
         if let form {
             (style, instructions) = (.form(form), form.instructions.isEmpty ? told : form.instructions)

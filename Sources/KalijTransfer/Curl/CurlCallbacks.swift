@@ -45,12 +45,12 @@ enum CurlCallbacks {
 
     static let header: curl_write_callback = { bytes, size, count, user in
         let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-        return CurlCallbacks.object(user, CurlTransfer.self)?.takeLine(line) == true ? size * count : 0
+        return CurlCallbacks.object(user, CurlTransfer.self)?.receiveLine(line) == true ? size * count : 0
     }
 
     static let write: curl_write_callback = { bytes, size, count, user in
         let lent = UnsafeRawBufferPointer(start: bytes, count: size * count)
-        if CurlCallbacks.object(user, CurlTransfer.self)?.take(lent) == true { return size * count }
+        if CurlCallbacks.object(user, CurlTransfer.self)?.receive(lent) == true { return size * count }
         // Any other number than that of the bytes stops libcurl; bytes without a number are none.
         return size * count == 0 ? 1 : 0
     }

@@ -28,7 +28,7 @@ final class CurlEasy {
     }
 
     /// Requests bytes again after ``WithheldLastBlock/Portion/held``.
-    func goOn() { _ = curl.functions.easy_pause(handle, CURLPAUSE_CONT) }
+    func resume() { _ = curl.functions.easy_pause(handle, CURLPAUSE_CONT) }
 
     /// Whether TLS is established.
     var isConnected: Bool { offset(CURLINFO_APPCONNECT_TIME_T) > 0 }
@@ -41,7 +41,7 @@ final class CurlEasy {
     }
 
     /// What has arrived on a connection that is dead, and libcurl will not read: lines with their ends.
-    func takeRest() -> [[UInt8]] {
+    func readRest() -> [[UInt8]] {
         guard let tls = kalij_curl_tls(curl.table, handle).map(OpaquePointer.init) else { return [] }
         var rest: [UInt8] = []
         var portion = [UInt8](repeating: 0, count: 16 * 1024)

@@ -66,8 +66,8 @@ final class CurlMulti {
         collect()
         guard isSettled, let transfer else { return }
         self.transfer = nil
-        if let easy = transfer.takeHandle() { _ = curl.functions.multi_remove_handle(handle, easy) }
-        transfer.tellEnd()
+        if let easy = transfer.detachHandle() { _ = curl.functions.multi_remove_handle(handle, easy) }
+        transfer.reportEnd()
     }
 
     private func collect() {

@@ -11,7 +11,7 @@ final class CurlTransfer: Transfer {
     private var easy: CurlEasy?
     private var sockets: TransferSockets?
     private var sendBuffer: Int?
-    private var isGoingOnPlanned = false
+    private var isResumePlanned = false
 
     init(
         loop: any TransferLoop, request: TransferRequest, body: (any UploadBody)?,
@@ -51,7 +51,7 @@ final class CurlTransfer: Transfer {
 
     func releaseLastBlock() {
         guard !exchange.isOver, exchange.upload?.release() == true else { return }
-        planGoingOn()
+        planResume()
     }
 
     func limitSendBuffer(to bytes: Int) {
@@ -67,7 +67,7 @@ final class CurlTransfer: Transfer {
         guard exchange.isPaused != paused else { return }
         exchange.isPaused = paused
         if exchange.request.method == .put {
-            if !paused { planGoingOn() }
+            if !paused { planResume() }
         } else if paused {
             // A connection that is being made continues, and pauses with the first line of the response.
             multi?.waits.isHeld = exchange.hasHead
@@ -77,13 +77,13 @@ final class CurlTransfer: Transfer {
     }
 
     /// Resumes libcurl in the loop's next turn: libcurl calls back at once, and the caller must not get events within a call of its own.
-    private func planGoingOn() {
-        guard multi != nil, !isGoingOnPlanned else { return }
-        isGoingOnPlanned = true
+    private func planResume() {
+        guard multi != nil, !isResumePlanned else { return }
+        isResumePlanned = true
         loop.enqueue { [self] in
-            isGoingOnPlanned = false
+            isResumePlanned = false
             guard !exchange.isOver, let multi, let easy else { return }
-            multi.call { easy.goOn() }
+            multi.call { easy.resume() }
         }
     }
 
@@ -92,7 +92,7 @@ final class CurlTransfer: Transfer {
     /// The transfer never began.
     func refuse(_ failure: TransferFailure) {
         exchange.fail(failure)
-        exchange.tellEnd()
+        exchange.reportEnd()
     }
 
     /// libcurl has ended the transfer by itself.
@@ -113,15 +113,15 @@ final class CurlTransfer: Transfer {
     }
 
     /// The handle, to be taken off the multi, which the transfer forgets.
-    func takeHandle() -> UnsafeMutableRawPointer? {
+    func detachHandle() -> UnsafeMutableRawPointer? {
         defer { multi = nil }
         return multi == nil ? nil : easy?.handle
     }
 
     /// After removal from the multi: frees the handle, and reports the end to the caller.
-    func tellEnd() {
+    func reportEnd() {
         easy = nil
-        exchange.tellEnd()
+        exchange.reportEnd()
     }
 
     private func watchSpeed() {
@@ -153,17 +153,17 @@ final class CurlTransfer: Transfer {
         else {
             return
         }
-        for line in easy?.takeRest() ?? [] where line.withUnsafeBytes({ takeLine($0) }) == false { return }
+        for line in easy?.readRest() ?? [] where line.withUnsafeBytes({ receiveLine($0) }) == false { return }
     }
 
-    func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {
+    func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
         defer { keepPaused() }
-        return exchange.takeLine(line) { easy?.retryAfter }
+        return exchange.receiveLine(line) { easy?.retryAfter }
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         defer { keepPaused() }
-        return exchange.take(bytes)
+        return exchange.receive(bytes)
     }
 
     /// What libcurl has read already arrives though the transfer is paused, and libcurl reads no more. libcurl's own pause is not

@@ -65,10 +65,10 @@ final class Exchange {
     /// Takes a line of a head, with its ending.
     /// - Parameter retryAfter: seconds, queried if the head has the field.
     /// - Returns: whether to continue.
-    func takeLine(_ line: UnsafeRawBufferPointer, retryAfter: () -> Int64?) -> Bool {
+    func receiveLine(_ line: UnsafeRawBufferPointer, retryAfter: () -> Int64?) -> Bool {
         guard !isOver else { return false }
         do throws(TransferFailure) {
-            let head = try response.take(line, isSent: upload?.isComplete == true, retryAfter: retryAfter)
+            let head = try response.parse(line, isSent: upload?.isComplete == true, retryAfter: retryAfter)
             guard let head else { return true }
             event(.head(head))
             // Nothing of the rest counts, and a server that refuses may close during the upload.
@@ -81,7 +81,7 @@ final class Exchange {
 
     /// Takes bytes of the response's body.
     /// - Returns: whether to continue.
-    func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !isOver else { return false }
         response.received += Int64(bytes.count)
         event(.bytes(bytes))
@@ -115,7 +115,7 @@ final class Exchange {
     }
 
     /// Reports the end to the caller, once, after everything else has been cleaned up.
-    func tellEnd() {
+    func reportEnd() {
         upload = nil
         settled = nil
         guard let end, !isCancelled else { return }

@@ -24,7 +24,7 @@ final class CurlLibrary: @unchecked Sendable {
     }
 
     /// The first version with all options in use, 7.87.0.
-    private static let leastVersion: UInt32 = 0x07_57_00
+    private static let minVersion: UInt32 = 0x07_57_00
 
     // lives: as long as the process, as the library does
     let table = UnsafeMutablePointer<kalij_curl>.allocate(capacity: 1)
@@ -42,7 +42,7 @@ final class CurlLibrary: @unchecked Sendable {
         guard kalij_curl_init(table) == CURLE_OK else {
             throw TransferFailure(.libraryMissing, "\(name) does not start")
         }
-        guard kalij_curl_version(table) >= Self.leastVersion else {
+        guard kalij_curl_version(table) >= Self.minVersion else {
             throw TransferFailure(.libraryMissing, "\(name) is older than 7.87")
         }
     }

@@ -20,10 +20,10 @@ struct Response {
     /// - Parameter isSent: whether the whole body of a PUT has been handed over.
     /// - Returns: the head, with its last line.
     /// - Throws: ``TransferFailure`` (`protocolError`) for a head that is wrong, or the answer to something else.
-    mutating func take(
+    mutating func parse(
         _ line: UnsafeRawBufferPointer, isSent: Bool, retryAfter: () -> Int64?
     ) throws(TransferFailure) -> ResponseHead? {
-        guard !isHeadComplete, let found = try reader.take(line) else { return nil }
+        guard !isHeadComplete, let found = try reader.parse(line) else { return nil }
         isHeadComplete = true
         status = found.status
         if method == .put, isSuccess, !isSent {

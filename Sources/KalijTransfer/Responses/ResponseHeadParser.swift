@@ -19,7 +19,7 @@ struct ResponseHeadParser {
     /// Takes a line with its ending. Heads of 1xx are left out; their lines count for the limit, too.
     /// - Returns: the head, with the line that ends the head of a final response.
     /// - Throws: ``TransferFailure`` (`protocolError`) for a head that is too large or contradicts itself.
-    mutating func take(_ line: UnsafeRawBufferPointer) throws(TransferFailure) -> Head? {
+    mutating func parse(_ line: UnsafeRawBufferPointer) throws(TransferFailure) -> Head? {
         size += line.count
         guard size <= Self.limit else {
             throw TransferFailure(.protocolError, "the head of the response is over \(Self.limit) bytes")

@@ -4,7 +4,7 @@ import Glibc
 enum ReadOutcome {
     case bytes(Int)
     /// The bytes read were not data for the user; there may be more.
-    case again
+    case retry
     /// The server has given a ticket; there may be more to read.
     case ticket([UInt8])
     case blocked(on: Interest)

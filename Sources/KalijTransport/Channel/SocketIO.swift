@@ -129,7 +129,7 @@ extension SocketIO {
             guard let bio, let buffer, let socket = SocketIO.of(bio) else { return -1 }
             kalij_bio_clear_retry(bio)
             let result = socket.read(buffer, Int(count))
-            if result > 0 { socket.noteAnswer(UnsafeRawBufferPointer(start: buffer, count: result)) }
+            if result > 0 { socket.detectHTTP(UnsafeRawBufferPointer(start: buffer, count: result)) }
             if result < 0, socket.lastError == EAGAIN { kalij_bio_retry_read(bio) }
             return Int32(result)  // fits: at most `count`, an Int32
         }
@@ -158,7 +158,7 @@ extension SocketIO {
         return bio
     }
 
-    private func noteAnswer(_ bytes: UnsafeRawBufferPointer) {
+    private func detectHTTP(_ bytes: UnsafeRawBufferPointer) {
         if answersInHTTP == nil { answersInHTTP = bytes.starts(with: Array("HTTP/".utf8)) }
     }
 

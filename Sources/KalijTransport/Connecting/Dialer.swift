@@ -82,9 +82,9 @@ final class Dialer {
         guard finish != nil else { return }
         if let remembered { beginRace().begin(with: remembered.address) }
         if let route = target.overridden {
-            take([route])
+            apply([route])
         } else if SocketAddress.isLiteral(target.domain) {
-            take([.fallback(target.domain, directTLS: target.directTLS == .only)])
+            apply([.fallback(target.domain, directTLS: target.directTLS == .only)])
         } else {
             services = ServiceLookup(target: target, resolver: resolver, limit: limits.names) { [weak self] in
                 self?.planned($0)
@@ -93,14 +93,14 @@ final class Dialer {
     }
 
     /// The remembered address may already be connected: then the routes are for the case that its handshake fails.
-    private func take(_ routes: [Route]) {
+    private func apply(_ routes: [Route]) {
         self.routes = routes
         if handshake == nil { tryNextRoute() }
     }
 
     private func planned(_ plan: [Route]) {
         if plan.isEmpty { fail(target.domain, at: nil, .noService, "says that it offers no such service") }
-        take(Array(plan.prefix(limits.alternatives)))
+        apply(Array(plan.prefix(limits.alternatives)))
     }
 
     private func fail(
@@ -124,11 +124,11 @@ final class Dialer {
         let race = race ?? beginRace()
         if let literal = SocketAddress(literal: route.host, port: route.port) {
             race.add([], of: literal.family == AF_INET ? AF_INET6 : AF_INET)
-            return addressesCame(.success([literal]), literal.family)
+            return addressesReceived(.success([literal]), literal.family)
         }
         turn?.questions = [AF_INET6, AF_INET].map { family in
             resolver.addresses(route.host, family, port: route.port, limit: limits.names) { [weak self] result in
-                self?.addressesCame(result, family)
+                self?.addressesReceived(result, family)
             }
         }
     }
@@ -141,7 +141,7 @@ final class Dialer {
         return race
     }
 
-    private func addressesCame(_ result: Result<[SocketAddress], DNSError>, _ family: Int32) {
+    private func addressesReceived(_ result: Result<[SocketAddress], DNSError>, _ family: Int32) {
         switch result {
         case .success(let addresses):
             if !addresses.isEmpty { turn?.hasAddresses = true }

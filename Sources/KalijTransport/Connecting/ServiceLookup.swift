@@ -11,7 +11,7 @@ final class ServiceLookup {
     init(target: ConnectionTarget, resolver: Resolver, limit: Double, _ finish: @escaping ([Route]) -> Void) {
         self.target = target
         self.finish = finish
-        func ask(_ prefix: String, _ answered: @escaping (ServiceLookup, Route.Services) -> Void) {
+        func query(_ prefix: String, _ answered: @escaping (ServiceLookup, Route.Services) -> Void) {
             let question = resolver.services(prefix + target.domain, limit: limit) { [weak self] result in
                 guard let self else { return }
                 answered(self, result)
@@ -19,8 +19,8 @@ final class ServiceLookup {
             }
             questions.append(question)
         }
-        if target.directTLS != .only { ask("_xmpp-client._tcp.") { $0.starttls = $1 } }
-        if target.directTLS != .never { ask("_xmpps-client._tcp.") { $0.direct = $1 } }
+        if target.directTLS != .only { query("_xmpp-client._tcp.") { $0.starttls = $1 } }
+        if target.directTLS != .never { query("_xmpps-client._tcp.") { $0.direct = $1 } }
     }
 
     /// Cancels the queries; `finish` is not called.

@@ -282,7 +282,7 @@ extension Connection {
             case .bytes(let count):
                 events?(.received(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])))
             case .ticket(let ticket): events?(.ticket(ticket))
-            case .again: continue
+            case .retry: continue
             case .blocked(let interest):
                 needs.read = interest
                 return updateInterest()

@@ -128,7 +128,7 @@ public final class EventLoop {
     }
 
     private func emptyInbox() {
-        let (bodies, stop) = inbox.take()
+        let (bodies, stop) = inbox.drain()
         for body in bodies { body() }
         if stop { self.stop() }
     }

@@ -51,7 +51,7 @@ final class WakerInbox: Sendable {
     }
 
     /// Takes all waiting work, and whether to stop.
-    func take() -> (bodies: [@Sendable () -> Void], stop: Bool) {
+    func drain() -> (bodies: [@Sendable () -> Void], stop: Bool) {
         var count: UInt64 = 0
         _ = withUnsafeMutableBytes(of: &count) { Glibc.read(descriptor, $0.baseAddress, $0.count) }
         return contents.withLock { contents in

@@ -54,7 +54,7 @@ public final class Resolver {
     func services(
         _ name: String, limit: Double, _ finish: @escaping (Result<[ServiceRecord], DNSError>) -> Void
     ) -> Question {
-        ask(limit) { result in
+        query(limit) { result in
             finish(result.map { if case .services(let records) = $0 { records } else { [] } })
         } send: { channel, argument in
             ares_query(channel, name, internetClass, serviceType, serviceCallback, argument)
@@ -66,7 +66,7 @@ public final class Resolver {
         _ host: String, _ family: Int32, port: UInt16, limit: Double,
         _ finish: @escaping (Result<[SocketAddress], DNSError>) -> Void
     ) -> Question {
-        ask(limit) { result in
+        query(limit) { result in
             finish(result.map { if case .addresses(let addresses) = $0 { addresses } else { [] } })
         } send: { channel, argument in
             var hints = ares_addrinfo_hints()
@@ -77,7 +77,7 @@ public final class Resolver {
         }
     }
 
-    private func ask(
+    private func query(
         _ limit: Double, _ finish: @escaping (Result<Answer, DNSError>) -> Void,
         send: (ares_channel, UnsafeMutableRawPointer) -> Void
     ) -> Question {

@@ -39,7 +39,7 @@ final class TLSChannel: Channel {
         // lives: the session is freed in the channel's deinit
         SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         SSL_set_verify(ssl, SSL_VERIFY_PEER) { verified, context in
-            if verified == 0, let context { TLSChannel.of(context)?.noteProblem(context) }
+            if verified == 0, let context { TLSChannel.of(context)?.recordProblem(context) }
             return verified
         }
     }
@@ -134,7 +134,7 @@ final class TLSChannel: Channel {
         }
     }
 
-    fileprivate func noteProblem(_ context: OpaquePointer) {
+    fileprivate func recordProblem(_ context: OpaquePointer) {
         if certificateProblem == nil {
             certificateProblem = CertificateProblem(verifying: context, serverName: serverName)
         }
@@ -197,7 +197,7 @@ extension TLSChannel {
         switch SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ:
             if let ticket = tickets.next() { return .ticket(ticket) }
-            return socket.wouldBlock ? .blocked(on: .read) : .again
+            return socket.wouldBlock ? .blocked(on: .read) : .retry
         case SSL_ERROR_WANT_WRITE: return .blocked(on: .write)
         case SSL_ERROR_ZERO_RETURN: return .ended
         default: return .failed(failure())

@@ -123,7 +123,7 @@ private final class LegacyReader {
             EVP_PKEY_free(key)
             X509_free(certificate)
         }
-        let others = Self.takeAll(chain)
+        let others = Self.consumeStack(chain)
         guard let key, let certificate else { throw .incomplete }
         return Parts(
             certificate: DER.encode { i2d_X509(certificate, $0) }, key: DER.encode { i2d_PrivateKey(key, $0) },
@@ -131,7 +131,7 @@ private final class LegacyReader {
     }
 
     /// The encodings of a stack of certificates. Frees the stack.
-    private static func takeAll(_ stack: OpaquePointer?) -> [[UInt8]] {
+    private static func consumeStack(_ stack: OpaquePointer?) -> [[UInt8]] {
         guard let stack else { return [] }
         var all: [[UInt8]] = []
         while let one = OPENSSL_sk_pop(stack) {

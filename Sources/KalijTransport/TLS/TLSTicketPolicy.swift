@@ -8,13 +8,13 @@ struct TLSTicketPolicy {
     private var offeredIssuers: [[UInt8]] = []
     /// Whether a ticket was offered.
     private(set) var isOffered = false
-    private var told = 0
+    private var reported = 0
     /// Given by the server, and not yet reported.
-    private var given: [[UInt8]] = []
+    private var unreported: [[UInt8]] = []
     /// The number of tickets reported in a connection: servers give two, and each is used once.
     private static let limit = 2
     /// RFC 8446 4.6.1.
-    private static let longestLife = 7 * 86_400
+    private static let maxLifetime = 7 * 86_400
 
     init(serverName: String) { self.serverName = serverName }
 
@@ -36,7 +36,7 @@ struct TLSTicketPolicy {
     private static func isInTime(_ session: OpaquePointer) -> Bool {
         let age = time(nil) - SSL_SESSION_get_time(session)
         return SSL_SESSION_get_protocol_version(session) == TLS1_3_VERSION && SSL_SESSION_is_resumable(session) == 1
-            && age >= 0 && age < min(Int(SSL_SESSION_get_ticket_lifetime_hint(session)), longestLife)
+            && age >= 0 && age < min(Int(SSL_SESSION_get_ticket_lifetime_hint(session)), maxLifetime)
     }
 
     /// A resumed handshake verifies no certificate. So the certificates from the time of the ticket are verified before
@@ -66,18 +66,18 @@ struct TLSTicketPolicy {
 
     /// Keeps a session that OpenSSL hands out, if it has a ticket of TLS 1.3.
     mutating func keep(_ session: OpaquePointer, of ssl: OpaquePointer) {
-        guard told + given.count < Self.limit, Self.isInTime(session) else { return }
+        guard reported + unreported.count < Self.limit, Self.isInTime(session) else { return }
         let issuers = SSL_session_reused(ssl) == 1 ? offeredIssuers : Self.issuers(of: ssl)
         let ticket = TLSTicket(
             serverName: serverName, session: DER.encode { i2d_SSL_SESSION(session, $0) }, issuers: issuers)
-        if !ticket.session.isEmpty, let bytes = ticket.encoded() { given.append(bytes) }
+        if !ticket.session.isEmpty, let bytes = ticket.encoded() { unreported.append(bytes) }
     }
 
     /// The next ticket to report.
     mutating func next() -> [UInt8]? {
-        guard !given.isEmpty else { return nil }
-        told += 1
-        return given.removeFirst()
+        guard !unreported.isEmpty else { return nil }
+        reported += 1
+        return unreported.removeFirst()
     }
 
     private static func issuers(of ssl: OpaquePointer) -> [[UInt8]] {

@@ -79,11 +79,11 @@ extension DataForm.Field {
     /// Whether values beside the options may be given (XEP-0122 section 3.2).
     public var isOpen: Bool {
         let namespace = "http://jabber.org/protocol/xdata-validate"
-        guard takesOpenValidation else { return false }
+        guard allowsOpenValidation else { return false }
         return extensionElements("validate", namespace).contains { validation in
             ["open", "range", "regex"].contains { validation.child($0) != nil }
         }
     }
 
-    private var takesOpenValidation: Bool { effectiveType.takesOptions && !extensions.isEmpty }
+    private var allowsOpenValidation: Bool { effectiveType.takesOptions && !extensions.isEmpty }
 }

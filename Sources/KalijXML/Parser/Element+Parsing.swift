@@ -10,7 +10,7 @@ extension Element {
     public static func parse(_ bytes: [UInt8], limits: ParserLimits = .init()) throws -> sending Element {
         let parser = StreamParser(limits: limits, outer: 0)
         var result: Element?
-        func take(_ event: sending StreamParserEvent) throws {
+        func handle(_ event: sending StreamParserEvent) throws {
             switch event {
             case .element(let element): result = element
             case .skipped(let skipped):
@@ -20,8 +20,8 @@ extension Element {
             case .opened, .closed: break
             }
         }
-        try parser.feed(bytes, take)
-        try parser.finish(take)
+        try parser.feed(bytes, handle)
+        try parser.finish(handle)
         guard let result else {
             throw XMLError(condition: "not-well-formed", text: "there is no element", line: 1, column: 1)
         }

@@ -16,7 +16,7 @@ struct NameCache {
     private var version: Int
 
     /// With more slots than this, half of them in use, hostile names would cost more than a second look-up.
-    private static let mostSlots = 8_192
+    private static let maxSlots = 8_192
 
     init() {
         slots = NameCache.empty(256)
@@ -77,7 +77,7 @@ struct NameCache {
     }
 
     private mutating func grow() {
-        if mask + 1 >= NameCache.mostSlots {
+        if mask + 1 >= NameCache.maxSlots {
             slots.update(repeating: Entry(key: nil, reference: .none, serial: 0), count: mask + 1)
             count = 0
             return
@@ -97,11 +97,11 @@ struct NameCache {
     /// Names may have got an id since the last look-up: looks again if any name was added.
     @inline(__always)
     mutating func refresh() {
-        if NameTable.shared.version != version { lookAgain() }
+        if NameTable.shared.version != version { refreshReferences() }
     }
 
     @inline(never)
-    private mutating func lookAgain() {
+    private mutating func refreshReferences() {
         version = NameTable.shared.version
         for slot in 0...mask {
             guard let key = slots[slot].key, !slots[slot].reference.isGlobal else { continue }

@@ -5,11 +5,11 @@
 /// value of a small document, and finds the errors.
 struct OversizedTag {
     /// libxml2 compares each attribute of an element with each other.
-    static let mostAttributes = 65_536
+    static let maxAttributes = 65_536
     /// How much of a value stays.
     private static let valueBytes = 8_192
     /// How many bytes of such a tag may stay beyond the stanza limit.
-    private static let mostBytes = 1 << 20
+    private static let maxBytes = 1 << 20
     /// How much of a value is read at once.
     private static let pieceBytes = 16_384
 
@@ -49,7 +49,7 @@ struct OversizedTag {
     /// Appends the kept part of `bytes` to `kept`. Returns where the tag ended, nil if the tag continues.
     ///
     /// - Throws: If a value is not well-formed, or the tag holds too many attributes or too long names.
-    mutating func take(_ bytes: UnsafeRawBufferPointer, into kept: inout [UInt8]) throws(XMLError) -> Int? {
+    mutating func consume(_ bytes: UnsafeRawBufferPointer, into kept: inout [UInt8]) throws(XMLError) -> Int? {
         for (place, byte) in bytes.enumerated() {
             let (open, isLast) = (quote, isEnd(byte))
             count += 1
@@ -78,15 +78,15 @@ struct OversizedTag {
             }
         }
         try checkAttributes()
-        if kept.count > keeping + OversizedTag.mostBytes {
+        if kept.count > keeping + OversizedTag.maxBytes {
             throw violation("a start tag with too many or too long names")
         }
         return nil
     }
 
     private func checkAttributes() throws(XMLError) {
-        guard attributes > OversizedTag.mostAttributes else { return }
-        throw violation("a start tag with more than \(OversizedTag.mostAttributes) attributes")
+        guard attributes > OversizedTag.maxAttributes else { return }
+        throw violation("a start tag with more than \(OversizedTag.maxAttributes) attributes")
     }
 
     /// Reads the value so far, up to the last possible cut, and drops these bytes.

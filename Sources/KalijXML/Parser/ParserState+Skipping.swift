@@ -5,7 +5,7 @@ extension ParserState {
     /// From here on the open top-level element is only counted.
     mutating func skip(_ limit: LimitKind) {
         skipping = limit
-        let root = Element(tree: builder.take(), index: 0)
+        let root = Element(tree: builder.finish(), index: 0)
         var attributes: [String: String] = [:]  // characters: equivalent names are one; the last counts.
         for place in root.attributePlaces.prefix(64) where root.tree.attributes[place].length <= 4_096 {
             let attribute = root.tree.attributes[place]

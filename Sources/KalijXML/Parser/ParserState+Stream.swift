@@ -19,7 +19,7 @@ extension ParserState {
         {
             return fail(context, "policy-violation", "the stream's header is over the limit \(limit.limit)")
         }
-        let tree = builder.take()
+        let tree = builder.finish()
         tree.contentNamespace = NameReference.none
         for place in 0..<Int(declarations) where spaces?[place * 2] == nil {
             guard let uri = spaces?[place * 2 + 1] else { continue }

@@ -195,19 +195,19 @@ extension ParserState {
     /// libxml2 looks through all declarations in scope to find the namespace of an element.
     private mutating func countWork(_ context: Context) {
         namespaceWork &+= Int(context.pointee.nsNr)
-        if namespaceWork > ParserState.mostNamespaceWork {
+        if namespaceWork > ParserState.maxNamespaceWork {
             fail(context, "policy-violation", "too many namespace declarations")
         }
-        if depth > ParserState.mostLevels {
-            fail(context, "policy-violation", "elements nested more than \(ParserState.mostLevels) deep")
+        if depth > ParserState.maxLevels {
+            fail(context, "policy-violation", "elements nested more than \(ParserState.maxLevels) deep")
         }
     }
 
     /// libxml2 keeps 36 bytes a level; a stanza of 1 MiB cannot be nested as deep.
-    private static let mostLevels = 163_840
+    private static let maxLevels = 163_840
 
     /// Some seconds; a stanza of less than 512 KiB cannot reach this number.
-    private static let mostNamespaceWork = 8_000_000_000
+    private static let maxNamespaceWork = 8_000_000_000
 
     /// The open start tag, without its last bytes ">" or "/>".
     func startTag(_ context: Context) -> UnsafeBufferPointer<UInt8>? {
@@ -230,7 +230,7 @@ extension ParserState {
         if skipping != nil {
             deliverSkipped(end)
         } else {
-            let element = Element(tree: builder.take(), index: 0)
+            let element = Element(tree: builder.finish(), index: 0)
             if let last = origin.lastElement, element.isNamed(last.name, last.namespace) {
                 origin.rest = unread(context)
                 stop(context)

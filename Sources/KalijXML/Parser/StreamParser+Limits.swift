@@ -32,7 +32,7 @@ extension StreamParser {
         swap(&tag, &state.pointee.held)
         let end: Int?
         do {
-            end = try state.pointee.longTag?.take(piece, into: &tag)
+            end = try state.pointee.longTag?.consume(piece, into: &tag)
         } catch {
             state.pointee.failure = error
             return nil
@@ -61,8 +61,8 @@ extension StreamParser {
         let position = state.pointee.position(context)
         let received = state.pointee.fed + state.pointee.held.count + state.pointee.leftOut
         if received - position > StreamParser.waitingBytes { judgeWaiting(context) }
-        if let names = context.pointee.dict, xmlDictSize(names) > StreamParser.mostNames {
-            state.pointee.fail(context, "policy-violation", "a stanza with more than \(StreamParser.mostNames) names")
+        if let names = context.pointee.dict, xmlDictSize(names) > StreamParser.maxNames {
+            state.pointee.fail(context, "policy-violation", "a stanza with more than \(StreamParser.maxNames) names")
         }
         let isOpen = state.pointee.depth > outer
         let length = received - (isOpen ? state.pointee.start : position)
@@ -75,7 +75,7 @@ extension StreamParser {
     }
 
     /// libxml2 keeps some 60 bytes a name; a stanza of 1 MiB cannot hold as many.
-    private static let mostNames = 196_608
+    private static let maxNames = 196_608
 
     /// libxml2 keeps so many bytes back only while waiting for the end of something.
     private static let waitingBytes = 16_384

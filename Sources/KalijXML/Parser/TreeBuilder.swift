@@ -166,7 +166,7 @@ struct TreeBuilder {
     mutating func close() { depth &-= 1 }
 
     /// The finished tree. The builder is empty afterwards.
-    mutating func take() -> Tree {
+    mutating func finish() -> Tree {
         let tree = Tree.make(
             nodes: nodes.count, attributes: attributes.count, values: values.count, texts: texts.count)
         tree.fill(nodes: nodes, attributes: attributes, values: values, texts: texts)

@@ -10,22 +10,22 @@ extension QueryParser {
             form.formType = text == "*" ? nil : text
         }
         form.type = try parseFormType()
-        if take("[") { form.item = try parseIndex() }
-        if take("@") {
+        if consume("[") { form.item = try parseIndex() }
+        if consume("@") {
             form.part = .value
             form.field = try parseField()
-        } else if take("&") {
+        } else if consume("&") {
             form.part = .field
             form.field = try parseField()
         }
-        guard take("\\") else { throw expected(rest(form)) }
+        guard consume("\\") else { throw expected(rest(form)) }
         result.form = form
         if form.part == .value { return try parseConversion() }
         try parseEnd("the end: in a data form subquery, only \"@field\" takes a conversion")
     }
 
     private mutating func parseFormType() throws(QuerySyntaxError) -> String? {
-        if take("*") { return nil }
+        if consume("*") { return nil }
         guard let byte = peek, !"[@&\\".utf8.contains(byte) else { return nil }
         return String(
             decoding: try parseName("a form type, \"[\", \"@\", \"&\" or \"\\\"", until: "[@&\\"), as: UTF8.self)
@@ -41,7 +41,7 @@ extension QueryParser {
             place += 1
         }
         guard let number else { throw expected("the number of an item, from 0") }
-        guard take("]") else { throw expected("a digit or \"]\"") }
+        guard consume("]") else { throw expected("a digit or \"]\"") }
         return number
     }
 

@@ -6,7 +6,7 @@ struct FormReader {
     /// Calls `visit` with the result of the subquery, if there is any: the bytes of a value, nothing for a form or a field.
     /// Returns whether to continue.
     func visit(_ query: FormQuery, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
-        guard isAsked(by: query) else { return true }
+        guard isSelected(by: query) else { return true }
         if query.part == .form { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
         guard let place = field(query) else { return true }
         if query.part == .field { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
@@ -25,7 +25,7 @@ struct FormReader {
         return field(query.field, in: item).map { ($0, item) }
     }
 
-    private func isAsked(by query: FormQuery) -> Bool {
+    private func isSelected(by query: FormQuery) -> Bool {
         if let type = query.type, !isEqual(attribute("type", of: form), type) { return false }
         if let formType = query.formType {
             guard let field = field(DataForm.formTypeField, in: form), let value = first("value", in: field),

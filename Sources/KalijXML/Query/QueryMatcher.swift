@@ -43,8 +43,8 @@ struct QueryMatcher: BitwiseCopyable {
 
     /// The first value to compare the namespaces of the children of `parent` with.
     @inline(__always)
-    func wantedNamespace(_ step: UnsafePointer<PathStep>, _ parent: UInt32) -> UInt32 {
-        step.pointee.takesParentNamespace ? tree.namespace(parent).raw : step.pointee.namespaceKey
+    func requiredNamespace(_ step: UnsafePointer<PathStep>, _ parent: UInt32) -> UInt32 {
+        step.pointee.inheritsNamespace ? tree.namespace(parent).raw : step.pointee.namespaceKey
     }
 
     /// The same for a single element, in any place.

@@ -53,7 +53,7 @@ struct QueryParser {
             result.steps = [ParsedStep(namespace: .any)]
             return try parseExtraction()
         }
-        result.isRooted = take("/")
+        result.isRooted = consume("/")
         try parsePath()
     }
 
@@ -65,10 +65,10 @@ struct QueryParser {
                 if result.steps.isEmpty { result.isRooted = false }
                 result.steps.append(ParsedStep(kind: .parent))
                 if isAtEnd { return }
-                guard take("/") else { throw expected("\"/\" or the end after \"..\"") }
+                guard consume("/") else { throw expected("\"/\" or the end after \"..\"") }
                 if isAtEnd { return }
                 // After "..//" the element reached is tested itself.
-                let kind = take("/") ? PathStep.Kind.itself : .children
+                let kind = consume("/") ? PathStep.Kind.itself : .children
                 if peek == UInt8(ascii: "."), peek(1) == UInt8(ascii: ".") { continue }
                 if try parseSegment(kind: kind) { return }
             } else if try parseSegment(kind: .children) {
@@ -114,12 +114,12 @@ struct QueryParser {
 
     /// The name, `!name` or `*`, if present.
     private mutating func parseElementName(_ step: inout ParsedStep) throws(QuerySyntaxError) -> Bool {
-        if take("!") {
+        if consume("!") {
             step.isNegated = true
             step.name = test(try parseName("a name after \"!\""))
             return true
         }
-        if take("*") { return true }
+        if consume("*") { return true }
         guard let byte = peek, isNamePart(byte) else { return false }
         step.name = test(try parseName("a name"))
         return true
@@ -151,8 +151,8 @@ struct QueryParser {
     private mutating func parseFilter() throws(QuerySyntaxError) -> Filter {
         place += 1
         let attribute = try parseAttribute("the name of an attribute")
-        if take("=") { return Filter(attribute: attribute, condition: .equals(try parseValue())) }
-        if take("~") { return Filter(attribute: attribute, condition: .matches(try parseRegularExpression())) }
+        if consume("=") { return Filter(attribute: attribute, condition: .equals(try parseValue())) }
+        if consume("~") { return Filter(attribute: attribute, condition: .matches(try parseRegularExpression())) }
         throw expected("\"=\" or \"~\"")
     }
 
@@ -184,14 +184,14 @@ struct QueryParser {
         }
         flush()
         if parts.isEmpty { throw expected("a value (to ask whether an attribute is there, write <name~>)") }
-        guard take(">") else { throw expected("\">\"") }
+        guard consume(">") else { throw expected("\">\"") }
         return parts
     }
 
     /// Reads a `%` specifier; returns whether the specifier is an escaped percent sign.
     private mutating func parseSpecifier() throws(QuerySyntaxError) -> Bool {
         for specifier in ["%%", "%@", "%s", "%d", "%i", "%u", "%f", "%ld", "%lu", "%lld", "%llu"]
-        where take(specifier) { return specifier == "%%" }
+        where consume(specifier) { return specifier == "%%" }
         place += 1
         defer { place -= 1 }
         throw expected("@, s, d, i, u, f, ld, lu, lld, llu or % after \"%\"")
@@ -219,17 +219,17 @@ struct QueryParser {
 
 extension QueryParser {
     private mutating func parseExtraction() throws(QuerySyntaxError) {
-        if take("@@") {
+        if consume("@@") {
             result.extraction = .attributes
             return try parseEnd("the end after \"@@\", which takes no conversion")
-        } else if take("@") {
+        } else if consume("@") {
             result.extraction = .attribute
             result.attribute = try parseAttribute("the name of an attribute, or \"@\"")
-        } else if take("#") {
+        } else if consume("#") {
             result.extraction = .text
-        } else if take("$") {
+        } else if consume("$") {
             result.extraction = .name
-        } else if take("\\") {
+        } else if consume("\\") {
             return try parseForm()
         } else if peek == UInt8(ascii: "|") {
             throw expected("an extraction (@name, #, $) before a conversion")
@@ -240,7 +240,7 @@ extension QueryParser {
     }
 
     mutating func parseConversion() throws(QuerySyntaxError) {
-        if take("|") {
+        if consume("|") {
             let start = place
             while let byte = peek, isNamePart(byte) { place += 1 }
             guard let conversion = Conversion(rawValue: String(decoding: bytes[start..<place], as: UTF8.self)) else {
@@ -282,7 +282,7 @@ extension QueryParser {
         place + ahead < bytes.count ? bytes[place + ahead] : nil
     }
 
-    mutating func take(_ text: String) -> Bool {
+    mutating func consume(_ text: String) -> Bool {
         guard bytes[place...].starts(with: text.utf8) else { return false }
         place += text.utf8.count
         return true

@@ -36,7 +36,7 @@ struct PathStep: BitwiseCopyable {
     var nameKey: UInt32
     /// The id of the namespace; 0 for any or the parent's, ``noKey`` if the namespace has no id.
     var namespaceKey: UInt32
-    var takesParentNamespace: Bool
+    var inheritsNamespace: Bool
     var filtering: Filtering
     /// The value of a simple filter; the bytes belong to the filter.
     var filterKey: UInt32
@@ -56,10 +56,10 @@ struct PathStep: BitwiseCopyable {
     init(_ parsed: ParsedStep, interpolations: Int) {
         (kind, name, isNegated, namespace) = (parsed.kind, parsed.name, parsed.isNegated, parsed.namespace)
         nameKey = name.reference.isGlobal && !isNegated ? name.reference.raw : 0
-        takesParentNamespace = false
+        inheritsNamespace = false
         switch namespace {
         case .any: namespaceKey = 0
-        case .same: (namespaceKey, takesParentNamespace) = (0, true)
+        case .same: (namespaceKey, inheritsNamespace) = (0, true)
         case .exactly(let test): namespaceKey = test.reference.isGlobal ? test.reference.raw : PathStep.noKey
         }
         filterCount = parsed.filters.count

@@ -52,21 +52,21 @@ public protocol QueryValue {
 
 /// A match of a query; good only while the closure runs.
 public struct QueryMatch {
-    @usableFromInline let asked: Element
+    @usableFromInline let context: Element
     @usableFromInline let index: UInt32
     @usableFromInline let plan: UnsafePointer<QueryPlan>
     @usableFromInline let bytes: UnsafeRawBufferPointer
 
     @inlinable
     init(_ asked: Element, _ index: UInt32, _ core: QueryCore, _ bytes: UnsafeRawBufferPointer) {
-        (self.asked, self.index, plan, self.bytes) = (asked, index, core.plan, bytes)
+        (self.context, self.index, plan, self.bytes) = (asked, index, core.plan, bytes)
     }
 
-    var tree: Tree { asked.tree }
+    var tree: Tree { context.tree }
     var program: Program { plan.pointee.program.takeUnretainedValue() }
 
     /// The element at the end of the query's path.
-    public var element: Element { Element(tree: asked.tree, index: index) }
+    public var element: Element { Element(tree: context.tree, index: index) }
     /// The kind of the query's results.
     public var kind: QueryKind { program.kind }
     /// The extracted text; "" if the query extracts none.

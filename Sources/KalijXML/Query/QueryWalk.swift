@@ -10,7 +10,7 @@ struct QueryWalk: BitwiseCopyable {
     private var step: UnsafePointer<PathStep>
     private var parent: UInt32
     private var child: UInt32
-    private var wanted: UInt32
+    private var requiredNamespace: UInt32
     /// The queried element, if the path reaches it.
     private var reached: UInt32
 
@@ -19,7 +19,7 @@ struct QueryWalk: BitwiseCopyable {
         self.matcher = matcher
         first = UnsafePointer(plan.pointee.steps) + (plan.pointee.isRooted ? 1 : 0)
         last = UnsafePointer(plan.pointee.steps) + (plan.pointee.stepCount &- 1)
-        (step, parent, child, wanted, reached) = (first, asked, 0, 0, QueryWalk.end)
+        (step, parent, child, requiredNamespace, reached) = (first, asked, 0, 0, QueryWalk.end)
         if plan.pointee.isItself {
             reached = asked
         } else if plan.pointee.isRooted {
@@ -38,7 +38,7 @@ struct QueryWalk: BitwiseCopyable {
     private mutating func enter(_ element: UInt32) {
         parent = element
         child = matcher.nodes[Int(element)].first
-        wanted = matcher.wantedNamespace(step, element)
+        requiredNamespace = matcher.requiredNamespace(step, element)
     }
 
     /// The next element, ``end`` if there is none.
@@ -48,7 +48,7 @@ struct QueryWalk: BitwiseCopyable {
         while true {
             while child != 0 {
                 let here = child
-                if matcher.fits(step, here, wanted: wanted) {
+                if matcher.fits(step, here, wanted: requiredNamespace) {
                     if step == last {
                         child = nodes[Int(here)].next
                         return here
@@ -68,7 +68,7 @@ struct QueryWalk: BitwiseCopyable {
             step -= 1
             child = nodes[Int(parent)].next
             parent = nodes[Int(parent)].parent
-            wanted = matcher.wantedNamespace(step, parent)
+            requiredNamespace = matcher.requiredNamespace(step, parent)
         }
     }
 }
@@ -82,20 +82,20 @@ struct QueryLevels {
     private static let document = UInt32.max
 
     private let matcher: QueryMatcher
-    private let asked: UInt32
+    private let context: UInt32
     private let root: UInt32
     private var tree: TreeView { matcher.tree }
 
     init(_ matcher: QueryMatcher, from asked: UInt32) {
         self.matcher = matcher
-        self.asked = asked
+        self.context = asked
         var top = asked
         while !matcher.tree.isRoot(top) { top = matcher.tree.nodes[Int(top)].parent }
         root = top
     }
 
     func run(_ plan: UnsafePointer<QueryPlan>) -> [UInt32] {
-        var level = [asked]
+        var level = [context]
         for place in 0..<plan.pointee.stepCount {
             let step = plan.pointee.steps + place
             var next: [UInt32] = []
@@ -132,7 +132,7 @@ struct QueryLevels {
             if matcher.fitsAnywhere(step, root) { reach(root, &level) }
             return
         }
-        let wanted = matcher.wantedNamespace(step, index)
+        let wanted = matcher.requiredNamespace(step, index)
         var child = tree.nodes[Int(index)].first
         while child != 0 {
             if matcher.fits(step, child, wanted: wanted) { reach(child, &level) }

@@ -52,7 +52,7 @@ extension Element {
     public func copy() -> sending Element {
         let copy = Tree.make(nodes: 8, attributes: 8, values: 128, texts: 64)
         _ = copy.copy(index, of: tree, parent: 0)
-        copy.contentNamespace = index == 0 ? tree.contentNamespace.map { copy.take($0, of: tree) } : nil
+        copy.contentNamespace = index == 0 ? tree.contentNamespace.map { copy.intern($0, of: tree) } : nil
         // A tree made here; the original is not part of the copy.
         return UncheckedSending(audited: Element(tree: copy, index: 0)).take()
     }
@@ -150,7 +150,7 @@ extension Tree {
     }
 
     /// A name of another tree, stored here.
-    func take(_ name: NameReference, of other: Tree) -> NameReference {
+    func intern(_ name: NameReference, of other: Tree) -> NameReference {
         if name.isGlobal || name.isAbsent || name == .text { return name }
         let bytes = [UInt8](other.bytes(name))
         return bytes.withUnsafeBytes { store($0) }
@@ -159,7 +159,7 @@ extension Tree {
     /// Copies `source` and its content to the end of this tree, not yet linked to `parent`, and returns the place.
     func copy(_ source: UInt32, of other: Tree, parent: UInt32) -> UInt32 {
         let root = copyNode(source, of: other, parent: parent)
-        nodes[Int(root)].namespace = take(other.namespace(source), of: other)
+        nodes[Int(root)].namespace = intern(other.namespace(source), of: other)
         var (from, into, lastCopied) = (source, root, UInt32(0))
         while true {
             // Down, or along, or up until there is a sibling.
@@ -186,7 +186,7 @@ extension Tree {
     private func copyNode(_ source: UInt32, of other: Tree, parent: UInt32) -> UInt32 {
         let original = other.nodes[Int(source)]
         var node = Node(
-            name: take(original.name, of: other), namespace: take(original.namespace, of: other), parent: parent)
+            name: intern(original.name, of: other), namespace: intern(original.namespace, of: other), parent: parent)
         let text = [UInt8](other.ownText(original))
         node.text = text.withUnsafeBytes { appendText($0) }
         node.textLength = original.textLength
@@ -196,7 +196,7 @@ extension Tree {
             let attribute = other.attributes[place]
             let value = [UInt8](other.value(attribute))
             let copied = Attribute(
-                name: take(attribute.name, of: other), namespace: take(attribute.namespace, of: other),
+                name: intern(attribute.name, of: other), namespace: intern(attribute.namespace, of: other),
                 value: value.withUnsafeBytes { appendValue($0) }, length: attribute.length)
             _ = append(copied)
         }

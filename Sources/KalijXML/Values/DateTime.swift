@@ -71,9 +71,9 @@ extension Conversions {
     /// Also `+0200` without a colon, and the second 60.
     static func date(_ bytes: UnsafeRawBufferPointer) -> Date? {
         var reader = DigitReader(bytes: trimmed(bytes))
-        guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
-            let day = reader.number(2), reader.take("T") || reader.take("t"), let hour = reader.number(2),
-            reader.take(":"), let minute = reader.number(2), reader.take(":"), let second = reader.number(2)
+        guard let year = reader.number(4), reader.consume("-"), let month = reader.number(2), reader.consume("-"),
+            let day = reader.number(2), reader.consume("T") || reader.consume("t"), let hour = reader.number(2),
+            reader.consume(":"), let minute = reader.number(2), reader.consume(":"), let second = reader.number(2)
         else { return nil }
         guard let fraction = reader.fraction(), let offset = reader.offset(), reader.bytes.isEmpty else { return nil }
         guard hour < 24, minute < 60, second <= 60, let days = secondsOfDay(year, month, day) else { return nil }
@@ -96,7 +96,7 @@ extension Conversions {
 private struct DigitReader {
     var bytes: Slice<UnsafeRawBufferPointer>
 
-    mutating func take(_ character: Character) -> Bool {
+    mutating func consume(_ character: Character) -> Bool {
         guard bytes.first == character.asciiValue else { return false }
         bytes = bytes.dropFirst()
         return true
@@ -110,7 +110,7 @@ private struct DigitReader {
     }
 
     mutating func fraction() -> Double? {
-        guard take(".") else { return 0 }
+        guard consume(".") else { return 0 }
         let digits = bytes.prefix(while: Conversions.isDigit)
         guard !digits.isEmpty else { return nil }
         bytes = bytes.dropFirst(digits.count)
@@ -119,11 +119,11 @@ private struct DigitReader {
 
     /// The offset from UTC in seconds.
     mutating func offset() -> Int? {
-        if take("Z") || take("z") { return 0 }
+        if consume("Z") || consume("z") { return 0 }
         let sign: Int
-        if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
+        if consume("+") { sign = 1 } else if consume("-") { sign = -1 } else { return nil }
         guard let hours = number(2) else { return nil }
-        _ = take(":")
+        _ = consume(":")
         guard let minutes = number(2), hours < 24, minutes < 60 else { return nil }
         return sign * (hours * 3_600 + minutes * 60)
     }

@@ -23,7 +23,7 @@ final class MonitoringServer {
     private var connections: [OpaquePointer] = []
     /// The maximum number of connections: beyond it the server closes the oldest, so that idle connections exclude no client.
     /// Below libmicrohttpd's limit, at which it accepts no more.
-    private static let most = 48
+    private static let maxConnections = 48
     // traps: never, the program holds both to its end
     private unowned let server: PushServer
     private var daemon: OpaquePointer?
@@ -99,7 +99,7 @@ final class MonitoringServer {
 
     private func began(_ connection: OpaquePointer) {
         connections.append(connection)
-        guard connections.count > Self.most else { return }
+        guard connections.count > Self.maxConnections else { return }
         // libmicrohttpd closes the connection once it reads the end of the input.
         shutdown(kalij_mhd_socket(connections.removeFirst()), Int32(SHUT_RDWR))
     }

@@ -36,7 +36,7 @@ final class BackgroundDriver: Sendable {
 
     init() throws {
         descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        if descriptor < 0 { throw Failure(.tryAgain, "eventfd: \(String(cString: strerror(errno)))") }
+        if descriptor < 0 { throw Failure(.temporaryFailure, "eventfd: \(String(cString: strerror(errno)))") }
     }
 
     deinit { close(descriptor) }
@@ -65,7 +65,7 @@ final class BackgroundDriver: Sendable {
     }
 
     /// Ends the thread, and waits until it has released the fence. While another process drives, there is nothing to release.
-    func letGo(within seconds: Double) {
+    func end(within seconds: Double) {
         end()
         let deadline = Clock.system.monotonic() + Int64(seconds * 1e9)  // fits: less than a minute
         var state = state
@@ -102,18 +102,18 @@ final class BackgroundDriver: Sendable {
             change { $0.stop = nil }
             switch outcome {
             // A process with precedence requested the fence, so it drives first.
-            case .driven where !isToEnd && !isAnotherComing(shared.directory): pause()
+            case .driven where !isToEnd && !hasSuccessor(shared.directory): pause()
             case .driven: break
             case .handedOver: listen(shared.directory)
             case .failed(let failure):
                 change { $0.state.failure = failure }
-                guard failure.status == .tryAgain, !isToEnd else { return }
+                guard failure.status == .temporaryFailure, !isToEnd else { return }
                 pause()
             }
         }
     }
 
-    private func isAnotherComing(_ directory: AccountDirectory) -> Bool {
+    private func hasSuccessor(_ directory: AccountDirectory) -> Bool {
         for _ in 0..<50 where !isToEnd {
             usleep(20_000)  // no subscription is possible before the other process listens
             if Doorbell.bell(directory: directory.path) != nil { return true }

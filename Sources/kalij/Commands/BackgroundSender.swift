@@ -46,7 +46,7 @@ enum BackgroundSender {
                 let ending = try Engine.drive(
                     shared.directory, options: options,
                     onEvent: {
-                        if shared.verbose { printer.note($0) }
+                        if shared.verbose { printer.printNotice($0) }
                         progress.see($0)
                         told($0)
                     },
@@ -67,6 +67,6 @@ enum BackgroundSender {
                 return .failed(Failure(error))
             }
         }
-        return .failed(Failure(.tryAgain, "another process holds the data directory and does not answer"))
+        return .failed(Failure(.temporaryFailure, "another process holds the data directory and does not answer"))
     }
 }

@@ -24,7 +24,7 @@ enum BlockCommand: Command {
             }
             return reason
         }
-        return try IntentRunner(arguments, shared).run(Block(try JID(arguments.words[0]), report: reason))
+        return try IntentRunner(arguments, shared).run(Block(try JID(arguments.operands[0]), report: reason))
     }
 }
 
@@ -41,6 +41,6 @@ enum UnblockCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try IntentRunner(arguments, shared).run(Unblock(try JID(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(Unblock(try JID(arguments.operands[0])))
     }
 }

@@ -23,7 +23,7 @@ enum CorrectCommand: Command {
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(2...2)
         return try IntentRunner(arguments, shared).run(
-            Correct(MessageReference(arguments.words[0]), body: arguments.words[1]))
+            Correct(MessageReference(arguments.operands[0]), body: arguments.operands[1]))
     }
 }
 
@@ -44,7 +44,7 @@ enum RetractCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try IntentRunner(arguments, shared).run(Retract(MessageReference(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(Retract(MessageReference(arguments.operands[0])))
     }
 }
 
@@ -68,7 +68,7 @@ enum ReactCommand: Command {
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...Int.max - 1)
         return try IntentRunner(arguments, shared).run(
-            React(MessageReference(arguments.words[0]), Array(arguments.words.dropFirst())))
+            React(MessageReference(arguments.operands[0]), Array(arguments.operands.dropFirst())))
     }
 }
 
@@ -89,6 +89,6 @@ enum ForgetCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try IntentRunner(arguments, shared).run(Forget(MessageReference(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(Forget(MessageReference(arguments.operands[0])))
     }
 }

@@ -46,7 +46,7 @@ struct ChatRecord: Encodable {
     private let mutedUntil: String?
     private let draft: String?
     private let last: EventRecord?
-    private let words: PrintedText
+    private let text: PrintedText
     private let newest: Message?
 
     private enum CodingKeys: String, CodingKey {
@@ -69,12 +69,12 @@ struct ChatRecord: Encodable {
         if unread > 0 { words += unread < 1000 ? " (\(unread) unread)" : " (1000 or more unread)" }
         if isQuiet { words += " (muted)" }
         if let draft { words += " (draft: \(draft))" }
-        self.words = words
+        self.text = words
         newest = conversation.last
     }
 
     func line(_ clock: WallClock) -> PrintedText {
-        newest.map { "\(words): \($0.line(clock))" } ?? words
+        newest.map { "\(text): \($0.line(clock))" } ?? text
     }
 }
 

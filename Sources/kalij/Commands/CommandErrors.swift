@@ -6,9 +6,9 @@ import FoundationEssentials
 
 /// Describes the fault of a command of `run --json`, with the keys of the command.
 enum CommandErrors {
-    static func words(_ error: any Error) -> String {
+    static func text(_ error: any Error) -> String {
         switch error {
-        case let error as DecodingError: "no command: \(words(error))"
+        case let error as DecodingError: "no command: \(text(error))"
         case AcceptError.badID: "`origin_id`: \(error)"
         case AcceptError.unanswerable: "`reply`: \(error)"
         case is AcceptError: "`body`: \(error)"
@@ -26,7 +26,7 @@ enum CommandErrors {
         do { return try JID(text) } catch { throw Failure(.badInput, "`\(key)` is not an address: \(error)") }
     }
 
-    private static func words(_ error: DecodingError) -> String {
+    private static func text(_ error: DecodingError) -> String {
         switch error {
         case .keyNotFound(let key, _): "`\(key.stringValue)` is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):

@@ -127,7 +127,7 @@ final class CommandInput {
             id = try CommandJSON.decoder().decode(Identified.self, from: line).id
             try perform(try JSONDecoder().decode(Request.self, from: line), id, line)
         } catch {
-            answer(Answer(id: id, reason: CommandErrors.words(error)))
+            answer(Answer(id: id, reason: CommandErrors.text(error)))
         }
     }
 
@@ -170,7 +170,7 @@ final class CommandInput {
                 let upload = try attachments.send(
                     path, to: recipient, text: text, id: originID, keepingMetadata: keeping, privacy: privacy)
                 answer = Answer(event: "accepted", id: id, upload: UploadRecord(upload))
-            } catch { answer = Answer(id: id, reason: CommandErrors.words(error)) }
+            } catch { answer = Answer(id: id, reason: CommandErrors.text(error)) }
             waker.enqueue { input?.answer(answer) }
         }
     }

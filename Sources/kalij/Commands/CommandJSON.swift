@@ -14,8 +14,8 @@ enum CommandJSON: Codable, Equatable {
     case list([CommandJSON])
     case object([String: CommandJSON])
 
-    private static let deepest = 32
-    private static let most = 1000
+    private static let maxDepth = 32
+    private static let maxValues = 1000
     private static let counting = CodingUserInfoKey(rawValue: "values")
 
     private final class Count: Sendable {
@@ -39,11 +39,12 @@ enum CommandJSON: Codable, Equatable {
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if let count = Self.counting.flatMap({ decoder.userInfo[$0] }) as? Count {
-            guard count.next() <= Self.most else {
-                throw DecodingError.dataCorruptedError(in: value, debugDescription: "more than \(Self.most) values")
+            guard count.next() <= Self.maxValues else {
+                throw DecodingError.dataCorruptedError(
+                    in: value, debugDescription: "more than \(Self.maxValues) values")
             }
         }
-        guard decoder.codingPath.count <= Self.deepest else {
+        guard decoder.codingPath.count <= Self.maxDepth else {
             throw DecodingError.dataCorruptedError(in: value, debugDescription: "nested too deep")
         }
         // A failed attempt takes time, so the common types are tried first, and exact number types before the others.

@@ -22,7 +22,7 @@ enum AddCommand: Command {
         try arguments.expect(1...1)
         return try IntentRunner(arguments, shared).run(
             AddContact(
-                try JID(arguments.words[0]), name: arguments.value("--name"),
+                try JID(arguments.operands[0]), name: arguments.value("--name"),
                 groups: arguments.value("--group").map { [$0] }))
     }
 }
@@ -40,7 +40,7 @@ enum RemoveCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try IntentRunner(arguments, shared).run(RemoveContact(try JID(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(RemoveContact(try JID(arguments.operands[0])))
     }
 }
 
@@ -57,7 +57,7 @@ enum AcceptCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try IntentRunner(arguments, shared).run(AcceptRequest(try JID(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(AcceptRequest(try JID(arguments.operands[0])))
     }
 }
 
@@ -75,6 +75,6 @@ enum DenyCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try IntentRunner(arguments, shared).run(DenyRequest(try JID(arguments.words[0])))
+        return try IntentRunner(arguments, shared).run(DenyRequest(try JID(arguments.operands[0])))
     }
 }

@@ -39,8 +39,8 @@ enum DiscoCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...2)
-        let recipient = try JID(arguments.words[0])
-        let node = arguments.words.count == 2 ? arguments.words[1] : nil
+        let recipient = try JID(arguments.operands[0])
+        let node = arguments.operands.count == 2 ? arguments.operands[1] : nil
         let seconds = try arguments.integer("--wait", in: 1...86_400) ?? 30
         let account = try arguments.value("--account").map { try JID($0) }
         let namespaces = [DiscoveryInfo.namespace] + (arguments.has("--items") ? [DiscoveryItem.namespace] : [])
@@ -61,7 +61,7 @@ enum DiscoCommand: Command {
         if question.outcome != "result" {
             Output.error("no answer from \(question.recipient): \(ErrorWords.of(question))")
         } else if lines.isEmpty {
-            Output.note("\(question.recipient) answers, and has none")
+            Output.notice("\(question.recipient) answers, and has none")
         }
     }
 }

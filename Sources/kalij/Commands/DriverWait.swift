@@ -36,16 +36,16 @@ struct DriverWait {
             return try isDone()
         }
         let engine = try Engine(shared.directory, options: options) { [verbose = shared.verbose] event in
-            if verbose { printer.note(event) }
+            if verbose { printer.printNotice(event) }
             progress.see(event)
         }
         (look.engine, progress.engine) = (engine, engine)
         defer { look.end() }
         look.plan()
-        try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in exit(ExitStatus.tryAgain.rawValue) }
+        try engine.loop.watchSignals([SIGTERM, SIGINT]) { _ in exit(ExitStatus.temporaryFailure.rawValue) }
         try engine.run()
         if let failure = look.failure { throw failure }
-        if progress.isGivenUp, let problem = progress.problem {
+        if progress.isUnreachable, let problem = progress.problem {
             throw Failure(.unavailable, "your server was not asked: \(problem)")
         }
     }
@@ -65,12 +65,12 @@ struct DriverWait {
         func plan() {
             timer?.cancel()
             let seconds = Double(next() - Clock.system.monotonic()) / 1_000_000_000
-            timer = engine?.loop.schedule(after: seconds) { [weak self] in self?.look() }
+            timer = engine?.loop.schedule(after: seconds) { [weak self] in self?.check() }
         }
 
         func end() { timer?.cancel() }
 
-        private func look() {
+        private func check() {
             do {
                 if try isDone() { engine?.stop() } else { plan() }
             } catch {

@@ -26,14 +26,14 @@ enum UploadsCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...2)
-        switch arguments.words.first {
+        switch arguments.operands.first {
         case nil: return try list(arguments, shared)
         case "cancel"?:
             try arguments.expect(2...2)
-            return try IntentRunner(arguments, shared).run(CancelUpload(arguments.words[1]), waiting: true)
+            return try IntentRunner(arguments, shared).run(CancelUpload(arguments.operands[1]), waiting: true)
         case "retry"?:
             try arguments.expect(2...2)
-            return try IntentRunner(arguments, shared).run(RetryUpload(arguments.words[1]), waiting: true)
+            return try IntentRunner(arguments, shared).run(RetryUpload(arguments.operands[1]), waiting: true)
         case let word?: throw Failure(.usage, "\"\(word)\" is neither cancel nor retry")
         }
     }
@@ -80,6 +80,6 @@ enum DownloadCommand: Command {
         let jid = try arguments.value("--account").map { try JID($0) }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
         return try FileDownloader(shared, account).run(
-            MessageReference(arguments.words[0]), to: arguments.value("--to"))
+            MessageReference(arguments.operands[0]), to: arguments.value("--to"))
     }
 }

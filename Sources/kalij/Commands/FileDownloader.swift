@@ -18,7 +18,7 @@ final class FileDownloader {
     private var movedAt = Clock.system.monotonic()
 
     /// The timeout without progress, in nanoseconds.
-    private static let patience: Int64 = 60_000_000_000
+    private static let timeout: Int64 = 60_000_000_000
 
     init(_ shared: SharedOptions, _ account: Account) {
         (self.shared, self.account) = (shared, account)
@@ -37,9 +37,9 @@ final class FileDownloader {
         }
         guard file.state == .stored, let stored = file.path else {
             Output.error("not here yet: \(file.problem ?? "no answer so far"); the next driving process goes on")
-            return .tryAgain
+            return .temporaryFailure
         }
-        try tell(row, file, at: try destination?.copy(stored) ?? stored)
+        try reportDownload(row, file, at: try destination?.copy(stored) ?? stored)
         return .done
     }
 
@@ -49,8 +49,8 @@ final class FileDownloader {
         try WaitForDriver(directory: shared.directory).wait(
             until: { [self] () throws -> Bool in
                 if ![nil, .pending].contains(try reader.outcome(of: intent, by: account)) { return true }
-                return Clock.system.monotonic() >= movedAt + Self.patience
-            }, next: { [self] in movedAt + Self.patience },
+                return Clock.system.monotonic() >= movedAt + Self.timeout
+            }, next: { [self] in movedAt + Self.timeout },
             drive: { [self] in try drive(intent, row) })
         terminal.clear()
         if case .failed(let reason)? = try reader.outcome(of: intent, by: account) {
@@ -65,7 +65,7 @@ final class FileDownloader {
         defer { timer?.cancel() }
         let outcome = BackgroundSender.send(shared, progress, within: nil) { [self, weak progress] () throws -> Bool in
             timer?.cancel()
-            timer = progress?.engine?.loop.schedule(after: Double(Self.patience) / 1e9) { [weak progress] in
+            timer = progress?.engine?.loop.schedule(after: Double(Self.timeout) / 1e9) { [weak progress] in
                 progress?.engine?.stop()
             }
             return try ![nil, .pending].contains(reader.outcome(of: intent, by: account))
@@ -86,7 +86,7 @@ final class FileDownloader {
         terminal.show(bar.line(fraction: size.map { Double(bytes) / $0 } ?? 0, details: "\(bytes) bytes"))
     }
 
-    private func tell(_ row: Int64, _ file: MessageFile, at path: String) throws {
+    private func reportDownload(_ row: Int64, _ file: MessageFile, at path: String) throws {
         guard shared.json else {
             Output.line("\(path)")
             return

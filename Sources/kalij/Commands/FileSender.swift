@@ -17,7 +17,7 @@ final class FileSender {
     private var isSilent = false
 
     /// The timeout without progress, in seconds: a server that does not respond must not keep this process running for ever.
-    private static let patience = 180.0
+    private static let timeout = 180.0
 
     init(_ arguments: Arguments, _ shared: SharedOptions) { (self.arguments, self.shared) = (arguments, shared) }
 
@@ -27,7 +27,7 @@ final class FileSender {
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
         let upload = try accept(path, for: recipient, account)
         Output.accepted()
-        try tell(upload)
+        try reportAccepted(upload)
         guard !arguments.has("--queue-only") else { return .done }
         let failure = try drive(upload.id, account)
         return try report(upload.id, account, failure)
@@ -36,13 +36,13 @@ final class FileSender {
     private func accept(_ path: String, for recipient: JID, _ account: Account) throws -> Attachments.Upload {
         do {
             return try Attachments(shared.directory, of: account.jid).send(
-                path, to: recipient, text: arguments.words.count == 2 ? arguments.words[1] : nil,
+                path, to: recipient, text: arguments.operands.count == 2 ? arguments.operands[1] : nil,
                 id: arguments.value("--id"), keepingMetadata: arguments.has("--keep-metadata"),
                 privacy: arguments.has("--plain") ? .plain : .asConversation)
         } catch { throw Failure(error, file: path) }
     }
 
-    private func tell(_ upload: Attachments.Upload) throws {
+    private func reportAccepted(_ upload: Attachments.Upload) throws {
         let record = UploadRecord(upload)
         Output.line(shared.json ? try JSONLine.of(record) : record.line)
     }
@@ -64,7 +64,7 @@ final class FileSender {
         switch outcome {
         case .failed(let failure): return failure
         case .driven:
-            if isSilent { return Failure(.tryAgain, "nothing has moved for \(Int(Self.patience)) s") }
+            if isSilent { return Failure(.temporaryFailure, "nothing has moved for \(Int(Self.timeout)) s") }
             return progress.problem.map { Failure(.unavailable, $0) }
         case .handedOver:
             guard arguments.has("--confirm") else { return nil }
@@ -100,7 +100,7 @@ final class FileSender {
 
     private func wait() {
         silence?.cancel()
-        silence = engine?.loop.schedule(after: Self.patience) { [weak self] in
+        silence = engine?.loop.schedule(after: Self.timeout) { [weak self] in
             self?.isSilent = true
             self?.engine?.stop()
         }
@@ -131,10 +131,10 @@ final class FileSender {
         let upload = try Attachments(shared.directory, of: account.jid).uploads().first { $0.id == id }
         if let reason = failure?.message ?? upload?.reason {
             Output.error("accepted, but not sent yet: \(reason)")
-            Output.note(
+            Output.notice(
                 "The next process that is online goes on: `kalij run`, `send` or `flush`. `kalij uploads` lists it.")
         }
-        return arguments.has("--confirm") ? failure?.status ?? .tryAgain : .done
+        return arguments.has("--confirm") ? failure?.status ?? .temporaryFailure : .done
     }
 }
 

@@ -23,7 +23,7 @@ enum FlushCommand: Command {
         var sent = 0
         let progress = Progress(of: nil, endsUnreached: false) { event in
             if (event.content as? MessageStateChanged)?.message.state == .acked { sent += 1 }
-            if shared.verbose { printer.print(event) } else if isProblem(event) { printer.note(event) }
+            if shared.verbose { printer.print(event) } else if isProblem(event) { printer.printNotice(event) }
         }
         var options = Engine.Options(role: .background, budget: budget)
         options.stopsOnSignals = true
@@ -45,14 +45,14 @@ enum FlushCommand: Command {
     ) throws -> ExitStatus {
         if ending == .handedOver {
             let driver = try StatusReader(shared.directory, try shared.directory.read()).driver()
-            Output.note("\(driver.map { "process \($0.pid)" } ?? "another process") drives, and sends the rest")
+            Output.notice("\(driver.map { "process \($0.pid)" } ?? "another process") drives, and sends the rest")
             return .done
         }
         let left = try StatusReader(shared.directory, try shared.directory.read()).accounts()
             .map { $0.queuedMessages + $0.sentMessages - $0.unsettledMessages }.reduce(0, +)
-        Output.note("\(sent) messages sent, \(left) left")
+        Output.notice("\(sent) messages sent, \(left) left")
         guard left > 0 || ending == .unfinished else { return .done }
         Output.error("not everything is sent\(progress.problem.map { ": \($0)" } ?? "")")
-        return progress.problem == nil ? .tryAgain : .unavailable
+        return progress.problem == nil ? .temporaryFailure : .unavailable
     }
 }

@@ -53,14 +53,14 @@ enum HistoryCommand: Command {
         let after = try arguments.integer("--after").map { Int64($0) }
         let seconds = try arguments.integer("--within", in: 1...86_400) ?? 60
         let jid = try arguments.value("--account").map { try JID($0) }
-        let conversation = try arguments.words.first.map { try JID($0) }
+        let conversation = try arguments.operands.first.map { try JID($0) }
         if older > 0 || arguments.has("--fill") {
             try HistoryFetcher(shared).fetch(older: older, gaps: arguments.has("--fill"), of: jid, within: seconds)
         }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
         let reader = try HistoryReader(shared.directory)
         if let damage = reader.mailboxDamage {
-            Output.note("messages that other processes left in the mailbox are not shown: \(damage)")
+            Output.notice("messages that other processes left in the mailbox are not shown: \(damage)")
         }
         let entries: [HistoryReader.Entry]
         do {
@@ -113,8 +113,10 @@ struct HistoryFetcher {
         let reader = HistoryReader(database)
         try DriverWait(shared, for: account).wait(within: seconds) { try reader.fetching(of: account)?.isDone ?? true }
         guard let outcome = try reader.fetching(of: account) else { return }
-        Output.note("\(outcome.messages) older messages fetched")
-        if let problem = outcome.problem { Output.note("not everything could be fetched: \(problem)") }
-        guard outcome.isDone else { throw Failure(.tryAgain, "some messages have not come yet; fetching goes on") }
+        Output.notice("\(outcome.messages) older messages fetched")
+        if let problem = outcome.problem { Output.notice("not everything could be fetched: \(problem)") }
+        guard outcome.isDone else {
+            throw Failure(.temporaryFailure, "some messages have not come yet; fetching goes on")
+        }
     }
 }

@@ -34,11 +34,11 @@ enum IQCommand: Command {
         try arguments.expect(2...2)
         let seconds = try arguments.integer("--wait", in: 1...86_400) ?? 30
         let request = try request(
-            to: try JID(arguments.words[0]), arguments.words[1], type: arguments.has("--set") ? .set : .get)
+            to: try JID(arguments.operands[0]), arguments.operands[1], type: arguments.has("--set") ? .set : .get)
         let account = try arguments.value("--account").map { try JID($0) }
         // The response is also listed by `kalij pending --results`.
         if arguments.has("--set") { Output.accepted() }
-        var status = ExitStatus.tryAgain
+        var status = ExitStatus.temporaryFailure
         try RequestRunner([[request]], of: account, within: seconds, shared) { status = show($0, shared) }.run()
         return status
     }

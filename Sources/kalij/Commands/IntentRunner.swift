@@ -46,7 +46,7 @@ struct IntentRunner {
         let (isWaiting, isTold) = (waiting || arguments.has("--wait"), isTold && shared.json)
         if isTold { Output.line(try JSONLine.of(record)) }
         guard !arguments.has("--queue-only") else { return .done }
-        let failure = try goOn(id, account, waiting: isWaiting)
+        let failure = try drive(id, account, waiting: isWaiting)
         let outcome = try HistoryReader(try shared.directory.read()).outcome(of: id, by: account)
         if isTold, let record = ActionRecord(outcome, type(of: intent).name, id, of: account) {
             Output.line(try JSONLine.of(record))
@@ -56,7 +56,7 @@ struct IntentRunner {
 
     /// Drives until the outcome is available, if no other process drives.
     /// - Returns: why the change was not made yet; nil if it was, or if another process performs it.
-    private func goOn(_ id: String, _ account: Account, waiting: Bool) throws -> Failure? {
+    private func drive(_ id: String, _ account: Account, waiting: Bool) throws -> Failure? {
         let reader = HistoryReader(try shared.directory.read())
         let isKnown = { ![nil, .pending].contains(try reader.outcome(of: id, by: account)) }
         let progress = Progress(of: account.jid.description, endsUnreached: true)
@@ -86,11 +86,11 @@ struct IntentRunner {
         case .pending?, nil:
             if let failure {
                 Output.error("accepted, but not done yet: \(failure.message)")
-                Output.note("The next process that is online goes on: `kalij run`, `wake`, `send` or `flush`.")
+                Output.notice("The next process that is online goes on: `kalij run`, `wake`, `send` or `flush`.")
             } else if waiting {
                 Output.error("accepted, but not done within \(Int(BackgroundSender.budget)) s")
             }
-            return waiting ? failure?.status ?? .tryAgain : .done
+            return waiting ? failure?.status ?? .temporaryFailure : .done
         }
     }
 }

@@ -7,12 +7,12 @@ struct LineBuffer {
         case tooLong
     }
 
-    let longest: Int
+    let maxLength: Int
     /// The incomplete line; at most one byte more than the limit.
     private var begun: [UInt8] = []
 
     /// - Parameter longest: the maximum length of a line in bytes, without the line feed.
-    init(longest: Int) { self.longest = longest }
+    init(longest: Int) { self.maxLength = longest }
 
     /// Appends bytes.
     /// - Returns: the lines that are complete.
@@ -21,7 +21,7 @@ struct LineBuffer {
         var rest = bytes[...]
         while let end = rest.firstIndex(of: 0x0A) {
             add(rest[..<end])
-            lines.append(taken())
+            lines.append(removeLine())
             rest = rest[end...].dropFirst()
         }
         add(rest)
@@ -30,17 +30,17 @@ struct LineBuffer {
 
     /// The last line, at the end of the input, where the line feed is optional.
     /// - Returns: nil if the last line is empty.
-    mutating func end() -> Line? { begun.isEmpty ? nil : taken() }
+    mutating func end() -> Line? { begun.isEmpty ? nil : removeLine() }
 
     /// Whether the buffer holds an incomplete line.
     var isBegun: Bool { !begun.isEmpty }
 
     private mutating func add(_ bytes: some Collection<UInt8>) {
-        begun.append(contentsOf: bytes.prefix(longest + 1 - begun.count))
+        begun.append(contentsOf: bytes.prefix(maxLength + 1 - begun.count))
     }
 
-    private mutating func taken() -> Line {
+    private mutating func removeLine() -> Line {
         defer { begun.removeAll() }
-        return begun.count > longest ? .tooLong : .bytes(begun)
+        return begun.count > maxLength ? .tooLong : .bytes(begun)
     }
 }

@@ -20,20 +20,20 @@ final class LineSender {
     private var number = 0
     private var badLines = 0
     private var isInterrupted = false
-    private var toldProblem: String?
+    private var reportedProblem: String?
     /// The ids of the newest messages, oldest first.
     private var accepted: [String] = []
 
     /// How many of the newest messages are checked at the end.
-    private static let mostKept = 10_000
+    private static let maxKept = 10_000
     /// How many nanoseconds to wait for an error after the server has accepted the last message; see ``MessageSender``.
-    private static let patience: Int64 = 1_000_000_000
+    private static let timeout: Int64 = 1_000_000_000
 
     init(_ arguments: Arguments, _ shared: SharedOptions, to recipient: JID) throws {
-        for option in ["--file", "--id", "--reply", "--keep-metadata"] where arguments.isGiven(option) {
+        for option in ["--file", "--id", "--reply", "--keep-metadata"] where arguments.isPresent(option) {
             throw Failure(.usage, "-i sends many messages, and \(option) is for a single one")
         }
-        guard arguments.words.count == 1 else { throw Failure(.usage, "-i reads the texts from standard input") }
+        guard arguments.operands.count == 1 else { throw Failure(.usage, "-i reads the texts from standard input") }
         (self.arguments, self.shared, self.recipient) = (arguments, shared, recipient)
         times = TimedLines(shared.clock)
         let database = try shared.directory.read()
@@ -61,7 +61,7 @@ final class LineSender {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while !isInterrupted {
             let ready = wait(for: [signals.descriptor, STDIN_FILENO, driver.descriptor], until: nil)
-            if ready.contains(driver.descriptor) { tell(driver.state.failure) }
+            if ready.contains(driver.descriptor) { reportFailure(driver.state.failure) }
             guard ready.contains(STDIN_FILENO) else { continue }
             let count = read(STDIN_FILENO, &buffer, buffer.count)
             if count < 0 {
@@ -69,13 +69,13 @@ final class LineSender {
                 throw Failure(.badInput, "standard input: \(String(cString: strerror(errno)))")
             }
             guard count > 0 else {
-                if let line = lines.end() { try take(line) }
+                if let line = lines.end() { try enqueue(line) }
                 return
             }
             for line in lines.append(buffer[..<count]) {
                 _ = wait(for: [signals.descriptor], until: 0)
                 if isInterrupted { throw interrupted }
-                try take(line)
+                try enqueue(line)
             }
         }
         var unread: Int32 = 0
@@ -84,19 +84,21 @@ final class LineSender {
 
     /// Exit status 0 would indicate that all of the input was accepted.
     private var interrupted: Failure {
-        Failure(.tryAgain, "interrupted: line \(number) is the last that was accepted")
+        Failure(.temporaryFailure, "interrupted: line \(number) is the last that was accepted")
     }
 
-    private func take(_ line: LineBuffer.Line) throws {
+    private func enqueue(_ line: LineBuffer.Line) throws {
         number += 1
         do {
-            guard case .bytes(var bytes) = line else { throw Failure(.badInput, "longer than \(lines.longest) bytes") }
+            guard case .bytes(var bytes) = line else {
+                throw Failure(.badInput, "longer than \(lines.maxLength) bytes")
+            }
             if bytes.last == 0x0D { bytes.removeLast() }
             guard !bytes.isEmpty else { return }
             guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure(.badInput, "not UTF-8") }
             let message = try shared.directory.share(
                 text, to: recipient, from: account.jid, privacy: arguments.has("--plain") ? .plain : .asConversation)
-            try tell(message)
+            try reportAccepted(message)
         } catch {
             let failure = Failure(error)
             guard failure.status == .badInput else {
@@ -116,19 +118,19 @@ final class LineSender {
         let reason: String
     }
 
-    private func tell(_ message: Message) throws {
+    private func reportAccepted(_ message: Message) throws {
         Output.accepted()
         if let id = message.originID { accepted.append(id) }
-        if accepted.count >= 2 * Self.mostKept { accepted.removeFirst(Self.mostKept) }
+        if accepted.count >= 2 * Self.maxKept { accepted.removeFirst(Self.maxKept) }
         let record = EventRecord(message, account: message.from, at: Clock.system.now())
         Output.line(shared.json ? try JSONLine.of(record) : times.next(message.line, at: message.sentAt))
     }
 
     /// The input may never end, so the user is informed at once why nothing is sent.
-    private func tell(_ failure: Failure?) {
-        guard failure?.message != toldProblem else { return }
-        toldProblem = failure?.message
-        if let toldProblem { Output.error("not online: \(toldProblem)") }
+    private func reportFailure(_ failure: Failure?) {
+        guard failure?.message != reportedProblem else { return }
+        reportedProblem = failure?.message
+        if let reportedProblem { Output.error("not online: \(reportedProblem)") }
     }
 
     // MARK: The end
@@ -145,12 +147,12 @@ final class LineSender {
         while !atOnce, !isInterrupted, !state.isOver, Clock.system.monotonic() < end {
             if !isSent, isFinal() {
                 isSent = true
-                end = min(end, Clock.system.monotonic() + (state.isHandedOver || accepted.isEmpty ? 0 : Self.patience))
+                end = min(end, Clock.system.monotonic() + (state.isHandedOver || accepted.isEmpty ? 0 : Self.timeout))
             }
             if state.isHandedOver, isSent || !arguments.has("--confirm") { break }
             failedAt = isSent || state.failure == nil ? nil : failedAt ?? Clock.system.monotonic()
             // The driver retries, so only a lasting failure counts.
-            let next = failedAt.map { min(end, $0 + Self.patience * 3) } ?? end
+            let next = failedAt.map { min(end, $0 + Self.timeout * 3) } ?? end
             if failedAt != nil, Clock.system.monotonic() >= next { break }
             _ = wait(for: [signals.descriptor, driver.descriptor], until: next)
             state = driver.state
@@ -158,12 +160,12 @@ final class LineSender {
             changes = state.changes
         }
         let failure = state.failure
-        driver.letGo(within: BackgroundSender.budget)
+        driver.end(within: BackgroundSender.budget)
         state = driver.state
         if isSent || isFinal() { return nil }
-        if isInterrupted { return Failure(.tryAgain, "interrupted") }
+        if isInterrupted { return Failure(.temporaryFailure, "interrupted") }
         if state.isHandedOver, !arguments.has("--confirm") { return nil }
-        return failure ?? Failure(.tryAgain, "not within \(Int(BackgroundSender.budget)) s")
+        return failure ?? Failure(.temporaryFailure, "not within \(Int(BackgroundSender.budget)) s")
     }
 
     /// Whether the server has the last message, and therefore all of them, or has refused it.
@@ -185,7 +187,7 @@ final class LineSender {
         }
         if let failure {
             Output.error("accepted, but not everything is sent yet: \(failure.message)")
-            Output.note("The next process that is online sends it: `kalij run`, `wake`, `send` or `flush`.")
+            Output.notice("The next process that is online sends it: `kalij run`, `wake`, `send` or `flush`.")
         }
         if refused > 0 || badLines > 0 { return .badInput }
         return arguments.has("--confirm") ? failure?.status ?? .done : .done
@@ -202,11 +204,11 @@ final class LineSender {
         }
         guard poll(&requests, nfds_t(requests.count), milliseconds) > 0 else { return [] }
         let ready = requests.filter { $0.revents != 0 }.map(\.fd)
-        if ready.contains(signals.descriptor) { takeSignals() }
+        if ready.contains(signals.descriptor) { handleSignals() }
         return ready
     }
 
-    private func takeSignals() {
+    private func handleSignals() {
         while let number = signals.next() {
             if number == SIGTSTP { freeze() } else { isInterrupted = true }
         }
@@ -215,7 +217,7 @@ final class LineSender {
     /// Releases the fence before the stop: a stopped process must not prevent others from driving.
     private func freeze() {
         if isDriving {
-            driver.letGo(within: BackgroundSender.budget)
+            driver.end(within: BackgroundSender.budget)
         }
         raise(SIGSTOP)
         guard isDriving else { return }

@@ -37,7 +37,7 @@ enum LoginCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        let jid = try account(arguments.words[0])
+        let jid = try account(arguments.operands[0])
         let server = try settings(arguments)
         let days = try arguments.integer("--history-days", in: 0...Int(AccountTable.longestHistory))
         let password = try Password.read(file: arguments.value("--password-file"), for: jid)

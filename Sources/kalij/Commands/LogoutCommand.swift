@@ -41,7 +41,7 @@ enum LogoutCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        let jid = try JID(arguments.words[0]).bare
+        let jid = try JID(arguments.operands[0]).bare
         let removing = arguments.has("--remove") || arguments.has("--unregister")
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
@@ -55,7 +55,7 @@ enum LogoutCommand: Command {
             try table.requestLogout(account, removing: removing)
         }
         guard isLeaving else {
-            Output.note("\(jid) is logged out already")
+            Output.notice("\(jid) is logged out already")
             return .done
         }
         Output.accepted()
@@ -64,7 +64,7 @@ enum LogoutCommand: Command {
         }
         // A server that has removed the account has ended the session, too.
         let unreached = arguments.has("--unregister") ? nil : report.unreached[jid]
-        if let unreached { Output.note("the session was not ended at the server: \(unreached)") }
+        if let unreached { Output.notice("the session was not ended at the server: \(unreached)") }
         if shared.json {
             Output.line(
                 try JSONLine.of(Record(account: jid.description, removed: removing, unreached: unreached)))
@@ -85,7 +85,7 @@ enum LogoutCommand: Command {
             until: {
                 if try isDone() { return true }
                 guard Clock.system.monotonic() < deadline else {
-                    throw Failure(.tryAgain, "the driving process has not logged out yet, but will")
+                    throw Failure(.temporaryFailure, "the driving process has not logged out yet, but will")
                 }
                 return false
             }, next: { deadline }, drive: { report = try Engine.logOutRequested(shared.directory, online: online) })

@@ -18,7 +18,7 @@ final class MessageSender {
 
     /// How many nanoseconds to wait for an error after the server has accepted a message: ejabberd looks up the recipient
     /// afterwards, and a remote server has to be connected first.
-    private static let (patience, patienceWithOthers): (Int64, Int64) = (200_000_000, 1_000_000_000)
+    private static let (ownServerTimeout, otherServerTimeout): (Int64, Int64) = (200_000_000, 1_000_000_000)
 
     init(_ message: Message, of account: Account, _ shared: SharedOptions) {
         self.shared = shared
@@ -60,7 +60,7 @@ final class MessageSender {
             _ = BackgroundSender.send(shared, Progress(of: account.jid.description, endsUnreached: false))
         }
         failure = Failure(
-            .tryAgain, "the driving process has not sent the message within \(Int(BackgroundSender.budget)) s")
+            .temporaryFailure, "the driving process has not sent the message within \(Int(BackgroundSender.budget)) s")
     }
 
     private func isFinal(_ state: MessageState?) -> Bool { state == .failed || state?.isWithServer ?? false }
@@ -75,7 +75,7 @@ final class MessageSender {
     /// Whether no further event is expected.
     private var mayEnd: Bool {
         guard message.state?.isWithServer ?? false, let settledAt else { return true }
-        let patience = isForOwnServer ? Self.patience : Self.patienceWithOthers
+        let patience = isForOwnServer ? Self.ownServerTimeout : Self.otherServerTimeout
         let left = settledAt + patience - Clock.system.monotonic()
         guard left > 0 else { return true }
         timer =

@@ -45,7 +45,7 @@ enum OMEMOCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...3)
-        let words = arguments.words
+        let words = arguments.operands
         switch (words.first ?? "status", words.count) {
         case ("status", 0...1): return try status(arguments, shared)
         case ("fingerprints", 1...2): return try fingerprints(arguments, shared)
@@ -101,7 +101,7 @@ enum OMEMOCommand: Command {
         let account = try AccountTable(database).account(own, in: shared.directory)
         guard let state = try EncryptionState.load(of: account, from: database) else {
             if !shared.json {
-                Output.note("this device has no keys yet: they are made when it is online the first time")
+                Output.notice("this device has no keys yet: they are made when it is online the first time")
             }
             return .nothing
         }
@@ -114,7 +114,7 @@ enum OMEMOCommand: Command {
         let database = try shared.directory.read()
         let own = try arguments.value("--account").map { try JID($0) }
         let account = try AccountTable(database).account(own, in: shared.directory)
-        let jid = try arguments.words.dropFirst().first.map { try JID($0) }
+        let jid = try arguments.operands.dropFirst().first.map { try JID($0) }
         let keys = try DeviceKey.all(of: account, for: jid, from: database)
         for key in keys {
             let record = KeyRecord(key, of: account)
@@ -148,7 +148,7 @@ private struct EncryptionRecord: Encodable {
     let version2Reason: String?
     let conversations: [String]
     let waiting: Int
-    private let words: String
+    private let fingerprintText: String
 
     private enum CodingKeys: String, CodingKey {
         case event, account, at, device, fingerprint, state, reason, version2
@@ -159,14 +159,14 @@ private struct EncryptionRecord: Encodable {
     init(_ state: EncryptionState, of account: Account) {
         self.account = account.jid.description
         at = Stamp.of(Clock.system.now())
-        (device, fingerprint, words) = (state.device, state.fingerprint.hex, state.fingerprint.description)
+        (device, fingerprint, fingerprintText) = (state.device, state.fingerprint.hex, state.fingerprint.description)
         (self.state, reason) = (state.state, state.problem)
         (version2, version2Reason) = (state.secondState, state.secondProblem)
         (conversations, waiting) = (state.conversations, state.waiting)
     }
 
     var lines: PrintedText {
-        var text: PrintedText = "\(account), device \(device): \(words)\n"
+        var text: PrintedText = "\(account), device \(device): \(fingerprintText)\n"
         text +=
             state == "ready"
             ? "  others can encrypt for this device" : "  the keys are not published: \(reason ?? state)"
@@ -192,7 +192,7 @@ private struct KeyRecord: Encodable {
     let listed: Bool
     let versions: [String]
     let reason: String?
-    private let words: String
+    private let fingerprintText: String
 
     private enum CodingKeys: String, CodingKey {
         case event, account, contact, device, fingerprint, trust, listed, versions, reason
@@ -201,14 +201,16 @@ private struct KeyRecord: Encodable {
     init(_ key: DeviceKey, of account: Account) {
         self.account = account.jid.description
         contact = key.jid.description
-        (device, fingerprint, words) = (key.device, key.fingerprint?.hex, key.fingerprint?.description ?? "no key yet")
+        (device, fingerprint, fingerprintText) = (
+            key.device, key.fingerprint?.hex, key.fingerprint?.description ?? "no key yet"
+        )
         (trust, listed, versions, reason) = (key.trust?.rawValue, key.isListed, key.versions, key.problem)
     }
 
     var line: PrintedText {
         var text: PrintedText = "\(contact)"
         if let device { text += "  \(device)" }
-        text += "  \(words)"
+        text += "  \(fingerprintText)"
         if let trust { text += "  \(trust)" }
         if versions.contains("2") { text += "  (version \(versions.sorted().joined(separator: " and ")))" }
         if device != nil, !listed { text += "  (not in the list any more)" }

@@ -27,7 +27,7 @@ enum PasswordCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        let jid = try LoginCommand.account(arguments.words[0]).bare
+        let jid = try LoginCommand.account(arguments.operands[0]).bare
         let seconds = try arguments.integer("--wait", in: 1...86_400) ?? 30
         let table = AccountTable(try shared.directory.read())
         let account = try table.account(jid, in: shared.directory)
@@ -40,7 +40,8 @@ enum PasswordCommand: Command {
         let problem = if case .refused(let words) = outcome { words } else { nil as String? }
         if outcome == .unknown {
             throw Failure(
-                .tryAgain, "the server has not answered; both passwords are kept until a login shows which counts")
+                .temporaryFailure,
+                "the server has not answered; both passwords are kept until a login shows which counts")
         }
         if shared.json {
             Output.line(

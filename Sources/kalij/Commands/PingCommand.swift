@@ -30,7 +30,7 @@ enum PingCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        let recipient = try JID(arguments.words[0])
+        let recipient = try JID(arguments.operands[0])
         let count = try arguments.integer("--count", in: 1...10_000) ?? 1
         let seconds = try arguments.integer("--wait", in: 1...86_400) ?? 30
         let account = try arguments.value("--account").map { try JID($0) }

@@ -35,7 +35,7 @@ enum ProfileCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...1)
-        let jid = try arguments.words.first.map { try JID($0) }
+        let jid = try arguments.operands.first.map { try JID($0) }
         if arguments.value("--name") == nil, arguments.value("--avatar") == nil {
             return try show(jid, arguments, shared)
         }

@@ -9,12 +9,12 @@ final class Progress {
     /// Whether the first failed attempt is the last: a command does not wait for seconds for a server that refuses the
     /// connection.
     private let endsUnreached: Bool
-    private let told: (EngineEvent) -> Void
+    private let onEvent: (EngineEvent) -> Void
     private var reached: Set<JID> = []
     /// Why accounts are not online, if they are not.
     private var problems: [JID: String] = [:]
     /// Whether the engine was stopped because the server cannot be reached.
-    private(set) var isGivenUp = false
+    private(set) var isUnreachable = false
     /// Whether a signal has requested the end of this process.
     private var isInterrupted = false
     weak var engine: Engine?
@@ -23,7 +23,7 @@ final class Progress {
     init(of account: String?, endsUnreached: Bool, told: @escaping (EngineEvent) -> Void = { _ in }) {
         self.account = account
         self.endsUnreached = endsUnreached
-        self.told = told
+        self.onEvent = told
     }
 
     /// Why the server was not reached, or the connection was lost; nil while connected.
@@ -38,11 +38,11 @@ final class Progress {
     /// An interrupted process does not drive again, and does not wait for others.
     /// - Throws: `Failure`
     func checkInterruption() throws {
-        if isInterrupted { throw Failure(.tryAgain, "interrupted; the next driving process goes on") }
+        if isInterrupted { throw Failure(.temporaryFailure, "interrupted; the next driving process goes on") }
     }
 
     func see(_ event: EngineEvent) {
-        told(event)
+        onEvent(event)
         guard account == nil || event.account.description == account else { return }
         switch event.content {
         case is Online:
@@ -51,7 +51,7 @@ final class Progress {
         case let offline as Offline:
             problems[event.account] = offline.reason.description
             guard endsUnreached, !reached.contains(event.account) else { return }
-            isGivenUp = true
+            isUnreachable = true
             // Not while the engine processes an event.
             engine?.loop.enqueue { [weak engine] in engine?.stop() }
         case let refused as Refused: problems[event.account] = refused.reason.description

@@ -41,7 +41,7 @@ enum PushCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...3)
-        let words = arguments.words
+        let words = arguments.operands
         switch (words.first ?? "status", words.count) {
         case ("status", 0...1): return try status(arguments, shared)
         case ("enable", 3) where arguments.value("--endpoint") == nil: return try enable(words[2], arguments, shared)
@@ -71,7 +71,7 @@ enum PushCommand: Command {
         let secret = try arguments.value("--secret-file").map { try Password.firstLine(of: $0) }
         return try IntentRunner(arguments, shared).run(
             EnablePush(
-                try JID(arguments.words[1]), node: node, module: arguments.value("--module"),
+                try JID(arguments.operands[1]), node: node, module: arguments.value("--module"),
                 secret: secret), waiting: waits(arguments))
     }
 
@@ -80,7 +80,7 @@ enum PushCommand: Command {
         let jid = try arguments.value("--account").map { try JID($0) }
         let account = try AccountTable(database).account(jid, in: shared.directory)
         guard let registration = try PushRegistration.load(of: account, from: database) else {
-            if !shared.json { Output.note("push was never enabled") }
+            if !shared.json { Output.notice("push was never enabled") }
             return .nothing
         }
         Output.line(shared.json ? try JSONLine.of(PushRecord(registration, of: account)) : registration.line)

@@ -46,13 +46,13 @@ struct PushSocket {
         let caller = try socket(path)
         defer { close(caller) }
         guard with(address, { connect(caller, $0, $1) }) != 0 else {
-            throw Failure(.tryAgain, "\(path): another process listens there")
+            throw Failure(.temporaryFailure, "\(path): another process listens there")
         }
         switch errno {
         case ECONNREFUSED: unlink(path)
         // The other process has just ended.
         case ENOENT: break
-        case EAGAIN: throw Failure(.tryAgain, "\(path): another process listens there")
+        case EAGAIN: throw Failure(.temporaryFailure, "\(path): another process listens there")
         default: throw Failure(.badInput, "\(path): \(String(cString: strerror(errno)))")
         }
     }
@@ -63,7 +63,7 @@ struct PushSocket {
         signal(SIGCHLD, SIG_IGN)
         var isPushed = false
         while true {
-            if isCalled(within: isPushed ? Self.pause : -1) { isPushed = take() || isPushed }
+            if isCalled(within: isPushed ? Self.pause : -1) { isPushed = acceptPush() || isPushed }
             guard isPushed else { continue }
             let status = start()
             isPushed = status != 0
@@ -80,7 +80,7 @@ struct PushSocket {
     }
 
     /// Accepts a push; false if there is none.
-    private func take() -> Bool {
+    private func acceptPush() -> Bool {
         let push = accept(listener, nil, nil)
         guard push < 0 else {
             close(push)
@@ -118,7 +118,7 @@ struct PushSocket {
     private static func socket(_ path: String) throws -> Int32 {
         let descriptor = Glibc.socket(
             AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        guard descriptor >= 0 else { throw Failure(.tryAgain, "\(path): \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw Failure(.temporaryFailure, "\(path): \(String(cString: strerror(errno)))") }
         return descriptor
     }
 

@@ -28,8 +28,8 @@ enum QuarantineCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...2)
-        let id = try arguments.words.dropFirst().first.map(number)
-        switch (arguments.words.first ?? "list", id) {
+        let id = try arguments.operands.dropFirst().first.map(number)
+        switch (arguments.operands.first ?? "list", id) {
         case ("list", nil): return try list(shared)
         case ("show", let id?): return try show(id, shared)
         case ("retry", _): return try retry(id, shared)
@@ -69,7 +69,7 @@ enum QuarantineCommand: Command {
         let quarantine = Quarantine(try open(shared))
         let count = try shared.directory.ringing { try quarantine.retry(id) }
         guard count > 0 else {
-            Output.note("nothing can be tried again")
+            Output.notice("nothing can be tried again")
             return .nothing
         }
         // The driver releases or discards the stanza shortly afterwards; without a driver, this process does.
@@ -82,14 +82,14 @@ enum QuarantineCommand: Command {
         }
         let left = try quarantine.stanzas(limit: 1000).filter { $0.id == id ?? $0.id }
         let failed = left.filter { ![.truncated, .outdated].contains($0.retrying) }
-        Output.note("\(max(0, count - failed.count)) of \(count) processed")
-        for stanza in left { Output.note(QuarantineRecord(stanza).line) }
-        return failed.isEmpty ? .done : .tryAgain
+        Output.notice("\(max(0, count - failed.count)) of \(count) processed")
+        for stanza in left { Output.notice(QuarantineRecord(stanza).line) }
+        return failed.isEmpty ? .done : .temporaryFailure
     }
 
     private static func drop(_ id: Int64?, _ shared: SharedOptions) throws -> ExitStatus {
         let count = try Quarantine(try open(shared)).drop(id)
-        Output.note("\(count) dropped")
+        Output.notice("\(count) dropped")
         return count > 0 ? .done : .nothing
     }
 

@@ -59,7 +59,7 @@ enum QueryCommand: Command {
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...Int.max - 1)
         let (query, file): (Query<QueryResult>, String?)
-        do { (query, file) = try compile(arguments.words) } catch let error as QuerySyntaxError {
+        do { (query, file) = try compile(arguments.operands) } catch let error as QuerySyntaxError {
             throw Failure(.badInput, message(error))
         }
         var printer = ResultPrinter(json: shared.json, isForPeople: isatty(STDOUT_FILENO) == 1)
@@ -112,7 +112,7 @@ enum QueryCommand: Command {
             switch event {
             case .element(let stanza): try body(stanza)
             case .skipped(let skipped):
-                Output.note(
+                Output.notice(
                     "\(input.place(skipped.line)): skipped a <\(skipped.name)> over the limit on \(skipped.limit)")
             case .opened, .closed: break
             }

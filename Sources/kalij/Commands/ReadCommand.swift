@@ -19,7 +19,7 @@ enum ReadCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        let jid = try JID(arguments.words[0])
+        let jid = try JID(arguments.operands[0])
         let account = try arguments.value("--account").map { try JID($0) }
         // The position is determined now: messages that arrive before the intent is performed are not marked as read.
         let newest = try Conversations(shared.directory, of: account).messages(with: jid, limit: 1).last

@@ -39,7 +39,7 @@ enum RegisterCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...2)
-        let (jid, token) = try wanted(arguments)
+        let (jid, token) = try parseTarget(arguments)
         let fields = try Self.fields(arguments)
         let server = try LoginCommand.settings(arguments)
         let password = try Password.read(file: arguments.value("--password-file"), for: jid, isNew: true)
@@ -67,9 +67,9 @@ enum RegisterCommand: Command {
     }
 
     /// The address to register, and the token of the invitation.
-    private static func wanted(_ arguments: Arguments) throws -> (JID, token: String?) {
-        let links = arguments.words.filter { $0.lowercased().hasPrefix("xmpp:") }
-        let words = arguments.words.filter { !links.contains($0) }
+    private static func parseTarget(_ arguments: Arguments) throws -> (JID, token: String?) {
+        let links = arguments.operands.filter { $0.lowercased().hasPrefix("xmpp:") }
+        let words = arguments.operands.filter { !links.contains($0) }
         guard links.count < 2, words.count < 2 else { throw Failure(.usage, "register takes a JID and a link") }
         guard let link = links.first else {
             return (try LoginCommand.account(words[0]).bare, arguments.value("--token"))
@@ -122,31 +122,32 @@ private struct RegistrationPrompt {
 
     /// - Returns: values by field name; optional fields only if they were given.
     func answers() throws -> [String: [String]] {
-        for line in form.instructions { Output.note("the server says: \(line)") }
-        if let link = form.link { Output.note("the server also registers at \(link)") }
+        for line in form.instructions { Output.notice("the server says: \(line)") }
+        if let link = form.link { Output.notice("the server also registers at \(link)") }
         var answers = given
         for field in form.fields {
             guard let name = field.name, answers[name] == nil, field.isRequired, field.values.isEmpty else { continue }
-            answers[name] = [try ask(field, name)]
+            answers[name] = [try prompt(field, name)]
         }
         return answers
     }
 
-    private func ask(_ field: DataForm.Field, _ name: String) throws -> String {
+    private func prompt(_ field: DataForm.Field, _ name: String) throws -> String {
         let uris = field.media.flatMap(\.uris).map(\.uri)
-        for uri in uris where uri.hasPrefix("http") { Output.note("look at \(uri)") }
+        for uri in uris where uri.hasPrefix("http") { Output.notice("look at \(uri)") }
         if !uris.isEmpty, !uris.contains(where: { $0.hasPrefix("http") }) {
-            Output.note(
+            Output.notice(
                 "the server asks about a picture that a terminal cannot show; another client can register the account")
         }
         for option in field.options {
-            Output.note("a possible answer is \(option.value): \(option.label ?? option.value)")
+            Output.notice("a possible answer is \(option.value): \(option.label ?? option.value)")
         }
         guard isatty(STDIN_FILENO) == 1 else {
             throw Failure(.usage, "the server asks for \"\(field.label ?? name)\": answer with --field \(name)=VALUE")
         }
         guard
-            let line = try PasswordPrompt.ask("\(field.label ?? name): ", isHidden: field.effectiveType == .textPrivate)
+            let line = try PasswordPrompt.readLine(
+                "\(field.label ?? name): ", isHidden: field.effectiveType == .textPrivate)
         else {
             throw Failure(.badInput, "no answer was given")
         }

@@ -18,7 +18,7 @@ final class RequestRunner {
     /// The start of the next round; nil while a round is in progress.
     private var nextRound: Int64?
     private var isDone = false
-    private let tell: (AdHocRequests.Question) -> Void
+    private let report: (AdHocRequests.Question) -> Void
 
     /// - Parameters:
     ///   - account: the requesting account; nil selects the only account.
@@ -34,7 +34,7 @@ final class RequestRunner {
         self.shared = shared
         self.account = account
         self.seconds = seconds
-        self.tell = tell
+        self.report = tell
         self.rounds = rounds[...]
         self.pause = Int64(pause * 1_000_000_000)
         database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
@@ -44,14 +44,14 @@ final class RequestRunner {
     /// Accepts the requests, ensures that they are sent, and waits for the responses.
     func run() throws {
         let account = try AccountTable(database).account(account, in: shared.directory)
-        try DriverWait(shared, for: account).wait(until: look, next: { self.next })
+        try DriverWait(shared, for: account).wait(until: check, next: { self.next })
     }
 
     /// When to check at the latest.
     private var next: Int64 { nextRound ?? deadline }
 
     /// Reports the finished requests of the round, and starts the next round when it is due; true once all rounds are finished.
-    private func look() throws -> Bool {
+    private func check() throws -> Bool {
         guard !isDone else { return true }
         let now = Clock.system.monotonic()
         if let nextRound {
@@ -65,7 +65,7 @@ final class RequestRunner {
             return question
         }
         guard now > deadline || questions.allSatisfy({ $0.outcome != nil }) else { return false }
-        questions.forEach(tell)
+        questions.forEach(report)
         isDone = rounds.isEmpty
         nextRound = now + pause
         return isDone

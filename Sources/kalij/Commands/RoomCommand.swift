@@ -65,7 +65,7 @@ enum RoomCommand: Command {
         ] + IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
-        let words = arguments.words
+        let words = arguments.operands
         switch words.first ?? "list" {
         case "list" where words.count <= 1: return try RoomLister(arguments, shared).list()
         case "invitations" where words.count == 1: return try RoomLister(arguments, shared).invitations()
@@ -98,7 +98,7 @@ enum RoomCommand: Command {
 
     /// The intent of the command; nil for another word, or too few or too many words.
     private static func intent(_ word: String, _ arguments: Arguments) throws -> (any Intent)? {
-        let rest = Array(arguments.words.dropFirst())
+        let rest = Array(arguments.operands.dropFirst())
         if word == "create" { return rest.count == 1 ? try creating(rest[0], arguments) : nil }
         guard let room = try rest.first.map({ try JID($0) }) else { return nil }
         let reason = arguments.value("--reason")

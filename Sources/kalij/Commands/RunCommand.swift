@@ -107,7 +107,7 @@ enum RunCommand: Command {
             began: { engine in
                 engines += 1
                 // This process was frozen, and another process may have driven in the meantime.
-                if shared.verbose, engines > 1 { Output.note("driving again") }
+                if shared.verbose, engines > 1 { Output.notice("driving again") }
                 try watchSignals(engine)
                 commands?.attach(engine)
                 output.attach(engine)

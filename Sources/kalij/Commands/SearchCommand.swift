@@ -31,7 +31,7 @@ enum SearchCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...Int.max)
-        let words = try SearchWords(arguments.words.joined(separator: " "))
+        let words = try SearchWords(arguments.operands.joined(separator: " "))
         let limit = try arguments.integer("--limit", in: 1...1_000_000_000) ?? 100
         let jid = try arguments.value("--account").map { try JID($0) }
         let conversation = try arguments.value("--in").map { try JID($0) }
@@ -41,7 +41,7 @@ enum SearchCommand: Command {
         let found = try reader.search(
             words, of: account, with: conversation, after: after, before: before, limit: limit)
         if found.unsearched > 0 {
-            Output.note("up to \(found.unsearched) older messages were not searched; `kalij run` indexes them")
+            Output.notice("up to \(found.unsearched) older messages were not searched; `kalij run` indexes them")
         }
         var times = TimedLines(shared.clock)
         for message in found.messages {

@@ -59,22 +59,22 @@ enum SendCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...2)
-        let recipient = try JID(arguments.words[0])
+        let recipient = try JID(arguments.operands[0])
         let sender = try arguments.value("--account").map { try JID($0) }
         guard !arguments.has("--confirm") || !arguments.has("--queue-only") else {
             throw Failure(.usage, "--queue-only never goes online, so there is nothing to --confirm")
         }
-        if recipient.local == nil { Output.note("\(recipient) is the address of a server, not of a person") }
+        if recipient.local == nil { Output.notice("\(recipient) is the address of a server, not of a person") }
         if arguments.has("-i") { return try LineSender(arguments, shared, to: recipient).run() }
         if let path = arguments.value("--file") { return try FileSender(arguments, shared).send(path, to: recipient) }
         guard !arguments.has("--keep-metadata") else { throw Failure(.usage, "--keep-metadata needs --file") }
-        let text = try arguments.words.count == 2 ? arguments.words[1] : standardInput()
+        let text = try arguments.operands.count == 2 ? arguments.operands[1] : standardInput()
         let message = try shared.directory.share(
             text, to: recipient, from: sender, id: arguments.value("--id"),
             answering: arguments.value("--reply").map(MessageReference.init),
             privacy: arguments.has("--plain") ? .plain : .asConversation)
         Output.accepted()
-        if shared.json { try tell(message, as: "message") }
+        if shared.json { try emit(message, as: "message") }
         guard !arguments.has("--queue-only") else {
             if !shared.json { Output.line(message.line(shared.clock)) }
             return .done
@@ -85,12 +85,12 @@ enum SendCommand: Command {
         if !shared.json {
             Output.line(sending.message.line(shared.clock))
         } else if sending.message.state != .queued {
-            try tell(sending.message, as: "state")
+            try emit(sending.message, as: "state")
         }
         return status(of: sending, confirming: arguments.has("--confirm"))
     }
 
-    private static func tell(_ message: Message, as event: String) throws {
+    private static func emit(_ message: Message, as event: String) throws {
         Output.line(
             try JSONLine.of(EventRecord(message, event: event, account: message.from, at: Clock.system.now())))
     }
@@ -103,12 +103,12 @@ enum SendCommand: Command {
         }
         guard let failure = sending.failure else { return .done }
         Output.error("accepted, but not sent yet: \(failure.message)")
-        Output.note("The next process that is online sends it: `kalij run`, `wake`, `send` or `flush`.")
+        Output.notice("The next process that is online sends it: `kalij run`, `wake`, `send` or `flush`.")
         return confirming ? failure.status : .done
     }
 
     private static func standardInput() throws -> String {
-        if isatty(STDIN_FILENO) == 1 { Output.note("The message, and Ctrl-D at the beginning of a line:") }
+        if isatty(STDIN_FILENO) == 1 { Output.notice("The message, and Ctrl-D at the beginning of a line:") }
         var bytes = try Files.contents(nil, limit: 1 << 20)
         if bytes.last == 0x0A { bytes.removeLast() }
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -30,7 +30,7 @@ enum SettingsCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...7)
-        var words = arguments.words[...]
+        var words = arguments.operands[...]
         let jid = try words.first.flatMap { $0.contains("=") ? nil : try JID($0) }
         if jid != nil { words.removeFirst() }
         let account = try arguments.value("--account").map { try JID($0) }

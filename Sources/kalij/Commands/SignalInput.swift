@@ -12,7 +12,7 @@ final class SignalInput {
         for number in numbers { sigaddset(&set, number) }
         pthread_sigmask(SIG_BLOCK, &set, nil)
         descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-        if descriptor < 0 { throw Failure(.tryAgain, "signalfd: \(String(cString: strerror(errno)))") }
+        if descriptor < 0 { throw Failure(.temporaryFailure, "signalfd: \(String(cString: strerror(errno)))") }
     }
 
     deinit { close(descriptor) }

@@ -7,7 +7,7 @@ struct UnregisterFlow {
     private let shared: SharedOptions
 
     /// The timeout for the server's response, in seconds.
-    private static let patience = 30
+    private static let timeout = 30
 
     init(_ account: Account, _ shared: SharedOptions) { (self.account, self.shared) = (account, shared) }
 
@@ -20,7 +20,7 @@ struct UnregisterFlow {
         if !isConfirmed { try confirm() }
         try shared.directory.accept(for: account.jid) { try $0.unregister() }
         do {
-            try DriverWait(shared, for: account).wait(within: Self.patience) {
+            try DriverWait(shared, for: account).wait(within: Self.timeout) {
                 try table.lastChange(of: account) != .unknown
             }
         } catch let error as EngineError {
@@ -32,13 +32,14 @@ struct UnregisterFlow {
         case .refused(let problem): throw Failure(.refused, "the server has not removed \(account.jid): \(problem)")
         case .unknown:
             throw Failure(
-                .tryAgain, "the server has not answered; the next login shows whether \(account.jid) is removed")
+                .temporaryFailure, "the server has not answered; the next login shows whether \(account.jid) is removed"
+            )
         }
     }
 
     private func confirm() throws {
         guard isatty(STDIN_FILENO) == 1 else { throw Failure(.usage, "say --yes: nobody is there to be asked") }
-        let line = try PasswordPrompt.ask(
+        let line = try PasswordPrompt.readLine(
             "Remove \(account.jid) at its server, with everything stored there and here? Type yes: ", isHidden: false)
         guard line.map({ String(decoding: $0, as: UTF8.self) }) == "yes" else {
             throw Failure(.badInput, "nothing was removed")

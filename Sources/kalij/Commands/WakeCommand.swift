@@ -39,23 +39,23 @@ enum WakeCommand: Command {
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let budget = try arguments.integer("--budget", in: 5...3600) ?? 25
         if let path = arguments.value("--listen") {
-            try PushSocket(path, [CommandLine.arguments[0]] + words(budget, shared)).serve()
+            try PushSocket(path, [CommandLine.arguments[0]] + commandLine(budget, shared)).serve()
         }
         // Even during a wait for name resolution or a disk: terminating at any point is harmless, exceeding the budget is not.
         ExitMessage.prepare(NotificationPrinter(json: shared.json).reopening.description)
         signal(SIGALRM) { _ in
-            ExitMessage.say()
-            _exit(ExitStatus.tryAgain.rawValue)
+            ExitMessage.emit()
+            _exit(ExitStatus.temporaryFailure.rawValue)
         }
         awaitEnd(budget)
         let printer = NotificationPrinter(json: shared.json)
         do {
             guard try fetch(budget, shared, printer) == .unfinished else { return .done }
             printer.reopen()
-            return .tryAgain
+            return .temporaryFailure
         } catch {
             // The disk is full, for example.
-            if Failure(error).status == .tryAgain { printer.reopen() }
+            if Failure(error).status == .temporaryFailure { printer.reopen() }
             throw error
         }
     }
@@ -67,7 +67,7 @@ enum WakeCommand: Command {
         setitimer(Int32(ITIMER_REAL.rawValue), &timer, nil)  // fits: zero
     }
 
-    private static func words(_ budget: Int, _ shared: SharedOptions) -> [String] {
+    private static func commandLine(_ budget: Int, _ shared: SharedOptions) -> [String] {
         // All options are passed explicitly, including those of the configuration file.
         ["--config", "/dev/null", "--data", shared.directory.path] + (shared.json ? ["--json"] : [])
             + (shared.verbose ? ["-v"] : []) + [name, "--budget", "\(budget)"]
@@ -89,7 +89,7 @@ enum WakeCommand: Command {
             }
         }
         return try Engine.drive(
-            shared.directory, options: options, onEvent: { if shared.verbose { events.note($0) } },
+            shared.directory, options: options, onEvent: { if shared.verbose { events.printNotice($0) } },
             begins: { SignalDisposition.endsAtOnce() })
     }
 }

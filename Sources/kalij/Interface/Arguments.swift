@@ -4,7 +4,7 @@ import KalijCommandLine
 struct Arguments {
     typealias Option = CommandOption
 
-    private(set) var words: [String] = []
+    private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
     private var flags: Set<String> = []
     /// The positions of options in a configuration file.
@@ -24,18 +24,18 @@ struct Arguments {
                 rest.removeFirst()
             } else if arguments.mayHaveOptions, word.hasPrefix("-"), word != "-" {
                 rest.removeFirst()
-                try arguments.take(word, &rest, options)
+                try arguments.parseOption(word, &rest, options)
             } else if stop(word) {
                 break
             } else {
-                arguments.words.append(word)
+                arguments.operands.append(word)
                 rest.removeFirst()
             }
         }
         return (arguments, rest)
     }
 
-    private mutating func take(_ word: String, _ rest: inout ArraySlice<String>, _ options: [Option]) throws {
+    private mutating func parseOption(_ word: String, _ rest: inout ArraySlice<String>, _ options: [Option]) throws {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = parts[0] == "-h" ? "--help" : String(parts[0])
         guard let option = options.first(where: { $0.name == name }) else {
@@ -58,7 +58,7 @@ struct Arguments {
     /// All values given for `name`.
     func all(_ name: String) -> [String] { values[name] ?? [] }
 
-    func isGiven(_ name: String) -> Bool { values[name] != nil || flags.contains(name) }
+    func isPresent(_ name: String) -> Bool { values[name] != nil || flags.contains(name) }
 
     /// Adds an option of a configuration file: a flag if there is no value.
     mutating func add(_ name: String, _ value: String?, from place: String) {
@@ -91,9 +91,9 @@ struct Arguments {
 
     /// Throws unless the number of words is in `range`.
     func expect(_ range: ClosedRange<Int>) throws {
-        if words.count < range.lowerBound { throw Failure(.usage, "too few arguments", isLost: true) }
-        if words.count > range.upperBound {
-            throw Failure(.usage, "superfluous argument \"\(words[range.upperBound])\": quotes keep words together")
+        if operands.count < range.lowerBound { throw Failure(.usage, "too few arguments", isLost: true) }
+        if operands.count > range.upperBound {
+            throw Failure(.usage, "superfluous argument \"\(operands[range.upperBound])\": quotes keep words together")
         }
     }
 }

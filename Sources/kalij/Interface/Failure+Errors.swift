@@ -11,7 +11,7 @@ extension Failure {
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
-        case is OutputClosed: self.init(.tryAgain, "nobody reads standard output")
+        case is OutputClosed: self.init(.temporaryFailure, "nobody reads standard output")
         case let error as JIDError: self.init(.badInput, "\(error)")
         case let error as AcceptError: self.init(.badInput, "\(error)")
         case let error as FileError: self.init(Self.status(of: error), "\(error)")
@@ -22,20 +22,20 @@ extension Failure {
         case let error as PasswordError: self.init(.badInput, "\(error)")
         case let error as XMLError: self.init(.badInput, "\(error)")
         case FenceError.lockFile(let path, let reason): self.init(.badConfiguration, "\(path): \(reason)")
-        case let error as FenceError: self.init(.tryAgain, "\(error)")
-        case let error as StoreError: self.init(Self.status(of: error), Self.words(of: error))
+        case let error as FenceError: self.init(.temporaryFailure, "\(error)")
+        case let error as StoreError: self.init(Self.status(of: error), Self.text(of: error))
         case let error as DirectoryError: self.init(.badConfiguration, "\(error)")
         case let error as DoorbellError: self.init(.badConfiguration, "\(error)")
         case let error as LoginError: self.init(Self.status(of: error), "\(error)")
         case EngineError.refused(let account, let reason): self.init(.refused, "\(account): \(reason)")
-        case let error as SystemError: self.init(.tryAgain, "\(error)")
+        case let error as SystemError: self.init(.temporaryFailure, "\(error)")
         default: self.init(.badConfiguration, "\(error)")
         }
     }
 
     /// A full disk is a temporary condition, a missing permission is not.
     private static func status(of error: StoreError) -> ExitStatus {
-        error.isMachineError && error.code != .cannotOpen ? .tryAgain : .badConfiguration
+        error.isMachineError && error.code != .cannotOpen ? .temporaryFailure : .badConfiguration
     }
 
     /// The failure of a file that the user specified.
@@ -50,10 +50,10 @@ extension Failure {
 
     /// The cause is the file, or the disk.
     private static func status(of error: FileError) -> ExitStatus {
-        [.diskFull, .inputOutput, .busy, .changed].contains(error.code) ? .tryAgain : .badInput
+        [.diskFull, .inputOutput, .busy, .changed].contains(error.code) ? .temporaryFailure : .badInput
     }
 
-    private static func words(of error: StoreError) -> String {
+    private static func text(of error: StoreError) -> String {
         switch error.code {
         case .full: "\(error.message); make room there and try again"
         case .busy: "\(error.message): another process is writing; try again"

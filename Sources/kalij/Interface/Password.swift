@@ -34,7 +34,7 @@ enum Password {
         guard isatty(STDIN_FILENO) == 1 else {
             throw Failure(.usage, "no password: give it in KALIJ_PASSWORD or with --password-file")
         }
-        guard let line = try PasswordPrompt.ask(text) else { throw Failure(.badInput, "no password was given") }
+        guard let line = try PasswordPrompt.readLine(text) else { throw Failure(.badInput, "no password was given") }
         return String(decoding: line, as: UTF8.self)
     }
 }

@@ -25,10 +25,10 @@ final class PasswordPrompt {
 
     /// - Returns: the typed line; nil if the input ended before (Ctrl-D).
     /// - Throws: `Failure` if there is no terminal, `SystemError`
-    static func ask(_ prompt: PrintedText, isHidden: Bool = true) throws -> [UInt8]? {
+    static func readLine(_ prompt: PrintedText, isHidden: Bool = true) throws -> [UInt8]? {
         let own = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         defer { if own >= 0 { close(own) } }
-        return try PasswordPrompt(prompt, isHidden, terminal: own >= 0 ? own : STDIN_FILENO).ask()
+        return try PasswordPrompt(prompt, isHidden, terminal: own >= 0 ? own : STDIN_FILENO).run()
     }
 
     private init(_ prompt: PrintedText, _ isHidden: Bool, terminal: Int32) throws {
@@ -40,7 +40,7 @@ final class PasswordPrompt {
         shown = now
     }
 
-    private func ask() throws -> [UInt8]? {
+    private func run() throws -> [UInt8]? {
         var mask = sigset_t()
         pthread_sigmask(SIG_BLOCK, nil, &mask)
         try loop.watchSignals(Self.signals) { [weak self] in self?.stop(.signal($0)) }

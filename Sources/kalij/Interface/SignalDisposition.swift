@@ -13,7 +13,7 @@ enum SignalDisposition {
         for number in [SIGTERM, SIGINT] {
             sigaddset(&set, number)
             if isWaiting {
-                signal(number) { _ in _exit(ExitStatus.tryAgain.rawValue) }
+                signal(number) { _ in _exit(ExitStatus.temporaryFailure.rawValue) }
             } else {
                 signal(number) { _ in _exit(ExitStatus.done.rawValue) }
             }
@@ -35,7 +35,7 @@ enum ExitMessage {
         count = copy.map { strlen($0) } ?? 0
     }
 
-    static func say() {
+    static func emit() {
         // A pipe without a reader must not delay the termination.
         var request = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
         if let bytes, poll(&request, 1, 0) > 0 { _ = write(STDOUT_FILENO, bytes, count) }

@@ -26,8 +26,8 @@ enum CompletionCommand: Command {
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...Int.max - 1)
-        if arguments.words[0] == "words" {
-            let words = Array(arguments.words.dropFirst())
+        if arguments.operands[0] == "words" {
+            let words = Array(arguments.operands.dropFirst())
             for line in Help.manual.completed(
                 words, known: { known($0, in: words).map { PrintedText(field: $0).description } }
             ).lines {
@@ -36,8 +36,8 @@ enum CompletionCommand: Command {
             return .done
         }
         try arguments.expect(1...1)
-        guard let shell = Completion(rawValue: arguments.words[0]) else {
-            throw Failure(.usage, "no completion for \"\(arguments.words[0])\": bash, zsh or fish")
+        guard let shell = Completion(rawValue: arguments.operands[0]) else {
+            throw Failure(.usage, "no completion for \"\(arguments.operands[0])\": bash, zsh or fish")
         }
         Output.line(PrintedText(asIs: shell.script(for: "kalij")))
         return .done

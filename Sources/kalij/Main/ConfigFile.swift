@@ -13,7 +13,7 @@ struct ConfigFile {
         let place: String
 
         /// Whether the line sets `option`: an option of the same name may be a flag of another command.
-        func gives(_ option: Arguments.Option) -> Bool {
+        func sets(_ option: Arguments.Option) -> Bool {
             option.name == name && (option.value == nil) == (value == nil)
         }
     }
@@ -21,7 +21,7 @@ struct ConfigFile {
     private let lines: [Line]
 
     /// The maximum size of a configuration file in bytes.
-    private static let largestFile = 1 << 20
+    private static let maxFileSize = 1 << 20
     /// The options that are permitted in a file. The others are for a single call: from a file, `--remove` would delete an
     /// account without a prompt, each message with the same `--id` except the first would be lost, and `--password-file` would
     /// disclose the account's password to a room.
@@ -41,7 +41,7 @@ struct ConfigFile {
             return
         }
         do {
-            try self.init(try Files.contents(path, limit: Self.largestFile), of: path)
+            try self.init(try Files.contents(path, limit: Self.maxFileSize), of: path)
         } catch let failure as Failure { throw Failure(.badConfiguration, failure.message) }
     }
 
@@ -69,10 +69,10 @@ struct ConfigFile {
     func added(to arguments: Arguments, of command: any Command.Type) -> Arguments {
         let known = Help.sharedOptions + command.options
         var all = arguments
-        for line in lines where known.contains(where: line.gives) {
+        for line in lines where known.contains(where: line.sets) {
             // The command line has precedence.
             let others = [line.name] + (Self.opposites[line.name] ?? [])
-            if others.contains(where: arguments.isGiven) { continue }
+            if others.contains(where: arguments.isPresent) { continue }
             all.add(line.name, line.value, from: line.place)
         }
         return all
@@ -117,7 +117,7 @@ struct ConfigFile {
 extension ConfigFile.Line {
     /// - Throws: `Failure` unless a command has this option.
     fileprivate func check(among options: [Arguments.Option]) throws {
-        guard !options.contains(where: gives) else {
+        guard !options.contains(where: sets) else {
             guard ConfigFile.habits.contains(name) else {
                 throw Failure(.badConfiguration, "\(name) is for the command line only")
             }

@@ -13,12 +13,12 @@ enum HelpCommand: Command {
     static let usesAccounts = false
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
-        guard arguments.words.count < 2 else { throw Failure(.usage, "`kalij help` takes one command") }
+        guard arguments.operands.count < 2 else { throw Failure(.usage, "`kalij help` takes one command") }
         if arguments.has("--man") {
             try arguments.expect(0...0)
             Output.line(Help.page)
         } else {
-            Output.line(try arguments.words.first.map { Help.of(try Kalij.command($0)) } ?? Help.overview)
+            Output.line(try arguments.operands.first.map { Help.of(try Kalij.command($0)) } ?? Help.overview)
         }
         return .done
     }

@@ -35,7 +35,7 @@ enum Kalij {
         } catch {
             let failure = Failure(error)
             Output.error("\(failure.message)")
-            if failure.status == .usage { Output.note("`kalij help` shows how it is used") }
+            if failure.status == .usage { Output.notice("`kalij help` shows how it is used") }
             leave(Output.conclude(failure.status))
         }
     }
@@ -65,7 +65,7 @@ enum Kalij {
             return try run(command, rest.dropFirst(), shared)
         } catch let failure as Failure where failure.status == .usage {
             Output.error("\(failure.message)")
-            Output.note(
+            Output.notice(
                 failure.isLost ? Help.of(command) : Help.usage(of: command) + "; `kalij help \(command.name)` says more"
             )
             return .usage

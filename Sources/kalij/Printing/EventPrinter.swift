@@ -17,15 +17,15 @@ struct EventPrinter {
     /// - Throws: `OutputClosed`, `Failure`. In each case the event was not printed.
     mutating func write(_ event: EngineEvent) throws {
         if json { return try Output.results(json(event) + "\n") }
-        guard event.content.isResult else { return note(event) }
+        guard event.content.isResult else { return printNotice(event) }
         guard let line = line(event) else { return }
         try Output.results(times.next(line, at: message(event)?.sentAt ?? event.at) + "\n")
     }
 
     /// Prints any event on standard error.
-    func note(_ event: EngineEvent) {
+    func printNotice(_ event: EngineEvent) {
         let moment = message(event).map { times.clock.moment($0.sentAt) + " " } ?? ""
-        if let line = line(event, moment) { Output.note(line) }
+        if let line = line(event, moment) { Output.notice(line) }
     }
 
     /// The line for people, with the account; nil if the event is omitted.

@@ -12,7 +12,7 @@ enum ExitStatus: Int32 {
     /// The server cannot be reached or gives wrong answers.
     case unavailable = 69
     /// Retry later: another process drives, or the machine lacks a resource.
-    case tryAgain = 75
+    case temporaryFailure = 75
     /// The server refuses the login.
     case refused = 77
     /// The database or the configuration cannot be used.
@@ -23,13 +23,13 @@ enum ExitStatus: Int32 {
         switch question.outcome {
         case "result": self = .done
         case "error": self = .nothing
-        default: self = .tryAgain
+        default: self = .temporaryFailure
         }
     }
 
     /// The status for several requests: a missing response may still arrive, an error is a response.
     static func of(_ all: [ExitStatus]) -> ExitStatus {
-        all.contains(.tryAgain) ? .tryAgain : all.contains(.nothing) ? .nothing : .done
+        all.contains(.temporaryFailure) ? .temporaryFailure : all.contains(.nothing) ? .nothing : .done
     }
 }
 

@@ -41,7 +41,7 @@ struct LinkRecord: Encodable {
     var lines: [PrintedText] {
         let place: PrintedText = "\(host), \(address) port \(port), \(directTLS ? "direct TLS" : "STARTTLS")"
         let quickness: PrintedText =
-            "round trip \(roundTrip.map { "\($0) ms" } ?? "unknown"), rate \(rate.map(Self.words) ?? "unknown")"
+            "round trip \(roundTrip.map { "\($0) ms" } ?? "unknown"), rate \(rate.map(Self.rateText) ?? "unknown")"
         var lines: [PrintedText] = ["  link: \(place); \(quickness)"]
         let means: [PrintedText] = [
             "\(login.mechanism ?? "no mechanism yet")",
@@ -66,7 +66,7 @@ struct LinkRecord: Encodable {
     }
 
     /// The rate in bits, the customary unit of links.
-    private static func words(_ bytesPerSecond: Int) -> String {
+    private static func rateText(_ bytesPerSecond: Int) -> String {
         let kilobits = bytesPerSecond / 125
         return kilobits < 10_000 ? "\(kilobits) kbit/s" : "\(kilobits / 1000) Mbit/s"
     }

@@ -8,7 +8,7 @@ final class NotificationPrinter {
     private var unread: Notification?
 
     /// How many seconds a reader may take to read a line.
-    private static let patience = 0.5
+    private static let timeout = 0.5
 
     init(json: Bool) { self.json = json }
 
@@ -27,12 +27,12 @@ final class NotificationPrinter {
     func print(_ notification: Notification) throws {
         let isRepeated = unread == notification
         // A line still in the pipe is not printed again.
-        if unread != nil { try Output.awaitReader(within: isRepeated ? Self.patience : 0) }
+        if unread != nil { try Output.awaitReader(within: isRepeated ? Self.timeout : 0) }
         unread = nil
         if isRepeated { return }
         try Output.results(line(notification) + "\n")
         unread = notification
-        try Output.awaitReader(within: Self.patience)
+        try Output.awaitReader(within: Self.timeout)
         unread = nil
     }
 

@@ -38,7 +38,7 @@ enum Output {
         guard let loss, !(loss is OutputClosed) else { return status }
         let reason = Failure(loss).message
         error(hasAccepted ? "done, but the output is lost: \(reason)" : "\(reason)")
-        return hasAccepted || ![.done, .nothing].contains(status) ? status : .tryAgain
+        return hasAccepted || ![.done, .nothing].contains(status) ? status : .temporaryFailure
     }
 
     /// Prevents other descriptors from becoming a standard stream: a socket opened while standard output is closed would receive
@@ -57,7 +57,7 @@ enum Output {
         guard !write(text.description, to: STDOUT_FILENO) else { return }
         let error = errno
         if error == EPIPE { throw OutputClosed() }
-        throw Failure(.tryAgain, "standard output: \(String(cString: strerror(error)))")
+        throw Failure(.temporaryFailure, "standard output: \(String(cString: strerror(error)))")
     }
 
     /// Waits until the reader of standard output has read all of the output, if the system can determine that: for a pipe or a
@@ -73,7 +73,7 @@ enum Output {
             var request = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
             // No event is requested, so only the reader's end is reported.
             if poll(&request, 1, 0) > 0 { throw OutputClosed() }
-            guard now() < deadline else { throw Failure(.tryAgain, "standard output: nobody reads it") }
+            guard now() < deadline else { throw Failure(.temporaryFailure, "standard output: nobody reads it") }
             usleep(pause)
             pause = min(2 * pause, 10_000)
         }
@@ -96,10 +96,10 @@ enum Output {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    static func error(_ text: PrintedText) { note("kalij: \(text)") }
+    static func error(_ text: PrintedText) { notice("kalij: \(text)") }
     /// A hint for people only; programs use the exit status.
-    static func hint(_ text: PrintedText) { if isatty(STDERR_FILENO) == 1 { note(text) } }
-    static func note(_ text: PrintedText) { write(text.description + "\n", to: STDERR_FILENO) }
+    static func hint(_ text: PrintedText) { if isatty(STDERR_FILENO) == 1 { notice(text) } }
+    static func notice(_ text: PrintedText) { write(text.description + "\n", to: STDERR_FILENO) }
 
     @discardableResult
     private static func write(_ text: String, to descriptor: Int32) -> Bool {

@@ -55,10 +55,10 @@ struct GapRecord: Encodable {
     }
 
     /// The line for people, in a history.
-    func line(_ clock: WallClock) -> PrintedText { "--- \(words(clock))" }
+    func line(_ clock: WallClock) -> PrintedText { "--- \(text(clock))" }
 
     /// The text for people.
-    func words(_ clock: WallClock) -> PrintedText {
+    func text(_ clock: WallClock) -> PrintedText {
         let moments = (after: times.after.map(clock.moment), before: times.before.map(clock.moment))
         let times = [moments.after.map { "after \($0)" }, moments.before.map { "before \($0)" }]
             .compactMap { $0 }.joined(separator: ", ")

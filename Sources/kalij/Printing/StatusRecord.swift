@@ -81,7 +81,7 @@ struct StatusRecord: Encodable {
                 queuedStanzas: status.queuedStanzas, notifications: status.pendingNotifications,
                 gaps: status.gaps.map { GapRecord($0, account: status.account.jid.description) },
                 link: status.link.map(LinkRecord.init), features: EventRecord(status.features),
-                words: status.features.compactMap(Self.words))
+                words: status.features.compactMap(Self.text))
         }
         self.quarantine = quarantine.map { QuarantineRecord($0) }
         self.deadLetters = deadLetters.map {
@@ -120,7 +120,7 @@ struct StatusRecord: Encodable {
     }
 
     /// The field of a feature, as a line for people; nil if it is not worth a line.
-    private static func words(_ field: EventField) -> PrintedText? {
+    private static func text(_ field: EventField) -> PrintedText? {
         let name = field.key.name.replacing("_", with: " ")
         return switch field.value {
         case .integer(0), .flag(false): nil
@@ -152,7 +152,7 @@ struct StatusRecord: Encodable {
         if account.notifications > 0 {
             lines.append("  notifications: \(account.notifications) not shown yet")
         }
-        lines += account.gaps.map { "  missing: \($0.words(clock))" }
+        lines += account.gaps.map { "  missing: \($0.text(clock))" }
         lines += account.words
         if account.unsettled > 0 {
             lines.append("  outcome unknown: \(account.unsettled) messages sent in a lost session")

@@ -68,7 +68,7 @@ struct BlockingTests {
         let harness = try self.harness(list: "<item jid='romeo@example.net'/><item jid='example.com'/>")
         #expect(try blocked(harness) == ["example.com", "romeo@example.net"])
         _ = try harness.runner.run("test", for: harness.account) {
-            try Blocklist(step: $0).serverKnown(isOffered: true, takesReports: false)
+            try Blocklist(step: $0).didDiscover(isOffered: true, takesReports: false)
         }
         #expect(
             try answerList("<item jid='romeo@example.net'/><item jid='iago@example.net'/>", harness) == [

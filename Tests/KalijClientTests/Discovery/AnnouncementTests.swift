@@ -115,7 +115,7 @@ struct AnnouncementTests {
             #expect(try harness.count("capability") == 0)
             #expect(
                 try harness.number("SELECT coalesce(max(length(info)), 0) FROM entity") ?? 0
-                    <= EntityCapabilities.largest)
+                    <= EntityCapabilities.maxSize)
         }
     }
 

@@ -75,7 +75,7 @@ import Testing
         }
         #expect(waits(try taking.turn()))
         time.pass(seconds: 6)
-        guard case .ask(let question) = try taking.turn() else {
+        guard case .request(let question) = try taking.turn() else {
             Issue.record("given up, though it was not asked")
             return
         }

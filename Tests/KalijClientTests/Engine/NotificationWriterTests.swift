@@ -102,7 +102,7 @@ import Testing
         let before = try raised()
         try runner.raiseBarrier()
         #expect(try raised() == before)
-        try runner.note { _ in }
+        try runner.write { _ in }
         try runner.raiseBarrier()
         #expect(try raised() == before + 1)
     }

@@ -14,7 +14,7 @@ struct ShutdownTests {
         var stopping = ShutdownState()
         var begins = stopping.end(.stopped, isDone: true, at: 0)
         #expect(begins && stopping.isStopping && stopping.isDone)
-        stopping.goOn()
+        stopping.resume()
         #expect(!stopping.isStopping && !stopping.isDone)
         begins = stopping.end(.stopped, isDone: true, at: 0)
         #expect(begins)
@@ -47,11 +47,11 @@ struct ShutdownTests {
     func mailbox() {
         var stopping = ShutdownState()
         _ = stopping.end(.stopped, isDone: true, at: 1_000_000_000)
-        #expect(stopping.mailboxPatience(at: 1_200_000_000) == 0.6 - 0.2)
-        #expect(stopping.mailboxPatience(at: 9_000_000_000) == 0.1)
-        #expect(!stopping.givesUpMailbox(at: 10_900_000_000))
-        #expect(stopping.givesUpMailbox(at: 11_100_000_000))
+        #expect(stopping.mailboxTimeout(at: 1_200_000_000) == 0.6 - 0.2)
+        #expect(stopping.mailboxTimeout(at: 9_000_000_000) == 0.1)
+        #expect(!stopping.abandonsMailbox(at: 10_900_000_000))
+        #expect(stopping.abandonsMailbox(at: 11_100_000_000))
         _ = stopping.end(.stopped, isDone: false, at: 1_200_000_000)
-        #expect(!stopping.givesUpMailbox(at: 99_000_000_000))
+        #expect(!stopping.abandonsMailbox(at: 99_000_000_000))
     }
 }

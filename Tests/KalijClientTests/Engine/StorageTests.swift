@@ -103,7 +103,7 @@ struct StorageTests {
         let ids = try driven.database.prepare("SELECT message_id FROM message ORDER BY position").all { $0.text() }
         #expect(ids == (0..<300).map { "\($0)" })
         #expect(try driven.number("SELECT count(*) FROM quarantine") == 0)
-        driven.driver.letGo { _ in }
+        driven.driver.shutDown { _ in }
     }
 
     private func message(_ id: Int, _ body: String) -> String {
@@ -181,6 +181,6 @@ struct StorageTests {
         driven.wire.onSend = { atSending[$0] = try? barrier() }
         driven.receive("<r xmlns='urn:xmpp:sm:3'/>")
         #expect(atSending == ["<a xmlns='urn:xmpp:sm:3' h='1'/>": before + 1])
-        #expect(driven.driver.stage.session?.acknowledging.owed == 0)
+        #expect(driven.driver.stage.session?.acknowledging.outstandingAcks == 0)
     }
 }

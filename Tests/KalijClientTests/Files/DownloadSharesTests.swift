@@ -8,7 +8,7 @@ struct DownloadSharesTests {
     /// The shares as an object, for expectations.
     private final class Shares {
         var value = DownloadShares()
-        func take(_ message: Int64, _ place: DownloadShares.Place) -> Bool { value.take(message, place) }
+        func take(_ message: Int64, _ place: DownloadShares.Place) -> Bool { value.acquire(message, place) }
     }
 
     private func place(_ sender: String, _ host: String, automatic: Bool = true) -> DownloadShares.Place {
@@ -48,7 +48,7 @@ struct DownloadSharesTests {
         let shares = Shares()
         #expect(shares.take(1, place("romeo@c.example", "files.example")))
         #expect(!shares.take(2, place("romeo@c.example", "files.example")))
-        shares.value.isWanted(1)
+        shares.value.markRequested(1)
         #expect(shares.take(2, place("romeo@c.example", "files.example")))
     }
 

@@ -47,11 +47,11 @@ struct UploadPlanTests {
             #expect(plan.stage == .sealed && plan.notBefore == 0, "\(end)")
             var times: [Int64] = []
             for _ in 0..<3 {
-                #expect(play(&plan, (1000, .look(.missing))) == ["-"])
+                #expect(play(&plan, (1000, .check(.missing))) == ["-"])
                 times.append(plan.notBefore - 1000)
             }
             #expect(times == [2000, 8000, 30_000])
-            #expect(play(&plan, (50_000, .look(.missing))) == ["-"])
+            #expect(play(&plan, (50_000, .check(.missing))) == ["-"])
             #expect(plan.stage == .waiting && plan.notBefore == 0)
         }
     }
@@ -60,8 +60,8 @@ struct UploadPlanTests {
     func found() {
         var plan = UploadPlan()
         let actions = play(
-            &plan, (0, .begin), (1, .slot(Self.slot)), (2, .seal), (3, .put(.cut("cut"))), (4, .look(.missing)),
-            (2100, .look(.unknown("no network"))), (9000, .look(.whole)))
+            &plan, (0, .begin), (1, .slot(Self.slot)), (2, .seal), (3, .put(.cut("cut"))), (4, .check(.missing)),
+            (2100, .check(.unknown("no network"))), (9000, .check(.whole)))
         #expect(actions.last == "finish")
     }
 
@@ -69,7 +69,7 @@ struct UploadPlanTests {
     func noAnswer() {
         var plan = UploadPlan()
         _ = play(&plan, (0, .begin), (1, .slot(Self.slot)), (2, .seal), (3, .put(.cut("cut"))))
-        for time in 1...100 { #expect(play(&plan, (Int64(time) * Self.hour, .look(.unknown("no network")))) == ["-"]) }
+        for time in 1...100 { #expect(play(&plan, (Int64(time) * Self.hour, .check(.unknown("no network")))) == ["-"]) }
         #expect(plan.stage == .sealed)
     }
 
@@ -131,14 +131,14 @@ struct UploadPlanTests {
         var plan = UploadPlan()
         _ = play(
             &plan, (0, .begin), (1, .slot(Self.slot)), (2, .seal), (320_000, .put(.status(410, retryAfter: nil))),
-            (321_000, .look(.missing)))
+            (321_000, .check(.missing)))
         #expect(plan.stage == .waiting && plan.notBefore == 321_000 + 24 * Self.hour)
         #expect(plan.reason?.hasPrefix("too-slow") ?? false)
         // The answer was wrong.
         var other = UploadPlan()
         let actions = play(
             &other, (0, .begin), (1, .slot(Self.slot)), (2, .seal), (320_000, .put(.status(410, retryAfter: nil))),
-            (321_000, .look(.whole)))
+            (321_000, .check(.whole)))
         #expect(actions.last == "finish")
     }
 
@@ -172,7 +172,7 @@ struct UploadPlanTests {
             &plan, (0, .begin), (1, .slot(Self.slot)), (2, .seal), (3, .put(.status(201, retryAfter: nil))))
         let done = plan
         _ = play(
-            &plan, (4, .slot(Self.slot)), (5, .seal), (6, .put(.cut("cut"))), (7, .look(.missing)), (8, .retry),
+            &plan, (4, .slot(Self.slot)), (5, .seal), (6, .put(.cut("cut"))), (7, .check(.missing)), (8, .retry),
             (9, .slotLost), (10, .begin), (11, .needsForeground))
         #expect(plan == done)
     }

@@ -63,7 +63,7 @@ struct ArchiveSyncTests {
         try harness.answerPage(complete: true)
         try harness.receive(Self.live("two", archive: "a2"))
         try harness.receive(Self.live("one", archive: "a1"))
-        for number in 0...MessageReader.mostUnshown { try harness.receive(Self.message("hidden \(number)")) }
+        for number in 0...MessageReader.maxUnshown { try harness.receive(Self.message("hidden \(number)")) }
         let places =
             "SELECT group_concat(position) FROM (SELECT position FROM message WHERE body LIKE 'hidden%' ORDER BY id)"
         let before = try harness.text(places)

@@ -17,7 +17,7 @@ struct EquivalentTextTests {
     private static func bookmark(_ room: String) -> String { "<conference jid='\(room)' autojoin='true'/>" }
 
     private func tell(_ bookmarks: String, _ harness: StepHarness) throws {
-        _ = try harness.perform { try Bookmarks(step: $0).ask() }
+        _ = try harness.perform { try Bookmarks(step: $0).requestList() }
         let id = try #require(try harness.waiting("rooms.bookmarks").last)
         try harness.receive(
             """
@@ -121,7 +121,7 @@ struct EquivalentTextTests {
             }
             #expect(targets[0] != targets[1] && !targets[0].isSamePlace(as: targets[1]))
             var state = PushState(.enabled, wanted: targets[0], known: targets[0])
-            #expect(state.handle(.wanted(targets[1], isOnline: true)) != [.confirmed])
+            #expect(state.handle(.requested(targets[1], isOnline: true)) != [.confirmed])
         }
     }
 

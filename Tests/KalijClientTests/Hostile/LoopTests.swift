@@ -53,7 +53,7 @@ struct LoopTests {
         for _ in 0..<20 {
             _ = try room.harness.runner.run("test", for: room.harness.account) { try Bookmarks(step: $0).sessionLost() }
             try listed(room.harness)
-            _ = try room.harness.runner.run("test", for: room.harness.account) { try Bookmarks(step: $0).ask() }
+            _ = try room.harness.runner.run("test", for: room.harness.account) { try Bookmarks(step: $0).requestList() }
             try server.play(minutes: 0)
         }
         #expect(server.count[BookmarkPublishResponse.name, default: 0] == first)

@@ -39,7 +39,7 @@ struct UnreadAnswersTests {
             asked += 100
         }
         #expect(!driven.wire.isReading)
-        #expect(try driven.harness.number("SELECT count(*) FROM queue") ?? 0 <= Int64(OwedAnswers.mostUnwritten + 100))
+        #expect(try driven.harness.number("SELECT count(*) FROM queue") ?? 0 <= Int64(OwedAnswers.maxUnwritten + 100))
         // Neither the end of a pause begins to read.
         driven.driver.pause(true)
         driven.driver.pause(false)
@@ -66,7 +66,7 @@ struct UnreadAnswersTests {
         }
         #expect(answers.areRefused)
         var unmanaged = OwedAnswers()
-        unmanaged.queued(OwedAnswers.mostUnacknowledged, isManaged: false)
+        unmanaged.queued(OwedAnswers.maxUnacknowledged, isManaged: false)
         #expect(!unmanaged.mayRead)
         let goesOn = unmanaged.written()
         #expect(goesOn)

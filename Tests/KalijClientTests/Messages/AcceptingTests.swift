@@ -38,13 +38,13 @@ struct AcceptingTests {
         let harness = try StepHarness()
         #expect(throws: AcceptError.empty) { try harness.accept("") }
         // Without the additions of features.
-        let long = String(repeating: "x", count: OutgoingMessages.largestStanza)
+        let long = String(repeating: "x", count: OutgoingMessages.maxStanzaSize)
         guard case .tooLong(let bytes)? = #expect(throws: AcceptError.self, performing: { try harness.accept(long) })
         else {
             return
         }
-        let largest = String(long.dropLast(bytes - OutgoingMessages.largestStanza))
-        #expect(throws: AcceptError.tooLong(OutgoingMessages.largestStanza + 1)) { try harness.accept(largest + "x") }
+        let largest = String(long.dropLast(bytes - OutgoingMessages.maxStanzaSize))
+        #expect(throws: AcceptError.tooLong(OutgoingMessages.maxStanzaSize + 1)) { try harness.accept(largest + "x") }
         // "&" takes five bytes on the wire.
         #expect(throws: AcceptError.self) { try harness.accept(String(repeating: "&", count: 13_000)) }
         try harness.accept(largest)

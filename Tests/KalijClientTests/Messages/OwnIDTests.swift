@@ -50,7 +50,7 @@ import Testing
         try harness.acknowledgeAll()
         #expect(try harness.directory.share("hello", to: romeo(), id: "answer-1").state == .acked)
         #expect(try accept(harness, "hello", id: "answer-1").state == .acked)
-        #expect(try !taking.isWanted)
+        #expect(try !taking.hasItems)
         #expect(try harness.history() == ["out hello (acked)"])
     }
 

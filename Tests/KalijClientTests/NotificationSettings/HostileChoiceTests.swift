@@ -35,7 +35,7 @@ struct HostileChoiceTests {
     @Test("a response from another address to a request for the list is none")
     func forgedResponse() throws {
         let r = try ListedRoom()
-        _ = try r.harness.perform { try Bookmarks(step: $0).ask() }
+        _ = try r.harness.perform { try Bookmarks(step: $0).requestList() }
         let id = try #require(try r.harness.waiting(BookmarksResponse.name).last)
         try r.harness.receive(
             """

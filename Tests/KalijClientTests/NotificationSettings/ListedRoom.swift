@@ -74,7 +74,7 @@ struct ListedRoom {
     /// The answer to the request for the list, which is made if it was not yet.
     @discardableResult
     func list(_ extensions: String, others: String = "") throws -> Step.Effects {
-        if try !isAsked { _ = try harness.perform { try Bookmarks(step: $0).ask() } }
+        if try !isAsked { _ = try harness.perform { try Bookmarks(step: $0).requestList() } }
         let id = try #require(try harness.waiting(BookmarksResponse.name).last)
         return try harness.receive(
             """

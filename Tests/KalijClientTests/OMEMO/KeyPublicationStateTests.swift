@@ -20,25 +20,30 @@ struct KeyPublicationStateTests {
         #expect(
             outcome == (
                 .ready,
-                [.askList, .askBundle, .publishBundle(withOptions: true), .publishList(withOptions: true), .opened]
+                [
+                    .requestList, .requestBundle, .publishBundle(withOptions: true), .publishList(withOptions: true),
+                    .opened,
+                ]
             ))
     }
 
     @Test("in a later session nothing is published if everything is there")
     func later() {
         let outcome = play(published, .began, .list(hasThisDevice: true), .bundle(.same))
-        #expect(outcome == (.ready, [.askList, .askBundle, .opened]))
+        #expect(outcome == (.ready, [.requestList, .requestBundle, .opened]))
     }
 
     @Test("a bundle that is missing, or old, is published again; one of the future means an old database")
     func bundles() {
         for found in [KeyPublicationState.Found.nothing, .old, .foreign(overwrite: true)] {
             let outcome = play(published, .began, .list(hasThisDevice: true), .bundle(found), .done)
-            #expect(outcome.actions == [.askList, .askBundle, .publishBundle(withOptions: true), .opened], "\(found)")
+            #expect(
+                outcome.actions == [.requestList, .requestBundle, .publishBundle(withOptions: true), .opened],
+                "\(found)")
         }
         let outcome = play(published, .began, .list(hasThisDevice: true), .bundle(.newer), .done)
         #expect(
-            outcome.actions == [.askList, .askBundle, .restored, .publishBundle(withOptions: true), .opened])
+            outcome.actions == [.requestList, .requestBundle, .restored, .publishBundle(withOptions: true), .opened])
     }
 
     @Test("an id that somebody else has is given up")
@@ -46,7 +51,10 @@ struct KeyPublicationStateTests {
         let outcome = play(
             KeyPublicationState(), .began, .list(hasThisDevice: false), .bundle(.foreign(overwrite: false)),
             .bundle(.nothing))
-        #expect(outcome.actions == [.askList, .askBundle, .newID, .askBundle, .publishBundle(withOptions: true)])
+        #expect(
+            outcome.actions == [
+                .requestList, .requestBundle, .newID, .requestBundle, .publishBundle(withOptions: true),
+            ])
     }
 
     @Test("a node with another configuration is configured, and published to without options")
@@ -59,7 +67,7 @@ struct KeyPublicationStateTests {
             outcome == (
                 .ready,
                 [
-                    .askList, .askBundle, .publishBundle(withOptions: true), .configureBundle,
+                    .requestList, .requestBundle, .publishBundle(withOptions: true), .configureBundle,
                     .publishBundle(withOptions: false), .publishList(withOptions: true), .configureList,
                     .publishList(withOptions: false), .opened,
                 ]
@@ -92,8 +100,9 @@ struct KeyPublicationStateTests {
     @Test("a question without an answer is asked three times; a refusal ends the session's attempts")
     func silence() {
         let outcome = play(KeyPublicationState(), .began, .unanswered, .unanswered, .unanswered)
-        #expect(outcome == (.refused, [.askList, .askList, .askList, .failed("the server does not answer")]))
-        #expect(play(KeyPublicationState(), .began, .refused("no")) == (.refused, [.askList, .failed("no")]))
+        #expect(
+            outcome == (.refused, [.requestList, .requestList, .requestList, .failed("the server does not answer")]))
+        #expect(play(KeyPublicationState(), .began, .refused("no")) == (.refused, [.requestList, .failed("no")]))
     }
 
     @Test("removed from the list, the device goes back; with changed keys it publishes them; in other stages both wait")
@@ -102,7 +111,7 @@ struct KeyPublicationStateTests {
         #expect(play(ready, .removed, .done) == (.ready, [.publishList(withOptions: true), .opened]))
         #expect(play(ready, .changed, .done) == (.ready, [.publishBundle(withOptions: true), .opened]))
         let early = play(published, .began, .changed, .list(hasThisDevice: true), .bundle(.same))
-        #expect(early.actions == [.askList, .askBundle, .publishBundle(withOptions: true)])
+        #expect(early.actions == [.requestList, .requestBundle, .publishBundle(withOptions: true)])
         #expect(play(ready, .sessionLost, .removed, .changed, .done) == (.off, []))
     }
 }

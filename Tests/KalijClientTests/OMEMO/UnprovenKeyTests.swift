@@ -34,7 +34,7 @@ struct UnprovenKeyTests {
     private func tellList(_ devices: [UInt32], _ harness: StepHarness) throws {
         _ = try harness.runner.run("test", for: harness.account) { step in
             try DeviceLists(step: step, dialect: .axolotl)
-                .told(.received("romeo@example.net"), DeviceList(devices), isWatched: true)
+                .store(.received("romeo@example.net"), DeviceList(devices), isWatched: true)
         }
     }
 

@@ -28,7 +28,7 @@ struct WireTests {
         let list = DeviceList((1...5000).map { UInt32($0) })
         let harness = try StepHarness.caughtUp()
         _ = try harness.runner.run("test", for: harness.account) { step in
-            try DeviceLists(step: step, dialect: .axolotl).told(.received("romeo@example.net"), list, isWatched: true)
+            try DeviceLists(step: step, dialect: .axolotl).store(.received("romeo@example.net"), list, isWatched: true)
         }
         #expect(try harness.number("SELECT count(*) FROM omemo_peer") == 64)
     }

@@ -15,39 +15,40 @@ struct PushStateTests {
 
     @Test("push is enabled at once in a session, and in each new session again")
     func eachSession() {
-        let outcome = play(.wanted(first, isOnline: true), .answered, .sessionLost, .sessionBegan, .answered)
-        #expect(outcome == (.enabled, [.enable(first), .confirmed, .again, .enable(first), .confirmed, .again]))
+        let outcome = play(.requested(first, isOnline: true), .answered, .sessionLost, .sessionBegan, .answered)
+        #expect(
+            outcome == (.enabled, [.enable(first), .confirmed, .retryLater, .enable(first), .confirmed, .retryLater]))
     }
 
     @Test("without a session the wish waits for the next session; in a resumed session nothing is asked")
     func waits() {
-        #expect(play(.wanted(first, isOnline: false)) == (.waiting, []))
-        #expect(play(.wanted(first, isOnline: false), .sessionBegan) == (.enabling, [.enable(first)]))
+        #expect(play(.requested(first, isOnline: false)) == (.waiting, []))
+        #expect(play(.requested(first, isOnline: false), .sessionBegan) == (.enabling, [.enable(first)]))
         #expect(play(.sessionBegan) == (.off, []))
     }
 
     @Test("a wish between the bind and the first presence is not left to the next session")
     func betweenBindAndPresence() {
-        let outcome = play(.sessionBegan, .wanted(first, isOnline: false), .available, .answered, .available)
-        #expect(outcome == (.enabled, [.enable(first), .confirmed, .again]))
+        let outcome = play(.sessionBegan, .requested(first, isOnline: false), .available, .answered, .available)
+        #expect(outcome == (.enabled, [.enable(first), .confirmed, .retryLater]))
     }
 
     @Test("another token: the old one is disabled, the answer awaited, then the new one is enabled")
     func otherToken() {
         var state = PushState()
-        _ = state.handle(.wanted(first, isOnline: true))
+        _ = state.handle(.requested(first, isOnline: true))
         _ = state.handle(.answered)
-        #expect(state.handle(.wanted(second, isOnline: true)) == [.disable(first)])
+        #expect(state.handle(.requested(second, isOnline: true)) == [.disable(first)])
         #expect(state.handle(.answered) == [.enable(second)])
-        #expect(state.handle(.answered) == [.confirmed, .again])
+        #expect(state.handle(.answered) == [.confirmed, .retryLater])
     }
 
     @Test("a session lost before the old token was disabled: the new session disables it first")
     func lostWhileDisabling() {
         var state = PushState()
-        _ = state.handle(.wanted(first, isOnline: true))
+        _ = state.handle(.requested(first, isOnline: true))
         _ = state.handle(.answered)
-        _ = state.handle(.wanted(second, isOnline: true))
+        _ = state.handle(.requested(second, isOnline: true))
         _ = state.handle(.sessionLost)
         #expect(state.handle(.sessionBegan) == [.disable(first)])
         // A server that has forgotten the old token answers with an error.
@@ -57,9 +58,9 @@ struct PushStateTests {
     @Test("disabled is disabled only after the server's answer, also in a later session")
     func disabling() {
         var state = PushState()
-        _ = state.handle(.wanted(first, isOnline: true))
+        _ = state.handle(.requested(first, isOnline: true))
         _ = state.handle(.answered)
-        #expect(state.handle(.wanted(nil, isOnline: false)) == [])
+        #expect(state.handle(.requested(nil, isOnline: false)) == [])
         #expect(state.handle(.sessionBegan) == [.disable(first)])
         #expect(state.handle(.answered) == [.confirmed])
         #expect(state == PushState(attempts: 1))
@@ -68,10 +69,10 @@ struct PushStateTests {
     @Test("a server without push refuses; one that is silent is asked three times in a session, and again in the next")
     func refusals() {
         #expect(
-            play(.wanted(first, isOnline: true), .refused("service-unavailable"))
+            play(.requested(first, isOnline: true), .refused("service-unavailable"))
                 == (.refused, [.enable(first), .failed("service-unavailable")]))
         var state = PushState()
-        let events: [PushState.Event] = [.wanted(first, isOnline: true), .unanswered, .unanswered, .unanswered]
+        let events: [PushState.Event] = [.requested(first, isOnline: true), .unanswered, .unanswered, .unanswered]
         let actions = events.flatMap { state.handle($0) }
         #expect(actions.count { $0 == .enable(first) } == 3)
         #expect(actions.last == .failed("the server does not answer; asked again in the next session"))
@@ -80,7 +81,7 @@ struct PushStateTests {
 
     @Test("enabled again after a day, without a change of the outcome")
     func daily() {
-        #expect(play(.wanted(first, isOnline: true), .answered, .due).actions.suffix(1) == [.enable(first)])
-        #expect(play(.wanted(first, isOnline: true), .due).actions == [.enable(first)])
+        #expect(play(.requested(first, isOnline: true), .answered, .due).actions.suffix(1) == [.enable(first)])
+        #expect(play(.requested(first, isOnline: true), .due).actions == [.enable(first)])
     }
 }

@@ -133,7 +133,7 @@ struct QuarantineTests {
         let attempts = Attempts(runner: harness.runner, account: harness.account)
         for _ in 0..<10 {
             #expect(try attempts.begin(HandledCount(7)) == 1)
-            #expect(attempts.takeBack())
+            #expect(attempts.revertLast())
         }
     }
 }

@@ -181,8 +181,8 @@ struct MarkerTests {
         #expect(try r.shown() == ["phone-1 displayed", "phone-2 acked"])
         #expect(try r.harness.number("SELECT count(*) FROM early_marker") == 0)
         try r.harness.perform { step in
-            for number in 0..<1500 { try Markers(step: step).came(for: "x\(number)", from: R.romeo) }
-            try Markers(step: step).came(for: String(repeating: "x", count: 2000), from: R.romeo)
+            for number in 0..<1500 { try Markers(step: step).received(for: "x\(number)", from: R.romeo) }
+            try Markers(step: step).received(for: String(repeating: "x", count: 2000), from: R.romeo)
         }
         #expect(try r.harness.number("SELECT count(*) FROM early_marker") == 1000)
     }

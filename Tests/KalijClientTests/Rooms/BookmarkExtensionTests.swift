@@ -49,7 +49,9 @@ struct BookmarkExtensionTests {
 
     /// The list is requested if it is not yet, and read.
     private func list(_ items: String) throws {
-        if try harness.waiting("rooms.bookmarks").isEmpty { _ = try harness.perform { try Bookmarks(step: $0).ask() } }
+        if try harness.waiting("rooms.bookmarks").isEmpty {
+            _ = try harness.perform { try Bookmarks(step: $0).requestList() }
+        }
         let id = try #require(try harness.waiting("rooms.bookmarks").last)
         try harness.receive(
             """

@@ -159,7 +159,7 @@ struct OddRoomTests {
         for name in [BookmarksResponse.name, BookmarkPublishResponse.name] { try room.harness.removeRequests(name) }
         try room.harness.database.execute(
             "INSERT OR REPLACE INTO bookmarks(account, kind) VALUES (\(room.harness.account.id), 'native')")
-        _ = try room.harness.perform { try Bookmarks(step: $0).ask() }
+        _ = try room.harness.perform { try Bookmarks(step: $0).requestList() }
         let id = try #require(try room.harness.waiting("rooms.bookmarks").last)
         try room.harness.receive(
             """

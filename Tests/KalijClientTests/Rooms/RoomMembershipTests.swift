@@ -21,55 +21,57 @@ struct RoomMembershipTests {
         "the room is asked first, then entered; its subject ends the way in, or the answer to the ping, whichever comes first"
     )
     func entering() {
-        let way: [RoomMembership.Event] = [.wanted, .described(shows: false), .entered(isNew: false)]
-        for end in [RoomMembership.Event.told, .pinged(.inside)] {
+        let way: [RoomMembership.Event] = [.joinRequested, .described(shows: false), .entered(isNew: false)]
+        for end in [RoomMembership.Event.subjectReceived, .pinged(.inside)] {
             var stay = RoomMembership()
             let actions = (way + [end]).flatMap { stay.handle($0) }
             #expect(stay == RoomMembership(.joined))
-            #expect(actions == [.ask, .join(renamed: false), .settle])
+            #expect(actions == [.requestInfo, .join(renamed: false), .settle])
             // The other of the two changes nothing.
-            #expect(stay.handle(.told) == [] && stay.handle(.pinged(.inside)) == [])
+            #expect(stay.handle(.subjectReceived) == [] && stay.handle(.pinged(.inside)) == [])
         }
         // A subject, or an answer, before the own presence is not the end.
-        #expect(play(.wanted, .described(shows: false), .told).state == .joining)
+        #expect(play(.joinRequested, .described(shows: false), .subjectReceived).state == .joining)
     }
 
     @Test("a room that does not exist is not made, neither by asking nor by joining")
     func absent() {
         #expect(
-            play(.wanted, .notDescribed(error(.itemNotFound))) == (.absent, [.ask, .out("there is no such room")]))
+            play(.joinRequested, .notDescribed(error(.itemNotFound))) == (
+                .absent, [.requestInfo, .out("there is no such room")]
+            ))
         #expect(
-            play(.wanted, .described(shows: false), .entered(isNew: true)) == (
-                .absent, [.ask, .join(renamed: false), .leave, .out("there is no such room any more")]
+            play(.joinRequested, .described(shows: false), .entered(isNew: true)) == (
+                .absent, [.requestInfo, .join(renamed: false), .leave, .out("there is no such room any more")]
             ))
     }
 
     @Test("rooms that say nothing about themselves to strangers are entered all the same; unreachable rooms later")
     func asking() {
-        #expect(play(.wanted, .notDescribed(error(.forbidden))).state == .joining)
+        #expect(play(.joinRequested, .notDescribed(error(.forbidden))).state == .joining)
         for event in [
             RoomMembership.Event.unanswered, .notDescribed(error(.remoteServerNotFound)),
             .notDescribed(error(.notAllowed, .wait)),
         ] {
-            #expect(play(.wanted, event) == (.waiting, [.ask, .wait(seconds: 5)]))
+            #expect(play(.joinRequested, event) == (.waiting, [.requestInfo, .wait(seconds: 5)]))
         }
-        #expect(play(.wanted, .unanswered, .due).state == .asking)
+        #expect(play(.joinRequested, .unanswered, .due).state == .asking)
     }
 
     @Test("an open room in which everybody sees addresses is entered only with the user's consent")
-    func consent() { #expect(play(.wanted, .described(shows: true)).state == .refused) }
+    func consent() { #expect(play(.joinRequested, .described(shows: true)).state == .refused) }
 
     @Test("an attempt waits from 5 s to an hour, and from 5 s again once the room was entered")
     func waiting() {
         var stay = RoomMembership()
-        _ = stay.handle(.wanted)
+        _ = stay.handle(.joinRequested)
         var seconds: [Int] = []
         for _ in 0..<12 {
             for case .wait(let time) in stay.handle(.unanswered) { seconds.append(time) }
             _ = stay.handle(.due)
         }
         #expect(seconds == [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600])
-        for event in [RoomMembership.Event.described(shows: false), .entered(isNew: false), .told] {
+        for event in [RoomMembership.Event.described(shows: false), .entered(isNew: false), .subjectReceived] {
             _ = stay.handle(event)
         }
         #expect(stay.failures == 0)
@@ -113,8 +115,8 @@ struct RoomMembershipTests {
         let inside = RoomMembership(.joined)
         #expect(play(.doubted, .pinged(.inside), from: inside) == (.joined, [.ping, .confirm]))
         #expect(play(.doubted, .pinged(.unknown), from: inside) == (.joined, [.ping]))
-        #expect(play(.doubted, .pinged(.outside), from: inside) == (.asking, [.ping, .ask]))
-        #expect(play(.notAcceptable, from: inside) == (.asking, [.ask]))
+        #expect(play(.doubted, .pinged(.outside), from: inside) == (.asking, [.ping, .requestInfo]))
+        #expect(play(.notAcceptable, from: inside) == (.asking, [.requestInfo]))
         // Without an answer nobody is in.
         #expect(play(.pinged(.unknown), from: RoomMembership(.entering)) == (.waiting, [.wait(seconds: 5)]))
     }
@@ -122,25 +124,26 @@ struct RoomMembershipTests {
     @Test("a new session joins what is wanted; a resumed session joins nothing; the user decides about refused rooms")
     func sessions() {
         for state in [RoomMembership.State.joined, .doubtful, .entering, .waiting, .asking] {
-            #expect(play(.sessionBegan, from: RoomMembership(state)) == (.asking, [.ask]))
+            #expect(play(.sessionBegan, from: RoomMembership(state)) == (.asking, [.requestInfo]))
         }
         for state in [RoomMembership.State.left, .refused, .absent, .gone] {
             #expect(play(.sessionBegan, from: RoomMembership(state)) == (state, []))
-            #expect(play(.wanted, from: RoomMembership(state)) == (.asking, [.ask]))
+            #expect(play(.joinRequested, from: RoomMembership(state)) == (.asking, [.requestInfo]))
         }
     }
 
     @Test("leaving tells the room, if the account is there or on the way")
     func leaving() {
         for state in [RoomMembership.State.joined, .entering, .joining] {
-            #expect(play(.unwanted, from: RoomMembership(state)) == (.left, [.leave, .out(nil)]))
+            #expect(play(.leaveRequested, from: RoomMembership(state)) == (.left, [.leave, .out(nil)]))
         }
         for state in [RoomMembership.State.asking, .waiting, .refused, .gone] {
-            #expect(play(.unwanted, from: RoomMembership(state)) == (.left, [.out(nil)]))
+            #expect(play(.leaveRequested, from: RoomMembership(state)) == (.left, [.out(nil)]))
         }
         // What comes later changes nothing.
         for event in [
-            RoomMembership.Event.described(shows: false), .entered(isNew: false), .told, .due, .pinged(.outside),
+            RoomMembership.Event.described(shows: false), .entered(isNew: false), .subjectReceived, .due,
+            .pinged(.outside),
         ] {
             #expect(play(event, from: RoomMembership(.left)) == (.left, []))
         }

@@ -28,7 +28,8 @@ struct RoomPlanTests {
             outcome == (
                 .done,
                 [
-                    .find, .name(service: "muc"), .enter, .ask, .configure(Self.wanted), .check, .add, .add, .finish,
+                    .find, .name(service: "muc"), .enter, .requestForm, .configure(Self.wanted), .check, .add, .add,
+                    .finish,
                 ]
             ))
         #expect(play(made + [.checked(isGroup: true)], people: false).actions.last == .finish)
@@ -47,8 +48,12 @@ struct RoomPlanTests {
             #expect(play(events).actions.last == .destroy)
             #expect(play(events + [.destroyed]).actions.last == .fail(problem))
             // Also if the session is lost before the room is destroyed.
-            #expect(play(events + [.sessionBegan, .looked(exists: true), .entered]).actions.suffix(1) == [.destroy])
-            #expect(play(events + [.sessionBegan, .looked(exists: false)]).actions.suffix(1) == [.fail(problem)])
+            #expect(
+                play(events + [.sessionBegan, .checkedExistence(exists: true), .entered]).actions.suffix(1) == [
+                    .destroy
+                ])
+            #expect(
+                play(events + [.sessionBegan, .checkedExistence(exists: false)]).actions.suffix(1) == [.fail(problem)])
         }
     }
 
@@ -56,9 +61,9 @@ struct RoomPlanTests {
     func lostSession() {
         for count in 3...made.count {
             let events = Array(made.prefix(count)) + [.sessionBegan]
-            #expect(play(events).actions.suffix(1) == [.look])
+            #expect(play(events).actions.suffix(1) == [.checkExistence])
             for exists in [true, false] {
-                #expect(play(events + [.looked(exists: exists)]).actions.suffix(1) == [.enter])
+                #expect(play(events + [.checkedExistence(exists: exists)]).actions.suffix(1) == [.enter])
             }
         }
         #expect(play([.begin, .sessionBegan]).actions == [.find, .find])
@@ -66,8 +71,8 @@ struct RoomPlanTests {
 
     @Test("a room that a lost session has made and not opened is configured from outside")
     func notOpen() {
-        let events = Array(made.prefix(3)) + [.sessionBegan, .looked(exists: true), .notOpen]
-        #expect(play(events).actions.suffix(1) == [.ask])
+        let events = Array(made.prefix(3)) + [.sessionBegan, .checkedExistence(exists: true), .notOpen]
+        #expect(play(events).actions.suffix(1) == [.requestForm])
     }
 
     @Test("no service, no way in: reported, and nothing is left")

@@ -62,16 +62,16 @@ struct AcknowledgingTests {
     func silence() {
         var acknowledging = AckPolicy(isManaged: true, longestSilence: 6)
         same(acknowledging.request(within: 20), [.request, .wait(20)])
-        acknowledging.heard()
+        acknowledging.received()
         same(acknowledging.silence(isBlocked: false), [.wait(20)])
-        acknowledging.heard()
+        acknowledging.received()
         same(acknowledging.silence(isBlocked: false), [.wait(20)])
         same(acknowledging.silence(isBlocked: true), [.wait(20)], "nothing is read that could be heard")
-        acknowledging.heard()
-        same(acknowledging.silence(isBlocked: false), [.giveUp(60)])
+        acknowledging.received()
+        same(acknowledging.silence(isBlocked: false), [.close(60)])
         same(acknowledging.request(within: 10), [])
         same(acknowledging.networkChanged(within: 10), [.wait(10)])
-        same(acknowledging.silence(isBlocked: false), [.giveUp(10)])
+        same(acknowledging.silence(isBlocked: false), [.close(10)])
     }
 
     @Test("a server that acknowledges less than was sent has answered, in the end; it is asked again when it moves")
@@ -89,7 +89,7 @@ struct AcknowledgingTests {
     @Test("a sign of life is sent after silence, in the words that the server understands")
     func keepAlive() {
         var managed = AckPolicy(isManaged: true, longestSilence: 60)
-        managed.heard()
+        managed.received()
         same(managed.keepAlive(within: 60), [])
         same(managed.keepAlive(within: 60), [.request, .wait(60)])
         same(managed.keepAlive(within: 60), [], "the answer is awaited")
@@ -106,13 +106,13 @@ struct AcknowledgingTests {
         var acknowledging = AckPolicy(isManaged: true, longestSilence: 60)
         acknowledging.requested()
         acknowledging.requested(2)
-        #expect(acknowledging.owed == 3)
-        acknowledging.lettingGo()
-        #expect(acknowledging.owed == 3)
+        #expect(acknowledging.outstandingAcks == 3)
+        acknowledging.shuttingDown()
+        #expect(acknowledging.outstandingAcks == 3)
         acknowledging.paid()
-        #expect(acknowledging.owed == 0)
-        acknowledging.lettingGo()
-        #expect(acknowledging.owed == 1)
+        #expect(acknowledging.outstandingAcks == 0)
+        acknowledging.shuttingDown()
+        #expect(acknowledging.outstandingAcks == 1)
     }
 
     @Test("while stanzas come that nobody asks about, one <a/> is owed after fifty of them or ten seconds")
@@ -120,8 +120,8 @@ struct AcknowledgingTests {
         var acknowledging = AckPolicy(isManaged: true, longestSilence: 60, handled: HandledCount(.max - 9))
         func owed(_ count: UInt32, at now: Double) -> Int {
             acknowledging.handled(HandledCount(.max - 9).advanced(by: count), at: now)
-            defer { if acknowledging.owed > 0 { acknowledging.paid() } }
-            return acknowledging.owed
+            defer { if acknowledging.outstandingAcks > 0 { acknowledging.paid() } }
+            return acknowledging.outstandingAcks
         }
         #expect([owed(0, at: 100), owed(49, at: 100), owed(49, at: 109)] == [0, 0, 0])
         #expect(owed(50, at: 109) == 1)

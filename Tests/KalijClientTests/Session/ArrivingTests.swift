@@ -53,7 +53,7 @@ struct ArrivingTests {
         while let part = batch.next() { parts.append(part) }
         #expect(parts.map(\.stanzas.count) == [2, 1, 1, 1])
         #expect(parts.map { $0.count?.value } == [2, 3, 4, 5])
-        #expect(batch.taken == 7 && batch.requests == 2, "an acknowledgement is handled by itself")
+        #expect(batch.consumed == 7 && batch.requests == 2, "an acknowledgement is handled by itself")
         #expect(batch.management.handled == HandledCount(5))
         let page = try (1...120).flatMap { try Self.events(Self.result("\($0)")) }
         var large = try #require(Batch(page[...], StreamManagement()))

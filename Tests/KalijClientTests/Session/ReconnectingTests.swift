@@ -50,10 +50,10 @@ struct ReconnectingTests {
         var reconnecting = ReconnectPolicy(longest: 5)
         func answers() -> [Bool] { (1...9).map { _ in reconnecting.letterFailed() } }
         let wanted = [Bool](repeating: true, count: 8) + [false]
-        #expect(answers() == wanted && !reconnecting.givesUpSession)
+        #expect(answers() == wanted && !reconnecting.abandonsSession)
         reconnecting.lasted()
         same(reconnecting.letterFailed(), false, "no session was there")
-        #expect(reconnecting.givesUpSession, "without a session to resume the login goes by steps")
+        #expect(reconnecting.abandonsSession, "without a session to resume the login goes by steps")
         reconnecting.established()
         #expect(answers() == wanted)
         reconnecting.networkChanged()
@@ -66,16 +66,16 @@ struct ReconnectingTests {
     func unanswered() {
         var reconnecting = ReconnectPolicy(longest: 5)
         for isPending in [false, true, false] { reconnecting.ended(isResumePending: isPending) }
-        #expect(!reconnecting.givesUpSession)
+        #expect(!reconnecting.abandonsSession)
         reconnecting.ended(isResumePending: true)
-        #expect(reconnecting.givesUpSession)
-        reconnecting.gaveUpSession()
-        #expect(!reconnecting.givesUpSession)
+        #expect(reconnecting.abandonsSession)
+        reconnecting.sessionAbandoned()
+        #expect(!reconnecting.abandonsSession)
         reconnecting.resumeCut()
         reconnecting.ended(isResumePending: true)
-        #expect(reconnecting.givesUpSession)
+        #expect(reconnecting.abandonsSession)
         reconnecting.established()
-        #expect(!reconnecting.givesUpSession)
+        #expect(!reconnecting.abandonsSession)
     }
 
     @Test("a session is given up after three connections in a row in which the server acknowledged nothing")
@@ -88,11 +88,11 @@ struct ReconnectingTests {
             reconnecting.ended(isResumePending: false)
         }
         for isAnswered in [false, false, true, false] { connect(isAnswered: isAnswered) }
-        #expect(!reconnecting.givesUpSession)
+        #expect(!reconnecting.abandonsSession)
         connect(isAnswered: false)
-        #expect(reconnecting.givesUpSession)
-        reconnecting.gaveUpSession()
-        #expect(!reconnecting.givesUpSession)
+        #expect(reconnecting.abandonsSession)
+        reconnecting.sessionAbandoned()
+        #expect(!reconnecting.abandonsSession)
     }
 
     @Test("a database that cannot be written is waited for, longer each time; that it can is news once")
@@ -102,11 +102,11 @@ struct ReconnectingTests {
         same(storage.failed(random: 1), 1)
         #expect(storage.isWaiting)
         same(storage.worked(), false, "something was done that needs no room")
-        storage.goOn()
+        storage.resume()
         same(storage.failed(random: 0.5), 1)
-        storage.goOn()
+        storage.resume()
         same(storage.failed(random: 1), 3)
-        storage.goOn()
+        storage.resume()
         same(storage.worked(), true)
         same(storage.worked(), false)
         same(storage.failed(random: 1), 1)
@@ -129,9 +129,9 @@ struct ReconnectingTests {
     @Test("a resource that is taken once stays: a server read the late resumption of a process that had ended")
     func conflict() {
         var reconnecting = ReconnectPolicy(longest: 60)
-        reconnecting.resourceTaken(random: 0.5)
+        reconnecting.sessionReplaced(random: 0.5)
         #expect(reconnecting.otherResource == nil)
-        reconnecting.resourceTaken(random: 0.5)
+        reconnecting.sessionReplaced(random: 0.5)
         #expect(reconnecting.otherResource != nil)
     }
 }

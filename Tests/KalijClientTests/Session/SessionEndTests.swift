@@ -10,7 +10,7 @@ import Testing
     func waits() throws {
         let client = try ConnectedDriver()
         var answer: Bool?
-        client.driver.letGo(endingSessionWithin: 5) { answer = $0 }
+        client.driver.shutDown(endingSessionWithin: 5) { answer = $0 }
         #expect(client.wire.sent.last == "</stream:stream>")
         client.receive("<message from='romeo@example.net'><body>too late</body></message>")
         #expect(answer == nil)
@@ -30,7 +30,7 @@ import Testing
         for (isUnanswered, end) in endings {
             let client = try ConnectedDriver()
             var answers: [Bool] = []
-            client.driver.letGo(endingSessionWithin: 0.1) { answers.append($0) }
+            client.driver.shutDown(endingSessionWithin: 0.1) { answers.append($0) }
             end(client)
             client.turn(for: 0.2) { false }
             #expect(answers == [isUnanswered])

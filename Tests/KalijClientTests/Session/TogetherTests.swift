@@ -172,7 +172,7 @@ struct TogetherTests {
         #expect(try driven.harness.steps.load().handled == .zero)
         let session = try #require(driven.driver.stage.session)
         #expect(session.management?.handled == .zero)
-        #expect(session.acknowledging.owed == 0)
+        #expect(session.acknowledging.outstandingAcks == 0)
         #expect(!driven.wire.isReading)
         try driven.harness.database.execute("PRAGMA max_page_count=\(pages + 1000)")
         driven.turn { driven.told.contains("storage available") }

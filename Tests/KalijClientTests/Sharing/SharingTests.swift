@@ -54,7 +54,7 @@ import Testing
         #expect(
             stored.map(\.originID) == messages.map(\.originID)
                 && stored.map(\.sentAt) == [StepHarness.noon, StepHarness.noon])
-        #expect(try !store.hasParcels(after: 0) && !taking.isWanted)
+        #expect(try !store.hasParcels(after: 0) && !taking.hasItems)
         try taking.run { _, _ in Issue.record("taken over again") }
         let after = try #require(try StatusReader(harness.directory, harness.database).accounts().first)
         #expect(after.queuedMessages == 2 && after.messagesInMailbox == 0)
@@ -93,10 +93,10 @@ import Testing
     func diedBetween() throws {
         try share("one")
         try share("two")
-        _ = try taking.takeAll { _, _ in }
+        _ = try taking.importAll { _, _ in }
         // The process dies here: the messages are in both databases.
         #expect(try store.parcels(after: 0).count == 2 && history() == ["one queued", "two queued"])
-        #expect(try !taking.isWanted)
+        #expect(try !taking.hasItems)
         try share("three")
         #expect(try history() == ["one queued", "two queued", "three queued"])
         try taking.run { _, effects in #expect(effects.told == ["three is queued"]) }
@@ -109,7 +109,7 @@ import Testing
         try share("one")
         try harness.database.run("UPDATE fence SET number = number + 1")
         #expect(throws: FenceError.self) { try taking.run { _, _ in } }
-        #expect(try harness.history().isEmpty && history() == ["one queued"] && taking.isWanted)
+        #expect(try harness.history().isEmpty && history() == ["one queued"] && taking.hasItems)
         try harness.database.run("UPDATE fence SET number = number - 1")
         try taking.run { _, _ in }
         #expect(try harness.history() == ["out one (queued)"])
@@ -118,7 +118,7 @@ import Testing
     @Test("a restored database does not send messages with known ids again")
     func putBack() throws {
         try share("one")
-        _ = try taking.takeAll { _, _ in }
+        _ = try taking.importAll { _, _ in }
         try harness.database.run("DELETE FROM shared")
         try taking.run { _, effects in #expect(effects.told.isEmpty) }
         #expect(try harness.history() == ["out one (queued)"] && harness.queue() == ["message chat one"])
@@ -171,7 +171,7 @@ import Testing
         #expect(throws: DirectoryError.self) {
             try harness.directory.share("x", to: try JID("romeo@example.net"), from: try JID("nobody@example.org"))
         }
-        #expect(try !taking.isWanted)
+        #expect(try !taking.hasItems)
     }
 
     @Test("history with one conversation shows its waiting messages; the limit counts them")

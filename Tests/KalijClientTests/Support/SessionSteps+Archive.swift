@@ -7,7 +7,7 @@ extension SessionSteps {
     func readArchive() throws -> Step.Effects {
         try runner.run("archive", for: account) { step in
             guard try SessionRow.load(account.id, from: step.database).archive else { return }
-            try step.catchUp.again()
+            try step.catchUp.resync()
         }
     }
 }

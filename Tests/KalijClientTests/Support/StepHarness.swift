@@ -92,7 +92,7 @@ extension StepHarness {
         }
         let features = try Element.parse(
             "<features xmlns='http://etherx.jabber.org/streams'>\(limits ?? "")\(elements)</features>")
-        try steps.note(try #require(StreamFeatures(features)))
+        try steps.record(try #require(StreamFeatures(features)))
     }
 
     /// A new session, of whose first questions the server has answered some long ago.

@@ -11,7 +11,7 @@ struct RequestPaceTests {
         var past = past ?? RequestPace.Past(count: 0, last: 0)
         return times.map { now in
             let time = Self.pace.next(after: past, now: now * 1000)
-            past = Self.pace.noting(time, after: past, now: now * 1000)
+            past = Self.pace.recording(time, after: past, now: now * 1000)
             return time / 1000
         }
     }
@@ -21,7 +21,7 @@ struct RequestPaceTests {
         var (past, times, now) = (RequestPace.Past(count: 0, last: 0), [Int64](), Int64(1_000_000))
         for _ in 0..<8 {
             let time = Self.pace.next(after: past, now: now)
-            past = Self.pace.noting(time, after: past, now: now)
+            past = Self.pace.recording(time, after: past, now: now)
             times.append(time - 1_000_000)
             // The response arrives at once and triggers the next request.
             now = time

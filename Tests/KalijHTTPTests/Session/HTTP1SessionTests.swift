@@ -15,7 +15,7 @@ struct HTTP1SessionTests {
     }
 
     private func outcome(_ session: HTTP1Session) -> HTTPOutcome? {
-        for event in session.takeEvents() {
+        for event in session.drainEvents() {
             if case .ended(_, let outcome) = event { return outcome }
         }
         return nil
@@ -27,7 +27,7 @@ struct HTTP1SessionTests {
         #expect(session.submit(request, authority: "a.example") == 1)
         #expect(session.capacity == 0)
         let head = "POST /p HTTP/1.1\r\nhost: a.example\r\nttl: 60\r\ncontent-length: 2\r\n\r\n"
-        #expect(try session.takeOutput() == Array(head.utf8) + [1, 2])
+        #expect(try session.drainOutput() == Array(head.utf8) + [1, 2])
         return session
     }
 

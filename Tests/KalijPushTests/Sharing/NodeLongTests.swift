@@ -35,7 +35,7 @@ struct NodeLongTests {
         let peer = try #require(world.nodes[0].core.sharing?.peers[1])
         #expect(world.nodes[0].core.blocks.tokens.shares[1].count == 1_000_000)
         #expect(peer.refused[.budget] ?? 0 > 0 && peer.refused[.share] ?? 0 > 0)
-        #expect(peer.refused[.seal] == 100 && peer.early.count == Sharing.mostEarly)
+        #expect(peer.refused[.seal] == 100 && peer.early.count == Sharing.maxEarly)
 
         let before = world.nodes[0].core.counters.modules["m"]?.delivered ?? 0
         for token in live { world.publish(token, at: 0) }

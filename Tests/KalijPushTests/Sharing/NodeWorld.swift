@@ -300,12 +300,12 @@ final class NodeWorld {
         guard let settings = nodes[0].core.settings.nodes else { return }
         let stream = settings.stream(name)
         let keys = try ClusterKeys([secret], streams: [stream], longest: settings.longestBlock)
-        for start in stride(from: 0, to: max(1, records.count), by: SharedEntry.most) {
+        for start in stride(from: 0, to: max(1, records.count), by: SharedEntry.maxRecords) {
             let last = servers[0].streams[stream]?.last?.high ?? 0
             let number = id ?? max(last + 1, UInt64(now))
             let entry = SharedEntry(
                 isFirst: isFirst, previous: previous == 0 ? last : previous,
-                records: Array(records[start..<min(start + SharedEntry.most, records.count)]))
+                records: Array(records[start..<min(start + SharedEntry.maxRecords, records.count)]))
             guard let value = keys.seal(entry.bytes, stream: stream, id: number) else { return }
             _ = servers[0].execute(
                 ["XADD", stream, EntryID.text(number), "e"].map { Array($0.utf8) } + [value], time: now)

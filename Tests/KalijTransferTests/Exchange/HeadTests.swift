@@ -7,7 +7,7 @@ struct HeadTests {
     private func read(_ lines: [String]) throws -> ResponseHeadParser.Head? {
         var reader = ResponseHeadParser()
         for line in lines {
-            let head = try Array((line + "\r\n").utf8).withUnsafeBytes { try reader.take($0) }
+            let head = try Array((line + "\r\n").utf8).withUnsafeBytes { try reader.parse($0) }
             if let head { return head }
         }
         return nil

@@ -81,7 +81,7 @@ final class EventReader: Sendable {
         var waiting: [(number: Int, continuation: CheckedContinuation<EngineEvent?, Never>)] = []
         var isEnded = false
 
-        mutating func take() -> EngineEvent? {
+        mutating func dequeue() -> EngineEvent? {
             if let event = events.popFirst() { return event }
             guard let (event, count) = missed.popLast() else { return nil }
             return EngineEvent(account: event.account, at: event.at, content: EventsDropped(count: count))
@@ -135,7 +135,7 @@ final class EventReader: Sendable {
 
     private func add(_ continuation: CheckedContinuation<EngineEvent?, Never>, _ number: Int) {
         let (isOver, event) = state.withLock { state -> (Bool, EngineEvent?) in
-            if let event = state.take() { return (true, event) }
+            if let event = state.dequeue() { return (true, event) }
             if state.isEnded || Task.isCancelled { return (true, nil) }
             state.waiting.append((number, continuation))
             return (false, nil)

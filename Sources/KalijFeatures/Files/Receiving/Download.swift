@@ -10,6 +10,6 @@ public struct Download: Intent {
     public init(_ message: MessageReference) { self.message = message }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
-        try ReceivedFiles(step: step).want(message.found(in: step).id, for: id)
+        try ReceivedFiles(step: step).requestDownload(message.found(in: step).id, for: id)
     }
 }

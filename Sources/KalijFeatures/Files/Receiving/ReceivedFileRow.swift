@@ -138,7 +138,7 @@ package struct ReceivedFileRows {
     }
 
     /// Whether a process that ends by itself has to fetch a file before: a requested download that is due at once.
-    func isOwed(by account: Int64) throws -> Bool {
+    func hasOutstandingWork(by account: Int64) throws -> Bool {
         try database.statement(
             "SELECT 1 FROM attachment WHERE account = ? AND state = 'wanted' AND not_before = 0 AND automatic = 0 LIMIT 1"
         ).first([.integer(account)]) { _ in true } ?? false

@@ -9,11 +9,11 @@ package struct ReceivedFiles {
     package var rows: ReceivedFileRows { ReceivedFileRows(database: step.database) }
 
     /// The maximum size of an automatic download, in bytes.
-    package static let largestAutomatic: Int64 = 1 << 20
+    package static let maxAutomaticSize: Int64 = 1 << 20
     /// Automatic downloads stop once the stored files have this many bytes.
-    private static let mostAutomatic: Int64 = 1 << 30
+    private static let maxAutomaticTotal: Int64 = 1 << 30
     /// The maximum number of attempts before the user has to request the file again.
-    private static let mostFailures: Int64 = 10
+    private static let maxFailures: Int64 = 10
 
     func insert(_ file: SharedFile, of message: Int64, state: MessageFile.State, automatic: Bool = false) throws {
         try rows.insert(file, of: message, step.account.id, state: state, automatic: automatic)
@@ -44,10 +44,10 @@ package struct ReceivedFiles {
     /// the address when and from where the user reads.
     private func isFetched(_ file: SharedFile, _ message: Message, _ incoming: IncomingMessage) throws -> Bool {
         guard message.direction == .incoming, message.type != "groupchat", try !step.isHistory(incoming),
-            file.description.size.map({ $0 <= Self.largestAutomatic }) ?? (file.address.key != nil),
+            file.description.size.map({ $0 <= Self.maxAutomaticSize }) ?? (file.address.key != nil),
             try step.settings(for: message.conversation).downloads,
             // Bounds the disk space that senders can fill.
-            try rows.stored(of: step.account.id).bytes < Self.mostAutomatic
+            try rows.stored(of: step.account.id).bytes < Self.maxAutomaticTotal
         else { return false }
         return try MessageReader(database: step.database, account: step.account.id)
             .hasWritten(to: message.conversation)
@@ -57,7 +57,7 @@ package struct ReceivedFiles {
 
     /// Handles the user's request for the file of `message`.
     /// - Throws: `IntentFailure`
-    func want(_ message: Int64, for intent: String) throws -> IntentOutcome {
+    func requestDownload(_ message: Int64, for intent: String) throws -> IntentOutcome {
         guard var row = try rows.row(of: message) else { throw IntentFailure("the message shares no file") }
         guard row.isFetchable else { throw IntentFailure(ReceivedFileRow.withoutAddress) }
         switch row.state {
@@ -98,7 +98,7 @@ package struct ReceivedFiles {
     package func later(_ message: Int64, _ reason: String) throws {
         guard var row = try rows.row(of: message), row.state == .wanted else { return }
         row.failures += 1
-        guard row.failures < (row.isAutomatic ? 3 : Self.mostFailures) else { return try failed(message, reason) }
+        guard row.failures < (row.isAutomatic ? 3 : Self.maxFailures) else { return try failed(message, reason) }
         row.problem = reason
         row.notBefore = step.steady.now &+ min(3_600_000, 1000 << min(row.failures - 1, 12))
         try set(row)

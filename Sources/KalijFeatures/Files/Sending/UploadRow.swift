@@ -46,9 +46,9 @@ package struct UploadRow {
         plan.reason = row.optionalText("reason")
         plan.notBefore = row.integer("not_before")
         plan.slot = row.optionalBlob("slot").flatMap { try? JSONDecoder().decode(UploadSlot.self, from: Data($0)) }
-        plan.askedAt = row.integer("asked_at")
+        plan.requestedAt = row.integer("asked_at")
         plan.failures = row.integer("failures")
-        plan.looks = row.integer("looks")
+        plan.checks = row.integer("looks")
         plan.refusals = row.integer("refusals")
         plan.slots = row.integer("slots")
         plan.slotsSince = row.integer("slots_since")
@@ -112,7 +112,7 @@ package struct UploadRows {
             """,
             [
                 .state(plan.stage), .optional(plan.reason), .integer(plan.notBefore), .optional(slot),
-                .integer(plan.askedAt), .integer(plan.failures), .integer(plan.looks), .integer(plan.refusals),
+                .integer(plan.requestedAt), .integer(plan.failures), .integer(plan.checks), .integer(plan.refusals),
                 .integer(plan.slots), .integer(plan.slotsSince), .integer(id),
             ])
     }
@@ -164,7 +164,7 @@ package struct UploadRows {
 
     /// Whether a process that ends by itself has to continue: for transfers in progress, or ready to begin. Uploads that wait for a
     /// time do not count.
-    func isOwed() throws -> Bool {
+    func hasOutstandingWork() throws -> Bool {
         try database.statement(
             """
             SELECT 1 FROM upload WHERE account = ?1 AND state IN ('asking', 'putting', 'sealed')

@@ -25,13 +25,13 @@ package struct UploadServices {
     package enum Knowledge: Equatable {
         case unknown
         /// Responses are outstanding.
-        case asked
+        case pending
         case none
         case known(Service)
     }
 
     /// The maximum number of server items that are queried.
-    private static let mostItems = 20
+    private static let maxItems = 20
 
     /// The service as last discovered, however long ago.
     package static func last(of account: Int64, in database: Database) throws -> Service? {
@@ -43,19 +43,19 @@ package struct UploadServices {
 
     /// The state of the discovery, as required for sending a file. A result expires, because a server may get a service, or another
     /// limit.
-    func knowledge() throws -> Knowledge {
+    func discoveryState() throws -> Knowledge {
         let row = try database.statement("SELECT jid, asking, asked_at FROM upload_service WHERE account = ?")
             .first([account]) { ($0.optionalText("jid"), $0.integer("asking") > 0, $0.integer("asked_at")) }
         guard let (jid, isAsking, askedAt) = row else { return .unknown }
         let age = step.steady.now - askedAt
         // The request may have been lost with a handler that could never be called.
-        if isAsking, age < Self.patience { return .asked }
-        guard age < (jid == nil ? Self.patience : Self.day), !isAsking else { return .unknown }
+        if isAsking, age < Self.timeout { return .pending }
+        guard age < (jid == nil ? Self.timeout : Self.day), !isAsking else { return .unknown }
         guard let service = try Self.last(of: step.account.id, in: database) else { return .none }
         return .known(service)
     }
 
-    private static let patience: Int64 = 600_000
+    private static let timeout: Int64 = 600_000
     private static let day: Int64 = 86_400_000
 
     // MARK: Hosts
@@ -71,7 +71,7 @@ package struct UploadServices {
     }
 
     /// Records the host of a slot's address.
-    func note(host: String) throws {
+    func record(host: String) throws {
         try database.run(
             "UPDATE upload_service SET host = ?1 WHERE account = ?2 AND host IS NOT ?1", [.text(host), account])
     }
@@ -79,21 +79,21 @@ package struct UploadServices {
     // MARK: Discovery
 
     /// Starts the discovery of a service.
-    func look() throws {
+    func discover() throws {
         guard let server = try? JID(step.account.jid.domain) else { return }
         try expect(1)
         if let info = try step.discovery.info(of: server), info.supports(UploadSlot.namespace) {
             return try found(server, info)
         }
-        try step.discovery.askItems(of: server, then: UploadServiceItemsResponse(), within: EngineLimits.serverPatience)
+        try step.discovery.askItems(of: server, then: UploadServiceItemsResponse(), within: EngineLimits.serverTimeout)
     }
 
-    fileprivate func told(_ items: [DiscoveryItem]) throws {
+    fileprivate func queryItems(_ items: [DiscoveryItem]) throws {
         let services = Set(items.compactMap { $0.node == nil ? $0.jid : nil }).sorted()
-        guard !services.isEmpty else { return try told(nothing: true) }
-        try expect(Int64(min(services.count, Self.mostItems)))
-        for jid in services.prefix(Self.mostItems) {
-            try step.discovery.ask(jid, then: UploadServiceInfoResponse(jid: jid), within: EngineLimits.serverPatience)
+        guard !services.isEmpty else { return try notFound(nothing: true) }
+        try expect(Int64(min(services.count, Self.maxItems)))
+        for jid in services.prefix(Self.maxItems) {
+            try step.discovery.ask(jid, then: UploadServiceInfoResponse(jid: jid), within: EngineLimits.serverTimeout)
         }
     }
 
@@ -112,12 +112,12 @@ package struct UploadServices {
             """
             UPDATE upload_service SET jid = ?2, max_size = ?3, asking = 0, found = 1 WHERE account = ?1 AND found = 0
             """, [account, .text(jid.description), .optional(limit)])
-        try Uploads(step: step).serviceKnown()
+        try Uploads(step: step).didDiscoverService()
     }
 
     /// Handles a response without a service, or a timeout.
     /// - Parameter nothing: whether a response was received, which shows that there is no service.
-    fileprivate func told(nothing: Bool) throws {
+    fileprivate func notFound(nothing: Bool) throws {
         try database.run(
             "UPDATE upload_service SET asking = max(0, asking - 1) WHERE account = ?", [account])
         let isOver = try database.statement(
@@ -148,9 +148,9 @@ struct UploadServiceItemsResponse: InvalidatableHandler {
 
     func call(_ reply: DiscoveryReply<[DiscoveryItem]>, in step: Step) throws {
         switch reply {
-        case .found(let items): try UploadServices(step: step).told(items)
-        case .refused: try UploadServices(step: step).told(nothing: true)
-        case .timeout: try UploadServices(step: step).told(nothing: false)
+        case .found(let items): try UploadServices(step: step).queryItems(items)
+        case .refused: try UploadServices(step: step).notFound(nothing: true)
+        case .timeout: try UploadServices(step: step).notFound(nothing: false)
         }
     }
 
@@ -166,8 +166,8 @@ struct UploadServiceInfoResponse: InvalidatableHandler {
         let services = UploadServices(step: step)
         switch reply {
         case .found(let info) where info.supports(UploadSlot.namespace): try services.found(jid, info)
-        case .found, .refused: try services.told(nothing: true)
-        case .timeout: try services.told(nothing: false)
+        case .found, .refused: try services.notFound(nothing: true)
+        case .timeout: try services.notFound(nothing: false)
         }
     }
 

@@ -15,7 +15,7 @@ package struct Uploads {
     package var rows: UploadRows { UploadRows(database: step.database, account: step.account.id) }
 
     /// How long a file waits for a server with a service, and how long a failed upload can be retried; in milliseconds.
-    static let patience: Int64 = 7 * 86_400_000
+    static let timeout: Int64 = 7 * 86_400_000
 
     // MARK: Events
 
@@ -25,7 +25,7 @@ package struct Uploads {
             try Message.accepted(id, by: step.account, in: step.database) == nil
         else { return }
         try rows.insert(file, id: id, acceptedAt: step.now)
-        if let row = try rows.row(for: id) { tell(row) }
+        if let row = try rows.row(for: id) { emitChange(row) }
         step.filesChanged()
     }
 
@@ -33,11 +33,11 @@ package struct Uploads {
     package func begin(_ id: Int64) throws {
         guard let row = try rows.row(id), row.plan.stage == .waiting else { return }
         let services = UploadServices(step: step)
-        switch try services.knowledge() {
-        case .asked: return
-        case .unknown: return try services.look()
+        switch try services.discoveryState() {
+        case .pending: return
+        case .unknown: return try services.discover()
         case .none:
-            let end = step.steady.now &+ max(0, row.acceptedAt &+ Self.patience &- step.now)
+            let end = step.steady.now &+ max(0, row.acceptedAt &+ Self.timeout &- step.now)
             try handle(.noService(until: end), row)
         case .known(let service):
             if let limit = service.limit, row.putSize > limit {
@@ -58,10 +58,10 @@ package struct Uploads {
         let action = row.plan.handle(event, now: step.steady.now, random: Self.random(row))
         guard row.plan != old.plan || action != nil else { return }
         try rows.set(row.plan, of: row.id)
-        if row.plan.stage != old.plan.stage || row.plan.reason != old.plan.reason { tell(row) }
+        if row.plan.stage != old.plan.stage || row.plan.reason != old.plan.reason { emitChange(row) }
         step.filesChanged()
         switch action {
-        case .ask: try ask(row)
+        case .requestSlot: try requestSlot(row)
         case .put, nil: break
         case .finish: try finish(row)
         case .fail(let reason): try failed(row, reason)
@@ -76,7 +76,7 @@ package struct Uploads {
     }
 
     /// A service was discovered: uploads that have waited for one continue.
-    func serviceKnown() throws {
+    func didDiscoverService() throws {
         try step.database.run(
             """
             UPDATE upload SET not_before = 0, failures = 0, reason = NULL
@@ -120,7 +120,7 @@ package struct Uploads {
 
     // MARK: Actions
 
-    private func ask(_ row: UploadRow) throws {
+    private func requestSlot(_ row: UploadRow) throws {
         guard let service = try UploadServices.last(of: step.account.id, in: step.database) else {
             return try handle(.slotLost, row.id)
         }
@@ -130,7 +130,7 @@ package struct Uploads {
         let type = isSecret ? "application/octet-stream" : row.description.type ?? "application/octet-stream"
         try step.send(
             .request(.get, UploadSlot.request(name: name, size: row.putSize, type: type), to: service.jid),
-            then: UploadSlotResponse(upload: row.id, asked: row.plan.askedAt), within: EngineLimits.archivePatience)
+            then: UploadSlotResponse(upload: row.id, asked: row.plan.requestedAt), within: EngineLimits.archiveTimeout)
     }
 
     /// A random name. The extension is kept: other clients recognize pictures by it.
@@ -185,7 +185,7 @@ package struct Uploads {
         var row = row
         (row.plan.stage, row.plan.reason, row.plan.slot) = (.failed, reason.description, nil)
         try rows.set(row.plan, of: row.id)
-        tell(row)
+        emitChange(row)
         step.filesChanged()
         try failed(row, reason)
     }
@@ -193,7 +193,7 @@ package struct Uploads {
     /// Stores a failed message for the failed upload, so that every program sees the failure. The file is kept for a week.
     private func failed(_ row: UploadRow, _ reason: Reason) throws {
         var plan = row.plan
-        plan.notBefore = step.steady.now &+ Self.patience
+        plan.notBefore = step.steady.now &+ Self.timeout
         try rows.set(plan, of: row.id)
         let name = row.description.name ?? "file"
         let stanza = OutgoingStanza(
@@ -210,7 +210,7 @@ package struct Uploads {
             throw IntentFailure("there is no upload \(id), or its message is queued already")
         }
         try remove(row)
-        tell(row, cancelled: true)
+        emitChange(row, cancelled: true)
         if row.plan.stage != .failed { try Intents(step: step).end(id, .failed("cancelled")) }
     }
 
@@ -247,7 +247,7 @@ package struct Uploads {
         try FileDeletionQueue.add("out/\(row.file)", in: step)
     }
 
-    private func tell(_ row: UploadRow, cancelled: Bool = false) {
+    private func emitChange(_ row: UploadRow, cancelled: Bool = false) {
         step.emit(UploadChanged(row, state: cancelled ? "cancelled" : row.plan.stage.rawValue))
     }
 }
@@ -265,7 +265,7 @@ struct UploadSlotResponse: InvalidatableHandler {
             guard let slot = UploadSlot(iq) else {
                 return try handle(.slotRefused(.forNow("the upload service has sent no usable slot")), in: step)
             }
-            try UploadServices(step: step).note(host: UploadServices.host(of: slot.get))
+            try UploadServices(step: step).record(host: UploadServices.host(of: slot.get))
             try handle(.slot(slot), in: step)
         case .error(let error, let iq):
             let isGone = [.itemNotFound, .serviceUnavailable, .featureNotImplemented, .remoteServerNotFound]
@@ -283,7 +283,7 @@ struct UploadSlotResponse: InvalidatableHandler {
 
     private func handle(_ event: UploadPlan.Event, in step: Step) throws {
         let uploads = Uploads(step: step)
-        guard let row = try uploads.rows.row(upload), row.plan.askedAt == asked else { return }
+        guard let row = try uploads.rows.row(upload), row.plan.requestedAt == asked else { return }
         try uploads.handle(event, upload)
     }
 }

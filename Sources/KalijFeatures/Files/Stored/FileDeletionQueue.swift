@@ -7,7 +7,7 @@ package struct FileDeletionQueue: Equatable {
     /// `out/UUID`, `in/ACCOUNT/NAME`, or a folder `in/ACCOUNT`.
     package let name: String
 
-    package static let portion = 100
+    package static let batchSize = 100
 
     static func add(_ name: String, in step: Step) throws {
         try step.database.run("INSERT INTO file_garbage(name) VALUES (?)", [.text(name)])
@@ -16,7 +16,7 @@ package struct FileDeletionQueue: Equatable {
 
     package static func some(in database: Database) throws -> [FileDeletionQueue] {
         try database.statement("SELECT id, name FROM file_garbage ORDER BY id LIMIT ?")
-            .all([.integer(Int64(portion))]) { FileDeletionQueue(id: $0.integer("id"), name: $0.text("name")) }
+            .all([.integer(Int64(batchSize))]) { FileDeletionQueue(id: $0.integer("id"), name: $0.text("name")) }
     }
 
     package static func removed(_ garbage: [FileDeletionQueue], in database: Database) throws {

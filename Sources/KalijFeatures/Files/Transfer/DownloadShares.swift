@@ -24,11 +24,11 @@ struct DownloadShares {
     }
 
     /// The maximum number of concurrent downloads that the user requested, and of automatic ones.
-    static let (mostWanted, mostAutomatic) = (4, 3)
+    static let (maxRequested, maxAutomatic) = (4, 3)
     /// The maximum number of concurrent downloads from one host that the user requested.
-    static let mostWantedOfHost = 2
+    static let maxRequestedPerHost = 2
     /// How many due files are examined for one that may start.
-    static let looks: Int64 = 500
+    static let maxExamined: Int64 = 500
 
     /// An automatic download requires a minimum rate, in bytes per second: a slow server does not keep a slot. Another attempt
     /// resumes the part.
@@ -40,11 +40,11 @@ struct DownloadShares {
 
     /// Whether a slot is free.
     func hasRoom(automatic: Bool) -> Bool {
-        places.values.count { $0.isAutomatic == automatic } < (automatic ? Self.mostAutomatic : Self.mostWanted)
+        places.values.count { $0.isAutomatic == automatic } < (automatic ? Self.maxAutomatic : Self.maxRequested)
     }
 
     /// - Returns: whether the download of `message` may start.
-    mutating func take(_ message: Int64, _ place: Place) -> Bool {
+    mutating func acquire(_ message: Int64, _ place: Place) -> Bool {
         guard places[message] == nil, hasRoom(automatic: place.isAutomatic) else { return false }
         let others = places.values.filter { $0.isAutomatic == place.isAutomatic }
         if place.isAutomatic {
@@ -53,7 +53,7 @@ struct DownloadShares {
                 )
             else { return false }
         } else {
-            guard others.count(where: { $0.host?.exact == place.host?.exact }) < Self.mostWantedOfHost else {
+            guard others.count(where: { $0.host?.exact == place.host?.exact }) < Self.maxRequestedPerHost else {
                 return false
             }
         }
@@ -62,7 +62,7 @@ struct DownloadShares {
     }
 
     /// The user has requested a file that is being downloaded automatically.
-    mutating func isWanted(_ message: Int64) { places[message]?.isAutomatic = false }
+    mutating func markRequested(_ message: Int64) { places[message]?.isAutomatic = false }
 
     mutating func end(_ message: Int64) { places[message] = nil }
     mutating func endAll() { places = [:] }

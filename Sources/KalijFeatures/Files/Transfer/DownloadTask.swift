@@ -19,7 +19,7 @@ final class DownloadTask {
     /// The complete length of the file, according to the server.
     private var total: Int64 = 0
     private var problem: Problem?
-    private var toldAt = -Double.infinity
+    private var reportedAt = -Double.infinity
     private var isPaused = false
 
     /// Why the transfer was aborted.
@@ -79,8 +79,8 @@ final class DownloadTask {
 
     private func arrived(_ head: ResponseHead) {
         do throws(TransferFailure) {
-            if let request, let next = try redirects.next(after: request, head) { return giveUp(.redirected(next)) }
-        } catch { return giveUp(.forGood("\(error)")) }
+            if let request, let next = try redirects.next(after: request, head) { return abort(.redirected(next)) }
+        } catch { return abort(.forGood("\(error)")) }
         switch head.status {
         case 200: begins(head, at: 0)
         case 206:
@@ -88,26 +88,26 @@ final class DownloadTask {
             // 15.3.7.3).
             guard let range = head.contentRange, range.first == part?.size, request?.offset == range.first,
                 head.validator == nil || head.validator == row.validator
-            else { return giveUp(.fromTheBeginning) }
+            else { return abort(.fromTheBeginning) }
             begins(head, at: range.first)
-        case 416: giveUp(request?.offset == nil ? .forGood("HTTP 416") : .fromTheBeginning)
-        case 429, 500...599: giveUp(.forNow("HTTP \(head.status)"))
-        default: giveUp(.forGood("the server answered HTTP \(head.status)"))
+        case 416: abort(request?.offset == nil ? .forGood("HTTP 416") : .fromTheBeginning)
+        case 429, 500...599: abort(.forNow("HTTP \(head.status)"))
+        default: abort(.forGood("the server answered HTTP \(head.status)"))
         }
     }
 
     /// The server will send the bytes from `offset` on.
     private func begins(_ head: ResponseHead, at offset: Int64) {
         guard let length = head.contentLength else {
-            return giveUp(.forGood("the server does not say how large the file is"))
+            return abort(.forGood("the server does not say how large the file is"))
         }
         let (whole, overflow) = offset.addingReportingOverflow(length)
-        guard !overflow, whole >= 0 else { return giveUp(.forGood("the server names an impossible length")) }
+        guard !overflow, whole >= 0 else { return abort(.forGood("the server names an impossible length")) }
         total = whole
-        if let problem = refusal(of: whole, coming: length) { return giveUp(problem) }
+        if let problem = refusal(of: whole, coming: length) { return abort(problem) }
         do {
             if offset == 0 { try part?.empty() }
-        } catch { return giveUp(.forNow("\(error)")) }
+        } catch { return abort(.forNow("\(error)")) }
         // A response with the rest of a file may lack the validator.
         let (message, validator) = (row.message, offset == 0 ? head.validator : row.validator)
         downloads?.step { try $0.began(message, validator: validator) }
@@ -115,7 +115,7 @@ final class DownloadTask {
 
     private func refusal(of whole: Int64, coming: Int64) -> Problem? {
         let tag: Int64 = row.key == nil ? 0 : 16
-        if row.isAutomatic, whole > ReceivedFiles.largestAutomatic + tag {
+        if row.isAutomatic, whole > ReceivedFiles.maxAutomaticSize + tag {
             return .forGood("too large to be fetched unasked: \(whole) bytes")
         }
         // XEP-0448 section 3.2 permits truncating a file that is longer than specified; it is rejected here, because no client
@@ -133,16 +133,16 @@ final class DownloadTask {
         guard problem == nil, let part else { return }
         do {
             guard part.size + Int64(bytes.count) <= total else {
-                return giveUp(.forGood("the server sends more than it has said"))
+                return abort(.forGood("the server sends more than it has said"))
             }
             try part.append(bytes)
-        } catch { return giveUp(.forNow("\(error)")) }
-        let isTold = loop.now - toldAt >= 0.5
-        if isTold { toldAt = loop.now }
+        } catch { return abort(.forNow("\(error)")) }
+        let isTold = loop.now - reportedAt >= 0.5
+        if isTold { reportedAt = loop.now }
         downloads?.moved(Int64(bytes.count), of: row, to: part.size, isTold: isTold)
     }
 
-    private func giveUp(_ problem: Problem) {
+    private func abort(_ problem: Problem) {
         self.problem = problem
         transfer?.cancel()
         transfer = nil
@@ -190,15 +190,15 @@ final class DownloadTask {
         part = nil
         do {
             checking = try IntegrityCheck(row, folders)
-            goOn()
+            continueChecking()
         } catch { checked(.failure(error)) }
     }
 
-    private func goOn() {
+    private func continueChecking() {
         guard let checking, let downloads else { return }
         do {
             guard try checking.step() else {
-                return loop.enqueue { [weak self] in self?.goOn() }
+                return loop.enqueue { [weak self] in self?.continueChecking() }
             }
             let path = try UniqueFilename.place(
                 checking.result, named: row.suggestedName, in: folders.received(downloads.account.id))

@@ -19,11 +19,11 @@ final class Downloads {
     private var now: Int64 { steps.runner.steadyNow }
     var isMoving: Bool { !fetches.isEmpty }
 
-    func lookForWork() throws {
+    func checkForWork() throws {
         for (message, fetch) in fetches {
             let row = try steps.attachments.row(of: message)
             if row?.state == .wanted {
-                if row?.isAutomatic == false { shares.isWanted(message) }
+                if row?.isAutomatic == false { shares.markRequested(message) }
                 continue
             }
             fetch.cancel()
@@ -39,12 +39,12 @@ final class Downloads {
     private func begin(automatic: Bool) throws {
         guard shares.hasRoom(automatic: automatic) else { return }
         let due = try steps.attachments.due(
-            of: account.id, at: now, automatic: automatic, limit: DownloadShares.looks)
+            of: account.id, at: now, automatic: automatic, limit: DownloadShares.maxExamined)
         measured = Array(ownHosts)
         let messages = MessageReader(database: steps.runner.database, account: account.id)
         for row in due where shares.hasRoom(automatic: automatic) {
             let place = DownloadShares.Place(row, from: try messages.conversation(of: row.message))
-            guard shares.take(row.message, place) else { continue }
+            guard shares.acquire(row.message, place) else { continue }
             let fetch = DownloadTask(row, self, transfers)
             fetches[row.message] = fetch
             fetch.begin()
@@ -89,7 +89,7 @@ final class Downloads {
         fetches[message] = nil
         shares.end(message)
         let isDone = step(body)
-        transfers.look()
+        transfers.enqueueCheck()
         return isDone
     }
 

@@ -24,10 +24,10 @@ struct TransferRate {
 
     /// The size of the socket's send buffer: half a second at the current rate, so that a stanza is not delayed for long.
     var sendBuffer: Int {
-        Int(min(max((value ?? 0) / 2, Self.smallest), 4_194_304))  // fits: at most 4 MiB
+        Int(min(max((value ?? 0) / 2, Self.minRate), 4_194_304))  // fits: at most 4 MiB
     }
 
-    private static let smallest = 16_384.0
+    private static let minRate = 16_384.0
     /// 128 kbit/s, in bytes per second.
     static let slow = 16_000.0
 

@@ -25,37 +25,37 @@ final class Transfers: FeatureService {
         folders = FileFolders(beside: steps.runner.database)
     }
 
-    func sessionDidBegin(isResumed: Bool) { look() }
+    func sessionDidBegin(isResumed: Bool) { enqueueCheck() }
 
-    func stepDidCommit(_ effects: Step.Effects, isSignalled: Bool) { if isSignalled { look() } }
+    func stepDidCommit(_ effects: Step.Effects, isSignalled: Bool) { if isSignalled { enqueueCheck() } }
 
     // MARK: Looking for work
 
     /// Rows have changed: checks for work in the loop's next turn.
-    func look() {
+    func enqueueCheck() {
         guard !isPlanned, !isStopped else { return }
         isPlanned = true
         loop.enqueue { [weak self] in
             self?.isPlanned = false
-            self?.lookNow()
+            self?.checkForWork()
         }
     }
 
-    private func lookNow() {
+    private func checkForWork() {
         guard !isStopped else { return }
-        guard !host.isBlocked else { return planLook(after: 1) }
+        guard !host.isBlocked else { return scheduleCheck(after: 1) }
         host.attempt {
             guard try PendingFileWork.isAny(in: steps.runner.database) else { return }
             try begin()
             try removeGarbage()
-            try uploading.lookForWork(mayBegin: host.isOnline)
-            try downloads.lookForWork()
+            try uploading.checkForWork(mayBegin: host.isOnline)
+            try downloads.checkForWork()
             let now = steps.runner.steadyNow
             if let next = try [uploading.nextTime(), downloads.nextTime()].compactMap({ $0 }).min() {
-                planLook(after: Double(next - now) / 1000)
+                scheduleCheck(after: Double(next - now) / 1000)
             }
         }
-        if host.isBlocked { planLook(after: 1) }
+        if host.isBlocked { scheduleCheck(after: 1) }
     }
 
     private func begin() throws {
@@ -69,14 +69,14 @@ final class Transfers: FeatureService {
         let garbage = try FileDeletionQueue.some(in: steps.runner.database)
         guard !garbage.isEmpty else { return }
         for file in garbage { folders.remove(file.name) }
-        try steps.runner.note { try FileDeletionQueue.removed(garbage, in: $0) }
-        if garbage.count == FileDeletionQueue.portion { look() }
+        try steps.runner.write { try FileDeletionQueue.removed(garbage, in: $0) }
+        if garbage.count == FileDeletionQueue.batchSize { enqueueCheck() }
     }
 
-    private func planLook(after seconds: Double) {
+    private func scheduleCheck(after seconds: Double) {
         timer?.cancel()
         guard !isStopped else { return }
-        timer = loop.schedule(after: min(max(0.01, seconds), 86_400)) { [weak self] in self?.look() }
+        timer = loop.schedule(after: min(max(0.01, seconds), 86_400)) { [weak self] in self?.enqueueCheck() }
     }
 
     /// The address at which the account's server was last reached.

@@ -7,7 +7,7 @@ final class UploadDriver {
     private unowned let transfers: Transfers
     private let steps: FileSteps
     private var puts: [Int64: UploadTask] = [:]
-    private var looks: [Int64: UploadCheck] = [:]
+    private var checks: [Int64: UploadCheck] = [:]
     /// When the slot of each upload's last PUT was requested.
     private var tried: [Int64: Int64] = [:]
 
@@ -17,12 +17,12 @@ final class UploadDriver {
     var isMoving: Bool { !puts.isEmpty }
 
     /// How many uploads run at once.
-    private var most: Int { transfers.rate.isSlow ? 1 : 2 }
+    private var maxUploads: Int { transfers.rate.isSlow ? 1 : 2 }
 
     // MARK: Looking for work
 
     /// - Parameter mayBegin: whether there is a session, which is required to request a slot.
-    func lookForWork(mayBegin: Bool) throws {
+    func checkForWork(mayBegin: Bool) throws {
         let active = try steps.uploads.active()
         // The user may have cancelled an upload.
         tried = tried.filter { id, _ in active.contains { $0.id == id } }
@@ -30,13 +30,13 @@ final class UploadDriver {
             put.cancel()
             puts[id] = nil
         }
-        for row in active where puts[row.id] == nil && looks[row.id] == nil {
+        for row in active where puts[row.id] == nil && checks[row.id] == nil {
             switch row.plan.stage {
             // The end of a PUT could not be stored because the disk was full. A slot is not used twice.
-            case .putting where tried[row.id] == row.plan.askedAt:
+            case .putting where tried[row.id] == row.plan.requestedAt:
                 transfers.host.release(try steps.upload { try $0.handle(.put(.stopped), row.id) })
             case .putting: put(row)
-            case .sealed where row.plan.notBefore <= now: look(for: row)
+            case .sealed where row.plan.notBefore <= now: beginCheck(for: row)
             case .sealed, .asking, .waiting, .done, .failed: break
             }
         }
@@ -48,7 +48,7 @@ final class UploadDriver {
 
     /// When the next upload is due, in milliseconds of the steady time.
     func nextTime() throws -> Int64? {
-        let sealed = try steps.uploads.active().filter { $0.plan.stage == .sealed && looks[$0.id] == nil }
+        let sealed = try steps.uploads.active().filter { $0.plan.stage == .sealed && checks[$0.id] == nil }
         return ([try steps.uploads.nextDue()] + sealed.map(\.plan.notBefore)).compactMap { $0 }.filter { $0 > now }
             .min()
     }
@@ -57,9 +57,9 @@ final class UploadDriver {
     private func beginWaiting(besides active: [UploadRow]) throws {
         // An upload that waits for its next check transfers nothing.
         let moving = active.count { $0.plan.stage != .sealed || $0.plan.notBefore <= now || puts[$0.id] != nil }
-        guard moving < most else { return }
+        guard moving < maxUploads else { return }
         var busy = Set(active.map(\.recipient))
-        var (room, hasBegun) = (most - moving, false)
+        var (room, hasBegun) = (maxUploads - moving, false)
         for row in try steps.uploads.due(at: now, limit: 100) where room > 0 && !busy.contains(row.recipient) {
             guard try fits(row) else { continue }
             transfers.host.release(try steps.upload { try $0.begin(row.id) })
@@ -86,7 +86,7 @@ final class UploadDriver {
     private func put(_ row: UploadRow) {
         let put = UploadTask(row, self)
         puts[row.id] = put
-        tried[row.id] = row.plan.askedAt
+        tried[row.id] = row.plan.requestedAt
         do {
             try put.begin(transfers)
             transfers.keepPace()
@@ -96,9 +96,9 @@ final class UploadDriver {
         }
     }
 
-    private func look(for row: UploadRow) {
+    private func beginCheck(for row: UploadRow) {
         let look = UploadCheck(row, self)
-        looks[row.id] = look
+        checks[row.id] = look
         look.begin(transfers)
     }
 
@@ -122,12 +122,12 @@ final class UploadDriver {
 
     func ended(_ id: Int64, _ event: UploadPlan.Event) {
         puts[id] = nil
-        looks[id] = nil
+        checks[id] = nil
         transfers.host.attempt {
             transfers.host.release(try steps.upload { try $0.handle(event, id) })
             transfers.host.flush()
         }
-        transfers.look()
+        transfers.enqueueCheck()
     }
 
     func setPace(isPaused: Bool, sendBuffer: Int) {
@@ -136,7 +136,7 @@ final class UploadDriver {
 
     func stop() {
         for put in puts.values { put.cancel() }
-        for look in looks.values { look.cancel() }
-        (puts, looks) = ([:], [:])
+        for look in checks.values { look.cancel() }
+        (puts, checks) = ([:], [:])
     }
 }

@@ -8,7 +8,7 @@ final class UploadTask {
     private var transfer: (any Transfer)?
     private var head: ResponseHead?
     private var sent: Int64 = 0
-    private var toldAt = -Double.infinity
+    private var reportedAt = -Double.infinity
     private var isPaused = false
     private var loop: (any Scheduler)?
 
@@ -40,7 +40,7 @@ final class UploadTask {
         case .progress(let bytes): moved(to: bytes)
         case .seal:
             // The block is withheld unless the seal is on the disk.
-            if uploading?.seal(row.id) ?? false { transfer?.releaseLastBlock() } else { giveUp() }
+            if uploading?.seal(row.id) ?? false { transfer?.releaseLastBlock() } else { abort() }
         case .head(let head): self.head = head
         case .bytes: break
         case .ended(let end): ended(end)
@@ -49,8 +49,8 @@ final class UploadTask {
 
     private func moved(to bytes: Int64) {
         let now = loop?.now ?? 0
-        let isTold = now - toldAt >= 0.5
-        if isTold { toldAt = now }
+        let isTold = now - reportedAt >= 0.5
+        if isTold { reportedAt = now }
         // Bytes in the socket's send buffer are not counted: otherwise the link would appear as fast as memory.
         let left = max(sent, bytes - (transfer?.unacknowledged ?? 0))
         uploading?.moved(left - sent, of: row, to: left, isTold: isTold)
@@ -74,7 +74,7 @@ final class UploadTask {
         }
     }
 
-    private func giveUp() {
+    private func abort() {
         cancel()
         uploading?.ended(row.id, .put(.stopped))
     }
@@ -125,7 +125,7 @@ final class UploadCheck {
             case (.finished, _): .missing
             case (.failed(let failure), _): .unknown("\(failure)")
             }
-        uploading?.ended(row.id, .look(answer))
+        uploading?.ended(row.id, .check(answer))
     }
 
     func cancel() {

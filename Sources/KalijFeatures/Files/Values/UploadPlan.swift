@@ -30,11 +30,11 @@ package struct UploadPlan: Equatable, Sendable {
     package var notBefore: Int64 = 0
     package var slot: UploadSlot?
     /// When the slot was requested.
-    package var askedAt: Int64 = 0
+    package var requestedAt: Int64 = 0
     /// The number of failures since the last success.
     package var failures: Int64 = 0
     /// How many checks since the seal have found no complete file.
-    package var looks: Int64 = 0
+    package var checks: Int64 = 0
     /// How often the server has refused the file's size.
     package var refusals: Int64 = 0
     /// How many slots were refused in the hour that began at ``slotsSince``.
@@ -55,7 +55,7 @@ package struct UploadPlan: Equatable, Sendable {
         /// The last block is about to be sent.
         case seal
         case put(UploadResult)
-        case look(UploadCheckResult)
+        case check(UploadCheckResult)
         /// The remaining time of the process does not suffice for the file.
         case needsForeground
         case retry
@@ -63,7 +63,7 @@ package struct UploadPlan: Equatable, Sendable {
 
     package enum Action: Equatable, Sendable {
         /// Request a slot from the service.
-        case ask
+        case requestSlot
         /// Begin a PUT.
         case put
         /// The server has the whole file: enqueue the message.
@@ -78,20 +78,20 @@ package struct UploadPlan: Equatable, Sendable {
     package mutating func handle(_ event: Event, now: Int64, random: Double) -> Action? {
         switch (event, stage) {
         case (.begin, .waiting):
-            (stage, reason, notBefore, slot, askedAt) = (.asking, nil, 0, nil, now)
-            return .ask
+            (stage, reason, notBefore, slot, requestedAt) = (.asking, nil, 0, nil, now)
+            return .requestSlot
         case (.noService(let end), .waiting):
             guard now < end else { return fail(Reason(.noUploadService)) }
             wait(until: end, "no-upload-service: the server has no service for uploads (XEP-0363)")
         case (.slot(let slot), .asking):
-            (stage, self.slot, looks) = (.putting, slot, 0)
+            (stage, self.slot, checks) = (.putting, slot, 0)
             return .put
         case (.slotRefused(let refusal), .asking): return refused(refusal, now, random)
         case (.slotLost, .asking): wait(until: 0, nil)
         case (.seal, .putting): stage = .sealed
         case (.put(let end), .putting): return unsealed(end, now, random)
         case (.put(let end), .sealed): return sealed(end, now)
-        case (.look(let end), .sealed): return looked(end, now, random)
+        case (.check(let end), .sealed): return checked(end, now, random)
         case (.needsForeground, .waiting):
             wait(
                 until: Self.foreground,
@@ -109,7 +109,7 @@ package struct UploadPlan: Equatable, Sendable {
         switch refusal {
         case .forGood(let reason): return fail(reason)
         case .until(let time, let reason): wait(until: max(time, now + 1), reason)
-        case .forNow(let reason): waitAgain(reason, now, random, shortest: 60_000)
+        case .forNow(let reason): retryLater(reason, now, random, shortest: 60_000)
         }
         return nil
     }
@@ -118,7 +118,7 @@ package struct UploadPlan: Equatable, Sendable {
     private mutating func anotherSlot(_ reason: String, _ now: Int64) -> Action? {
         if now - slotsSince >= Self.hour { (slots, slotsSince) = (0, now) }
         slots += 1
-        wait(until: slots <= Self.mostSlots ? 0 : slotsSince + Self.hour, reason)
+        wait(until: slots <= Self.maxSlots ? 0 : slotsSince + Self.hour, reason)
         return nil
     }
 
@@ -128,7 +128,7 @@ package struct UploadPlan: Equatable, Sendable {
     private mutating func unsealed(_ end: UploadResult, _ now: Int64, _ random: Double) -> Action? {
         switch end {
         case .stopped: wait(until: 0, nil)
-        case .cut(let reason): waitAgain(reason, now, random)
+        case .cut(let reason): retryLater(reason, now, random)
         case .broken(let reason): return fail(Reason(.fileUnreadable, reason))
         case .status(let status, let retryAfter): return answered(status, retryAfter, now, random)
         }
@@ -147,7 +147,7 @@ package struct UploadPlan: Equatable, Sendable {
         case 200..<300, 401, 403, 404, 409, 410, 500: return anotherSlot(reason, now)
         case 300..<400: return fail(Reason(.uploadRefused, "the server sends uploads elsewhere: HTTP \(status)"))
         case 429, 502...599:
-            waitAgain(reason, now, random, shortest: retryAfter ?? 0)
+            retryLater(reason, now, random, shortest: retryAfter ?? 0)
             return nil
         default: return fail(Reason(.uploadRefused, reason))
         }
@@ -156,9 +156,9 @@ package struct UploadPlan: Equatable, Sendable {
     /// The last block may have been sent: only a 201 proves that the server has the file. After anything else a check by HEAD follows.
     private mutating func sealed(_ end: UploadResult, _ now: Int64) -> Action? {
         if case .status(201, _) = end { return finish() }
-        (looks, notBefore) = (0, 0)
+        (checks, notBefore) = (0, 0)
         // Only after a slow PUT: servers also respond with 410 to a slot that is used twice.
-        if case .status(410, _) = end, now - askedAt >= Self.slotLife { reason = Self.tooSlow }
+        if case .status(410, _) = end, now - requestedAt >= Self.slotLife { reason = Self.tooSlow }
         if case .status(let status, _) = end, reason == nil {
             reason = "the server answered HTTP \(status) to the upload"
         }
@@ -167,7 +167,7 @@ package struct UploadPlan: Equatable, Sendable {
 
     // MARK: Checks
 
-    private mutating func looked(_ end: UploadCheckResult, _ now: Int64, _ random: Double) -> Action? {
+    private mutating func checked(_ end: UploadCheckResult, _ now: Int64, _ random: Double) -> Action? {
         switch end {
         case .whole: return finish()
         case .unknown(let reason):
@@ -175,13 +175,13 @@ package struct UploadPlan: Equatable, Sendable {
             (self.reason, notBefore) = (self.reason ?? reason, now + delay(random))
             return nil
         case .missing:
-            looks += 1
+            checks += 1
             if reason == Self.tooSlow {
                 wait(until: now + Self.day, reason)
                 return nil
             }
-            guard looks > Self.pauses.count else {
-                notBefore = now + Self.pauses[Int(looks) - 1]  // traps: never, `looks` is from 1 to the count
+            guard checks > Self.pauses.count else {
+                notBefore = now + Self.pauses[Int(checks) - 1]  // traps: never, `looks` is from 1 to the count
                 return nil
             }
             return anotherSlot(reason ?? "the server does not have the file", now)
@@ -204,7 +204,7 @@ package struct UploadPlan: Equatable, Sendable {
         (stage, notBefore, self.reason, slot) = (.waiting, time, reason, nil)
     }
 
-    private mutating func waitAgain(_ reason: String, _ now: Int64, _ random: Double, shortest: Int64 = 0) {
+    private mutating func retryLater(_ reason: String, _ now: Int64, _ random: Double, shortest: Int64 = 0) {
         failures += 1
         wait(until: now + max(delay(random), min(shortest, Self.day)), reason)
     }
@@ -219,7 +219,7 @@ package struct UploadPlan: Equatable, Sendable {
     package static let foreground: Int64 = 1
     private static let hour: Int64 = 3_600_000
     private static let day: Int64 = 86_400_000
-    private static let mostSlots: Int64 = 3
+    private static let maxSlots: Int64 = 3
     /// The age in milliseconds at which a slot is too old to complete a PUT (Prosody 0.12: 300 s).
     package static let slotLife: Int64 = 240_000
     /// The pauses before repeated checks: a server may require time to close the file.

@@ -25,7 +25,7 @@ package struct UploadSlot: Equatable, Sendable, Codable {
     }
 
     /// The maximum length of a header and of a URL, in bytes: both are stored in a row.
-    private static let longest = 4096
+    private static let maxLength = 4096
     /// The only headers that XEP-0363 section 5 allows.
     private static let allowed = ["authorization", "cookie", "expires"]
 
@@ -37,7 +37,7 @@ package struct UploadSlot: Equatable, Sendable, Codable {
         else { return nil }
         let headers = put.children.compactMap { child -> Header? in
             guard child.isNamed("header", Self.namespace), let name = child["name"].map(Self.withoutBreaks),
-                Self.allowed.contains(name.lowercased()), child.text.utf8.count <= Self.longest
+                Self.allowed.contains(name.lowercased()), child.text.utf8.count <= Self.maxLength
             else { return nil }
             let value = Self.withoutBreaks(child.text)
             return value.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? Header(name, value) : nil
@@ -55,7 +55,7 @@ package struct UploadSlot: Equatable, Sendable, Codable {
     }
 
     private static func isURL(_ text: String) -> Bool {
-        text.utf8.count <= longest && FileAddress.isWeb(text)
+        text.utf8.count <= maxLength && FileAddress.isWeb(text)
     }
 
     /// The request for a slot.

@@ -36,7 +36,7 @@ struct ConversationEncryption {
     }
 
     /// Handles an encrypted message: the conversation is encrypted from now on, unless the user has decided otherwise.
-    func came(in conversation: String) throws {
+    func recordEncrypted(in conversation: String) throws {
         // Avoids a write for each message.
         let isDecided = try database.statement(
             "SELECT encrypted IS NOT NULL FROM omemo_conversation WHERE account = ? AND conversation = ?"
@@ -70,7 +70,7 @@ struct ConversationEncryption {
     // MARK: Retries for keys
 
     /// - Returns: whether a timer is to be set.
-    func beginLooking(_ conversation: String) throws -> Bool {
+    func beginLookup(_ conversation: String) throws -> Bool {
         try database.run(
             """
             INSERT INTO omemo_conversation(account, conversation, blocked, looking) VALUES (?, ?, 0, 1)
@@ -79,7 +79,7 @@ struct ConversationEncryption {
         return database.changes > 0
     }
 
-    func endLooking(_ conversation: String) throws {
+    func endLookup(_ conversation: String) throws {
         try database.run(
             "UPDATE omemo_conversation SET looking = 0 WHERE account = ? AND conversation = ?", key(conversation))
     }

@@ -8,7 +8,7 @@ import KalijXML
 struct KeyPublicationRow {
     var state: KeyPublicationState
     /// The number of requests sent. Only the response to the latest one counts.
-    var asked: Int64
+    var requestCount: Int64
     /// When the bundle was published last, in the steady time.
     var publishedAt: Int64?
     /// Whether a timer is scheduled that publishes the bundle.
@@ -42,7 +42,7 @@ struct KeyPublicationRow {
         state = KeyPublicationState(
             KeyPublicationState.Stage(rawValue: row.text("stage")) ?? .off, isListed: row.bool("listed"),
             isDue: row.bool("due"), attempts: Int(row.integer("attempts")))
-        (asked, publishedAt) = (row.integer("asked"), row.optionalInteger("published_at"))
+        (requestCount, publishedAt) = (row.integer("asked"), row.optionalInteger("published_at"))
         isTimed = row.bool("timed")
         fights = row.text("fights").words(at: ",").compactMap { Int64($0) }
         others = row.text("others").words(at: ",").compactMap { UInt32($0) }
@@ -81,7 +81,8 @@ struct KeyPublicationRow {
             """,
             [
                 .state(state.stage), .integer(state.isListed ? 1 : 0), .integer(state.isDue ? 1 : 0),
-                .integer(Int64(state.attempts)), .integer(asked), .optional(publishedAt), .integer(isTimed ? 1 : 0),
+                .integer(Int64(state.attempts)), .integer(requestCount), .optional(publishedAt),
+                .integer(isTimed ? 1 : 0),
                 .text(fights.map(String.init).joined(separator: ",")),
                 .text(others.map(String.init).joined(separator: ",")),
                 .text(labels.isEmpty ? "" : DeviceList(Array(labels.keys), labels: labels).element(.omemo2).xml()),

@@ -10,9 +10,9 @@ struct OwnKeys {
     private var key: [Value] { [.integer(step.account.id), .integer(Int64(dialect.rawValue))] }
 
     /// The number of prekeys in the bundle.
-    static let wanted: Int64 = 100
+    static let prekeyCount: Int64 = 100
     /// With fewer prekeys the bundle is published immediately.
-    static let fewest: Int64 = 25
+    static let minPrekeys: Int64 = 25
     /// In milliseconds: how long a signed prekey is in the bundle, and how long it is kept afterwards.
     private static let (age, afterwards): (Int64, Int64) = (7 * 86_400_000, 30 * 86_400_000)
     /// In milliseconds: how long a used prekey is kept. Until the next bundle was published and fetched, other devices choose among the
@@ -40,7 +40,7 @@ struct OwnKeys {
     }
 
     private func refill() throws {
-        for _ in try unused()..<max(Self.wanted, try unused()) {
+        for _ in try unused()..<max(Self.prekeyCount, try unused()) {
             let pair = try KeyPair.make()
             try database.run(
                 "INSERT INTO omemo_prekey(account, dialect, id, key, public, used) VALUES (?, ?, ?, ?, ?, 0)",

@@ -14,7 +14,7 @@ struct PeerDevice {
     let isListed: Bool
     /// The Curve25519 form of the identity key; nil if none was proven.
     let identity: [UInt8]?
-    let isAsked: Bool
+    let isRequested: Bool
     let badUntil: Int64?
     /// The reason why the device is excluded.
     let problem: String?
@@ -34,7 +34,7 @@ struct PeerDevice {
         device = UInt32(clamping: row.integer("device"))
         isListed = row.bool("listed")
         identity = row.optionalBlob("identity")
-        isAsked = row.bool("asked")
+        isRequested = row.bool("asked")
         badUntil = row.optionalInteger("bad_until")
         problem = row.optionalText("problem")
         readAt = row.integer("read_at")
@@ -50,11 +50,11 @@ struct PeerDevices {
     private var database: Database { step.database }
 
     /// The maximum number of stored devices of an address that its list does not contain.
-    private static let mostUnlisted: Int64 = 64
+    private static let maxUnlisted: Int64 = 64
     /// The maximum number of pending requests for bundles.
-    static let mostQuestions: Int64 = 20
+    static let maxRequests: Int64 = 20
     /// The maximum number for devices of one address: a server that does not respond must not delay requests to all others.
-    private static let mostOfList: Int64 = 10
+    private static let maxRequestsOfList: Int64 = 10
 
     func all(of list: PeerList) throws -> [PeerDevice] {
         try database.statement(
@@ -126,7 +126,7 @@ struct PeerDevices {
     func mayAdd(to list: PeerList) throws -> Bool {
         let count = try database.statement("SELECT count(*) FROM omemo_peer WHERE list = ? AND listed = 0")
             .first([.integer(list.id)]) { $0.integer() }
-        return count ?? 0 < Self.mostUnlisted
+        return count ?? 0 < Self.maxUnlisted
     }
 
     /// Deletes excess devices that the list does not contain: first those without a proven key, then those without a session, then the
@@ -137,7 +137,7 @@ struct PeerDevices {
             DELETE FROM omemo_peer WHERE id IN (SELECT p.id FROM omemo_peer p WHERE p.list = ? AND p.listed = 0 AND p.id <> ?
                 ORDER BY p.identity IS NOT NULL DESC, EXISTS (SELECT 1 FROM omemo_session s WHERE s.peer = p.id) DESC, p.read_at DESC, p.id DESC
                 LIMIT -1 OFFSET ?)
-            """, [.integer(list), .integer(device.id), .integer(Self.mostUnlisted - 1)])
+            """, [.integer(list), .integer(device.id), .integer(Self.maxUnlisted - 1)])
     }
 
     func remove(_ device: PeerDevice) throws {
@@ -192,14 +192,14 @@ struct PeerDevices {
     }
 
     /// Whether another bundle of a device of `list` may be requested now.
-    func mayAsk(_ list: Int64) throws -> Bool {
+    func mayRequest(_ list: Int64) throws -> Bool {
         let own = try database.statement("SELECT count(*) FROM omemo_peer WHERE list = ? AND asked = 1")
             .first([.integer(list)]) { $0.integer() }
-        guard own ?? 0 < Self.mostOfList else { return false }
+        guard own ?? 0 < Self.maxRequestsOfList else { return false }
         let asked =
             try database.statement("SELECT count(*) FROM (SELECT 1 FROM omemo_peer WHERE asked = 1 LIMIT ?)")
-            .first([.integer(Self.mostQuestions)]) { $0.integer() } ?? 0
-        return asked < Self.mostQuestions
+            .first([.integer(Self.maxRequests)]) { $0.integer() } ?? 0
+        return asked < Self.maxRequests
     }
 
     func forgetQuestions() throws {

@@ -22,9 +22,9 @@ struct RatchetSessions {
     let step: Step
     private var database: Database { step.database }
 
-    private static let most: Int64 = 3
+    private static let maxPerDevice: Int64 = 3
     /// The maximum for the addresses of strangers.
-    private static let mostOfStrangers: Int64 = 200
+    private static let maxOfStrangers: Int64 = 200
 
     /// All sessions, the newest first. A corrupted session is treated as lost.
     func all(of device: PeerDevice) throws -> [RatchetRow] {
@@ -63,7 +63,7 @@ struct RatchetSessions {
             DELETE FROM omemo_session WHERE id IN (
                 SELECT id FROM omemo_session WHERE peer = ? AND id <> ? ORDER BY place DESC, id DESC LIMIT -1 OFFSET ?)
                 AND (?4 >= 0 OR place < 0)
-            """, [.integer(device.id), .integer(row), .integer(Self.most - 1), .integer(place)])
+            """, [.integer(device.id), .integer(row), .integer(Self.maxPerDevice - 1), .integer(place)])
         if device.isStranger { try dropStrangers() }
         return row
     }
@@ -73,7 +73,7 @@ struct RatchetSessions {
             """
             DELETE FROM omemo_session WHERE id IN (SELECT id FROM omemo_session WHERE account = ? AND stranger = 1
                 ORDER BY id DESC LIMIT -1 OFFSET ?)
-            """, [.integer(step.account.id), .integer(Self.mostOfStrangers)])
+            """, [.integer(step.account.id), .integer(Self.maxOfStrangers)])
     }
 
     /// Stores the session after it has encrypted or decrypted a message.
@@ -112,7 +112,7 @@ struct RatchetSessions {
     }
 
     /// Records that the address of the list no longer counts as a stranger's.
-    func known(_ list: PeerList) throws {
+    func clearStranger(_ list: PeerList) throws {
         try database.run("UPDATE omemo_list SET stranger = 0 WHERE id = ?", [.integer(list.id)])
         try database.run(
             "UPDATE omemo_session SET stranger = 0 WHERE peer IN (SELECT id FROM omemo_peer WHERE list = ?)",

@@ -11,7 +11,7 @@ struct SeenCiphertexts {
     /// After this number of further contents, a content without a message is deleted.
     private static let validity: Int64 = 20_000
     /// The interval of these deletions; and the range that each covers, since a row may have been skipped.
-    private static let (portion, window): (Int64, Int64) = (100, 1000)
+    private static let (interval, window): (Int64, Int64) = (100, 1000)
 
     /// Identifies the content. The sender is part of the digest: a copy by somebody else is another content.
     static func digest(_ bytes: [UInt8], of device: UInt32, _ sender: JID) throws -> [UInt8] {
@@ -24,7 +24,7 @@ struct SeenCiphertexts {
         case before(Int64?)
     }
 
-    func look(for digest: [UInt8]) throws -> Seen {
+    func find(for digest: [UInt8]) throws -> Seen {
         try step.database.statement("SELECT message FROM omemo_seen WHERE digest = ? AND account = ?")
             .first([.blob(digest), account]) { .before($0.optionalInteger()) } ?? .no
     }
@@ -34,7 +34,7 @@ struct SeenCiphertexts {
         try step.database.run(
             "INSERT OR IGNORE INTO omemo_seen(account, digest) VALUES (?, ?)", [account, .blob(digest)])
         let last = step.database.lastInsertedRow - Self.validity
-        guard last > 0, last % Self.portion == 0 else { return }
+        guard last > 0, last % Self.interval == 0 else { return }
         try step.database.run(
             "DELETE FROM omemo_seen WHERE id BETWEEN ? AND ? AND message IS NULL",
             [.integer(last - Self.window), .integer(last)])

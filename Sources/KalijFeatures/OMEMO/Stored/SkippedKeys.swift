@@ -9,7 +9,7 @@ struct SkippedKeys {
     private var database: Database { step.database }
 
     /// The number of keys that are added between two checks of the limits.
-    private static let portion: Int64 = 64
+    private static let checkInterval: Int64 = 64
     /// The maximum for a session, for an address, and in total.
     private static let (ofSession, ofAddress, ofAll): (Int64, Int64, Int64) = (1000, 5000, 50_000)
 
@@ -38,7 +38,7 @@ struct SkippedKeys {
                 ])
         }
         // Rows are counted only at intervals, because counting takes longer than storing a key.
-        let isRound = database.lastInsertedRow % Self.portion < Int64(keys.count)
+        let isRound = database.lastInsertedRow % Self.checkInterval < Int64(keys.count)
         if isRound { try drop(session, list) }
     }
 

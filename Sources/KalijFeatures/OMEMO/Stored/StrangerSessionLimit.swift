@@ -7,7 +7,7 @@ struct StrangerSessionLimit {
     let step: Step
 
     /// The number of sessions that a domain may begin in an hour; and an hour in milliseconds.
-    private static let (most, hour): (Int64, Int64) = (20, 3_600_000)
+    private static let (maxPerHour, hour): (Int64, Int64) = (20, 3_600_000)
 
     /// Counts a session begun by `stranger`.
     /// - Returns: when the message is to be decrypted, in the steady time; nil if now.
@@ -26,7 +26,7 @@ struct StrangerSessionLimit {
                 [.integer(step.account.id), .integer(now - Self.hour)])
             return nil
         }
-        guard known.number < Self.most else { return known.since + Self.hour }
+        guard known.number < Self.maxPerHour else { return known.since + Self.hour }
         try step.database.run(
             "UPDATE omemo_stranger SET number = number + 1 WHERE account = ? AND domain = ?", values)
         return nil

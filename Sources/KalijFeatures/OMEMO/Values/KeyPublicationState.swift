@@ -7,9 +7,9 @@ struct KeyPublicationState: Equatable {
         /// No session, or a server without PEP.
         case off
         /// The list was requested.
-        case askingList = "asking-list"
+        case requestingList = "asking-list"
         /// The bundle under the id of this device was requested.
-        case askingBundle = "asking-bundle"
+        case requestingBundle = "asking-bundle"
         case publishingBundle = "publishing-bundle"
         /// The server rejects publish-options: the node is configured first, since a node for one item would lose other devices' items.
         case adaptingBundle = "adapting-bundle"
@@ -75,8 +75,8 @@ struct KeyPublicationState: Equatable {
     }
 
     enum Action: Equatable {
-        case askList
-        case askBundle
+        case requestList
+        case requestBundle
         case publishBundle(withOptions: Bool)
         case configureBundle
         case publishList(withOptions: Bool)
@@ -90,31 +90,31 @@ struct KeyPublicationState: Equatable {
         case failed(String)
     }
 
-    static let mostAttempts = 3
+    static let maxAttempts = 3
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
-        case .began: return ask(.askingList)
+        case .began: return request(.requestingList)
         case .sessionLost:
             stage = .off
             return []
         case .list(let hasThisDevice):
-            guard stage == .askingList else { return [] }
+            guard stage == .requestingList else { return [] }
             isListed = hasThisDevice
-            return ask(.askingBundle)
-        case .bundle(let found): return stage == .askingBundle ? met(found) : []
+            return request(.requestingBundle)
+        case .bundle(let found): return stage == .requestingBundle ? met(found) : []
         case .done: return done()
         case .otherwiseConfigured: return configure()
         case .optionsRefused:
             guard stage == .publishingBundle else { return fail("publish-options are refused") }
-            return ask(.adaptingBundle)
+            return request(.adaptingBundle)
         case .nodeMissing:
             guard stage == .adaptingBundle else { return fail("a node is missing") }
-            return ask(.creatingBundle, withOptions: false)
+            return request(.creatingBundle, withOptions: false)
         case .refused(let reason): return fail(reason)
         case .unanswered:
-            guard attempts < Self.mostAttempts else { return fail("the server does not answer") }
-            return again(stage)
+            guard attempts < Self.maxAttempts else { return fail("the server does not answer") }
+            return retry(stage)
         case .removed:
             isListed = false
             return stage == .ready ? next() : []
@@ -138,33 +138,33 @@ struct KeyPublicationState: Equatable {
             return [.restored] + next()
         case .foreign(overwrite: false):
             (isListed, isDue) = (false, true)
-            return [.newID] + ask(.askingBundle)
+            return [.newID] + request(.requestingBundle)
         }
     }
 
     private mutating func done() -> [Action] {
         switch stage {
         case .publishingBundle: isDue = false
-        case .creatingBundle: return ask(.configuringBundle)
+        case .creatingBundle: return request(.configuringBundle)
         case .publishingList: isListed = true
-        case .adaptingBundle, .configuringBundle: return ask(.publishingBundle, withOptions: false)
-        case .configuringList: return ask(.publishingList, withOptions: false)
-        case .off, .askingList, .askingBundle, .ready, .refused: return []
+        case .adaptingBundle, .configuringBundle: return request(.publishingBundle, withOptions: false)
+        case .configuringList: return request(.publishingList, withOptions: false)
+        case .off, .requestingList, .requestingBundle, .ready, .refused: return []
         }
         return next()
     }
 
     private mutating func configure() -> [Action] {
         switch stage {
-        case .publishingBundle: return ask(.configuringBundle)
-        case .publishingList: return ask(.configuringList)
+        case .publishingBundle: return request(.configuringBundle)
+        case .publishingList: return request(.configuringList)
         default: return fail("a node cannot be configured")
         }
     }
 
     private mutating func next() -> [Action] {
-        if isDue { return ask(.publishingBundle) }
-        if !isListed { return ask(.publishingList) }
+        if isDue { return request(.publishingBundle) }
+        if !isListed { return request(.publishingList) }
         stage = .ready
         return [.opened]
     }
@@ -175,17 +175,17 @@ struct KeyPublicationState: Equatable {
         return [.failed(reason)]
     }
 
-    private mutating func ask(_ stage: Stage, withOptions: Bool = true) -> [Action] {
+    private mutating func request(_ stage: Stage, withOptions: Bool = true) -> [Action] {
         attempts = 0
-        return again(stage, withOptions: withOptions)
+        return retry(stage, withOptions: withOptions)
     }
 
-    private mutating func again(_ stage: Stage, withOptions: Bool = true) -> [Action] {
+    private mutating func retry(_ stage: Stage, withOptions: Bool = true) -> [Action] {
         self.stage = stage
         attempts += 1
         switch stage {
-        case .askingList: return [.askList]
-        case .askingBundle: return [.askBundle]
+        case .requestingList: return [.requestList]
+        case .requestingBundle: return [.requestBundle]
         case .publishingBundle: return [.publishBundle(withOptions: withOptions)]
         case .creatingBundle: return [.publishBundle(withOptions: false)]
         case .adaptingBundle, .configuringBundle: return [.configureBundle]

@@ -11,9 +11,9 @@ struct BundleElement {
     let prekeys: [Key]
 
     /// The maximum number of prekeys that are parsed.
-    private static let most = 1000
+    private static let maxPrekeys = 1000
     /// In bytes: a signature is the longest part.
-    private static let longest = 64
+    private static let maxLength = 64
 
     init(identity: [UInt8], signedPrekey: Key, signature: [UInt8], prekeys: [Key]) {
         (self.identity, self.signedPrekey) = (identity, signedPrekey)
@@ -24,15 +24,15 @@ struct BundleElement {
     init?(_ element: Element, _ dialect: OMEMOVersion) {
         let names = Names(dialect)
         guard element.isNamed("bundle", dialect.namespace),
-            let identity = element.child(names.identity)?.bytesOfBase64(atMost: Self.longest),
+            let identity = element.child(names.identity)?.bytesOfBase64(atMost: Self.maxLength),
             let signed = element.child(names.signed), let signedID = signed.number(names.signedID),
-            let signedKey = signed.bytesOfBase64(atMost: Self.longest),
-            let signature = element.child(names.signature)?.bytesOfBase64(atMost: Self.longest)
+            let signedKey = signed.bytesOfBase64(atMost: Self.maxLength),
+            let signature = element.child(names.signature)?.bytesOfBase64(atMost: Self.maxLength)
         else { return nil }
         let children = element.child("prekeys")?.children(names.prekey) ?? []
         var prekeys: [Key] = []
-        for child in children.prefix(Self.most) {
-            guard let id = child.number(names.prekeyID), let key = child.bytesOfBase64(atMost: Self.longest) else {
+        for child in children.prefix(Self.maxPrekeys) {
+            guard let id = child.number(names.prekeyID), let key = child.bytesOfBase64(atMost: Self.maxLength) else {
                 continue
             }
             prekeys.append((id, key))

@@ -13,13 +13,13 @@ struct DeviceList: Equatable {
         let signature: String
 
         /// The maximum length in bytes. The standard recommends 53 characters.
-        static let most = 400
+        static let maxLength = 400
     }
 
     /// The maximum for an address.
-    static let most = 64
+    static let maxDevices = 64
     /// The maximum for the own address.
-    static let mostOwn = 32
+    static let maxOwnDevices = 32
 
     init(_ devices: [UInt32], labels: [UInt32: Label] = [:]) { (self.devices, self.labels) = (devices, labels) }
 
@@ -31,7 +31,7 @@ struct DeviceList: Equatable {
         for child in element.children("device") {
             guard let id = child.number("id"), id > 0, known.insert(id).inserted else { continue }
             devices.append(id)
-            if dialect == .omemo2, labels.count < Self.mostOwn { labels[id] = Label(child) }
+            if dialect == .omemo2, labels.count < Self.maxOwnDevices { labels[id] = Label(child) }
         }
         self.init(devices, labels: labels)
     }
@@ -52,7 +52,7 @@ extension DeviceList.Label {
     /// Nil for a device without a label, or with one that is too long.
     fileprivate init?(_ device: Element) {
         guard let text = device["label"], let signature = device["labelsig"],
-            text.utf8.count + signature.utf8.count <= Self.most
+            text.utf8.count + signature.utf8.count <= Self.maxLength
         else { return nil }
         (self.text, self.signature) = (text, signature)
     }

@@ -19,9 +19,9 @@ struct EncryptedElement {
     }
 
     /// The maximum number of keys with the same device id, which several devices of a room may have.
-    private static let mostAlike = 3
+    private static let maxSameID = 3
     /// In bytes: a key exchange has fewer than 300.
-    private static let longest = 1000
+    private static let maxLength = 1000
 
     /// The encrypted part of a message; nil if there is none, or if it is malformed.
     init?(_ message: Element, _ dialect: OMEMOVersion) {
@@ -45,7 +45,7 @@ struct EncryptedElement {
     }
 
     /// The IV of the payload, in 0.3.
-    var iv: [UInt8]? { header.child("iv")?.bytesOfBase64(atMost: Self.longest) }
+    var iv: [UInt8]? { header.child("iv")?.bytesOfBase64(atMost: Self.maxLength) }
 
     /// The encrypted part of a message that the device `device` of `account` can decrypt; any other part if there is none; nil if no
     /// part is well-formed. A message for devices of both versions has two parts.
@@ -64,7 +64,7 @@ struct EncryptedElement {
     /// The keys for the device `device` of `address`.
     func keys(for device: UInt32, of address: String) -> [Key] {
         elements(for: device, of: address).compactMap { key in
-            key.bytesOfBase64(atMost: Self.longest).map {
+            key.bytesOfBase64(atMost: Self.maxLength).map {
                 Key(device: device, isExchange: Self.isExchange(key), bytes: $0)
             }
         }
@@ -76,7 +76,7 @@ struct EncryptedElement {
         if dialect == .omemo2 {
             list = header.children("keys").filter { $0["jid"]?.exact == address.exact }.flatMap { $0.children("key") }
         }
-        return Array(list.lazy.filter { $0["rid"] == name }.prefix(Self.mostAlike))
+        return Array(list.lazy.filter { $0["rid"] == name }.prefix(Self.maxSameID))
     }
 
     private static func isExchange(_ key: Element) -> Bool {

@@ -13,7 +13,7 @@ public struct OMEMOURI: Sendable, Equatable {
     public let distrusted: [Fingerprint]
 
     /// The maximum number of keys in a URI.
-    private static let most = 100
+    private static let maxKeys = 100
 
     /// - Parameter text: a URI. The result is nil if it has no keys, or an invalid one.
     public init?(_ text: String) {
@@ -29,7 +29,7 @@ public struct OMEMOURI: Sendable, Equatable {
             guard let key = Fingerprint(pair[1]) else { return nil }
             if name == "distrust" { distrusted.append(key) } else { verified.append(key) }
         }
-        guard (1...Self.most).contains(verified.count + distrusted.count) else { return nil }
+        guard (1...Self.maxKeys).contains(verified.count + distrusted.count) else { return nil }
         (self.jid, self.verified, self.distrusted) = (jid.bare, verified, distrusted)
     }
 

@@ -17,7 +17,7 @@ struct Bookmark {
     static let native = "urn:xmpp:bookmarks:1"
     static let former = "storage:bookmarks"
     /// The maximum length of a stored element in bytes.
-    private static let longest = 20_000
+    private static let maxLength = 20_000
 
     /// - Parameter id: the id of the native item, the room's address; nil in the former list, where the element has it.
     init?(_ element: Element, id: String?) {
@@ -26,10 +26,10 @@ struct Bookmark {
         else { return nil }
         self.room = room
         self.element = element
-        isOversized = element.xml().utf8.count > Self.longest
+        isOversized = element.xml().utf8.count > Self.maxLength
         autojoin = ["true", "1"].contains(element["autojoin"])
         nick = element.child("nick").flatMap { nick in (try? room.with(resource: nick.text)).map { _ in nick.text } }
-        password = element.child("password").map(\.text).flatMap { $0.utf8.count <= Self.longest ? $0 : nil }
+        password = element.child("password").map(\.text).flatMap { $0.utf8.count <= Self.maxLength ? $0 : nil }
     }
 
     /// The element to store: of an oversized one, what is followed.

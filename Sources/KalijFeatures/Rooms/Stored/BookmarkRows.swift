@@ -34,7 +34,7 @@ struct BookmarkRows {
     }
 
     /// Records a change of this device.
-    func note(_ change: BookmarkMerge.Change, of room: JID) throws {
+    func record(_ change: BookmarkMerge.Change, of room: JID) throws {
         try database.run(
             """
             INSERT INTO bookmark(account, room, autojoin, change) VALUES (?1, ?2, 0, ?3)

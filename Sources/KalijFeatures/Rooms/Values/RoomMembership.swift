@@ -49,11 +49,11 @@ package struct RoomMembership: Equatable {
     /// An event.
     enum Event: Equatable {
         /// The user enters the room.
-        case wanted
+        case joinRequested
         /// A plan requires the room to be created or entered.
         case creating
         /// The user leaves the room.
-        case unwanted
+        case leaveRequested
         /// A new session may send presence.
         case sessionBegan
         /// The description of the room was received. `shows` specifies whether joining would disclose the account's address to
@@ -70,7 +70,7 @@ package struct RoomMembership: Equatable {
         /// The room has rejected a change of the nickname.
         case nameKept
         /// The subject was received, the last stanza of the join sequence (7.2.15).
-        case told
+        case subjectReceived
         /// The response to a self-ping (XEP-0410 section 3.2).
         case pinged(Presence)
         /// It is uncertain whether the account is still an occupant.
@@ -101,7 +101,7 @@ package struct RoomMembership: Equatable {
     /// An action.
     enum Action: Equatable {
         /// Request the description of the room.
-        case ask
+        case requestInfo
         /// Send presence, and a self-ping after it; under another nickname if `renamed`.
         case join(renamed: Bool)
         /// Send a self-ping.
@@ -121,21 +121,21 @@ package struct RoomMembership: Equatable {
     }
 
     /// The maximum number of alternative nicknames.
-    private static let mostRenamings = 3
-    private static let (shortestWait, longestWait) = (5, 3600)
+    private static let maxRenamings = 3
+    private static let (minWait, maxWait) = (5, 3600)
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
-        case .wanted: return state.isIn ? [] : begin()
+        case .joinRequested: return state.isIn ? [] : begin()
         case .creating:
             (failures, renamings, mayCreate) = (0, 0, true)
             return join(renamed: false)
         // The plan enters the room itself.
         case .sessionBegan where mayCreate: return []
         case .sessionBegan: return [.left, .refused, .absent, .gone].contains(state) ? [] : begin()
-        case .unwanted: return leave()
-        case .described, .notDescribed, .unanswered: return asked(event)
-        case .entered, .refused, .told: return joining(event)
+        case .leaveRequested: return leave()
+        case .described, .notDescribed, .unanswered: return handleInfo(event)
+        case .entered, .refused, .subjectReceived: return joining(event)
         case .pinged(let presence): return pinged(presence)
         case .nameKept:
             state = .doubtful
@@ -144,21 +144,21 @@ package struct RoomMembership: Equatable {
             guard state == .joined else { return [] }
             state = .doubtful
             return [.ping]
-        case .notAcceptable: return state == .joined || state == .doubtful ? ask() : []
+        case .notAcceptable: return state == .joined || state == .doubtful ? requestInfo() : []
         case .removed(let removal): return removed(removal)
         case .historyNeeded: return state == .joined ? join(renamed: false) : []
-        case .due: return state == .waiting ? ask() : []
+        case .due: return state == .waiting ? requestInfo() : []
         }
     }
 
     private mutating func begin() -> [Action] {
         (failures, renamings) = (0, 0)
-        return ask()
+        return requestInfo()
     }
 
-    private mutating func ask() -> [Action] {
+    private mutating func requestInfo() -> [Action] {
         state = .asking
-        return [.ask]
+        return [.requestInfo]
     }
 
     private mutating func leave() -> [Action] {
@@ -169,9 +169,9 @@ package struct RoomMembership: Equatable {
 
     private mutating func later() -> [Action] {
         state = .waiting
-        let seconds = Self.shortestWait << min(failures, 10)
+        let seconds = Self.minWait << min(failures, 10)
         failures += 1
-        return [.wait(seconds: min(seconds, Self.longestWait))]
+        return [.wait(seconds: min(seconds, Self.maxWait))]
     }
 
     private mutating func end(_ state: State, _ reason: String) -> [Action] {
@@ -181,7 +181,7 @@ package struct RoomMembership: Equatable {
 
     // MARK: Entering
 
-    private mutating func asked(_ event: Event) -> [Action] {
+    private mutating func handleInfo(_ event: Event) -> [Action] {
         guard state == .asking else { return [] }
         switch event {
         case .described(shows: true):
@@ -216,10 +216,10 @@ package struct RoomMembership: Equatable {
         case .entered where state == .joining:
             state = .entering
             return []
-        case .told where state == .entering: return settle()
+        case .subjectReceived where state == .entering: return settle()
         case .refused(let error) where state == .joining: return refused(error)
         // The account was admitted before: the room has removed it since.
-        case .refused where state.isIn: return ask()
+        case .refused where state.isIn: return requestInfo()
         default: return []
         }
     }
@@ -234,7 +234,7 @@ package struct RoomMembership: Equatable {
 
     private mutating func refused(_ error: StanzaError) -> [Action] {
         switch error.condition {
-        case .conflict where renamings < Self.mostRenamings:
+        case .conflict where renamings < Self.maxRenamings:
             renamings += 1
             return join(renamed: true)
         case .conflict: return end(.refused, "the nickname is taken")
@@ -263,7 +263,7 @@ package struct RoomMembership: Equatable {
         case (.doubtful, .unknown):
             state = .joined
             return []
-        case (.doubtful, .outside), (.joined, .outside): return ask()
+        case (.doubtful, .outside), (.joined, .outside): return requestInfo()
         case (.joining, .unknown), (.entering, .unknown): return later()
         default: return []
         }

@@ -26,7 +26,7 @@ struct RoomPlan: Equatable {
         /// The server has a service with rooms, or none.
         case found(service: String?)
         /// The room that this account has created before exists, or not.
-        case looked(exists: Bool)
+        case checkedExistence(exists: Bool)
         /// The account is in the room.
         case entered
         /// The room does not admit the account.
@@ -52,9 +52,9 @@ struct RoomPlan: Equatable {
         case find
         /// Assign a new address at the service.
         case name(service: String)
-        case look
+        case checkExistence
         case enter
-        case ask
+        case requestForm
         /// Send these fields.
         case configure([String: String])
         case check
@@ -99,18 +99,18 @@ struct RoomPlan: Equatable {
             (isNamed, stage) = (true, .entering)
             return [.name(service: service), .enter]
         case .found where stage == .finding: return end("the server has no service for rooms")
-        case .looked(let exists) where stage == .looking:
+        case .checkedExistence(let exists) where stage == .looking:
             if !exists, problem != nil { return end(problem ?? "") }
             stage = .entering
             return [.enter]
         case .entered where stage == .entering:
             if problem != nil { return destroy() }
             stage = .asking
-            return [.ask]
+            return [.requestForm]
         case .notOpen where stage == .entering:
             if problem != nil { return destroy() }
             stage = .asking
-            return [.ask]
+            return [.requestForm]
         case .refused(let reason) where stage == .entering: return end(reason)
         case .form(let fields) where stage == .asking: return configure(fields)
         case .configured where stage == .configuring:
@@ -133,7 +133,7 @@ struct RoomPlan: Equatable {
             return [.find]
         }
         stage = .looking
-        return [.look]
+        return [.checkExistence]
     }
 
     private mutating func configure(_ fields: [String]) -> [Action] {

@@ -41,7 +41,7 @@ struct PushServiceTable {
 
     mutating func add(_ service: PushService, of endpoint: PushEndpoint) {
         services[Name(host: endpoint.host, port: endpoint.port)] = service
-        places.take(service.owner)
+        places.acquire(service.owner)
     }
 
     /// Closes the service of a kind that has been idle for longest.
@@ -50,7 +50,7 @@ struct PushServiceTable {
         guard let oldest = idle.min(by: { $0.value.used < $1.value.used }) else { return false }
         oldest.value.close()
         services[oldest.key] = nil
-        places.give(back: oldest.value.owner)
+        places.release(back: oldest.value.owner)
         return true
     }
 

@@ -13,7 +13,7 @@ struct ServiceHealth: Sendable {
     }
 
     /// The most pushes in flight to a service that answers, and to one that has not been proven to.
-    private static let most = (proven: 1_000, unproven: 32)
+    private static let maxInFlight = (proven: 1_000, unproven: 32)
     /// Failures in a row before a service rests, and the length of the rests.
     private static let failuresToRest = 3
     private static let rests = (first: 1.0, longest: 60.0)
@@ -35,7 +35,7 @@ struct ServiceHealth: Sendable {
         if now < restUntil { return .shut(reason) }
         // One push shows whether the service is back.
         if failures >= Self.failuresToRest, inFlight > 0 { return .shut(reason) }
-        let most = isProven ? Self.most.proven : Self.most.unproven
+        let most = isProven ? Self.maxInFlight.proven : Self.maxInFlight.unproven
         return inFlight < most ? .open : .shut("\(inFlight) pushes are on their way to the service already")
     }
 

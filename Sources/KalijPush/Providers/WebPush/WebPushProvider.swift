@@ -21,7 +21,7 @@ public final class WebPushProvider: PushProvider {
     private let notice: (String) -> Void
     private let ownServices: [String: WebPushSettings.OwnService]  // characters: by origins, which are ASCII.
     private var table: PushServiceTable
-    private var told = RareNotices()
+    private var rareNotices = RareNotices()
     private var isClosed = false
 
     public var credentialsEnd: Int64? { nil }
@@ -112,7 +112,7 @@ public final class WebPushProvider: PushProvider {
 
     private func ended(_ verdict: Verdict, _ service: PushService, _ endpoint: PushEndpoint) {
         service.health.ended(verdict, now: loop.now)
-        guard case .unaccepted(let words) = verdict, told.isNew(service.owner, now: loop.now) else { return }
+        guard case .unaccepted(let words) = verdict, rareNotices.isNew(service.owner, now: loop.now) else { return }
         notice("the push service \(endpoint.host) answers \(words)")
     }
 
@@ -160,12 +160,12 @@ public final class WebPushProvider: PushProvider {
 
 /// Lines about strangers: one an hour about an owner, and 20 an hour in all.
 struct RareNotices {
-    private static let most = 20
-    private var told: Set<HashedKey> = []
+    private static let maxPerHour = 20
+    private var reported: Set<HashedKey> = []
     private var since = 0.0
 
     mutating func isNew(_ owner: HashedKey, now: Double) -> Bool {
-        if now - since >= 3_600 { (told, since) = ([], now) }
-        return told.count < Self.most && told.insert(owner).inserted
+        if now - since >= 3_600 { (reported, since) = ([], now) }
+        return reported.count < Self.maxPerHour && reported.insert(owner).inserted
     }
 }

@@ -4,7 +4,7 @@ import KalijHTTP
 /// The meaning of a push service's answers (RFC 8030, 5 and 7.3; RFC 8292, 4.2). A body is never read, and a redirect never followed.
 public enum WebPushVerdict {
     /// Seconds that a service may keep pushes waiting.
-    private static let longestRest: Int64 = 600
+    private static let maxRest: Int64 = 600
 
     /// - Parameter response: to a POST to an endpoint.
     public static func of(_ response: HTTPResponse) -> Verdict {
@@ -30,6 +30,6 @@ public enum WebPushVerdict {
     }
 
     private static func retryAfter(_ response: HTTPResponse) -> Milliseconds? {
-        response.retryAfter(now: Int64(time(nil))).map { min($0, longestRest) * 1000 }
+        response.retryAfter(now: Int64(time(nil))).map { min($0, maxRest) * 1000 }
     }
 }
