@@ -43,7 +43,7 @@ final class ArrivingAccount {
     }
 
     private static let entered = Result {
-        let folder = try Self.folder()
+        let folder = try ArrivingAccount.folder()
         let count: HandledCount
         do {
             let account = try ArrivingAccount(folder)
@@ -71,7 +71,7 @@ final class ArrivingAccount {
     /// - Returns: the names of the events.
     func receive(_ stanza: Element) throws -> [String] {
         if stanza["id"] == "bookmarks" {
-            _ = try driven.run { try Bookmarks(step: $0).ask() }
+            _ = try driven.run { try Bookmarks(step: $0).requestList() }
             let query = "SELECT id FROM request WHERE name = 'rooms.bookmarks' ORDER BY asked_at DESC LIMIT 1"
             stanza["id"] = try driven.database.prepare(query).first { $0.text() }
         }

@@ -118,8 +118,8 @@ final class SimulatedProcess {
                 // A real process looks a hundred times a second.
                 case .pause: schedule.schedule(after: 0.1) { [weak self] in self?.takeOver() }
                 // SQLite has waited a second, on a clock that stands still here.
-                case .again: schedule.schedule(after: 1) { [weak self] in self?.takeOver() }
-                case .ask(let question): ask(question)
+                case .retry: schedule.schedule(after: 1) { [weak self] in self?.takeOver() }
+                case .request(let question): ask(question)
                 }
             }
         }
