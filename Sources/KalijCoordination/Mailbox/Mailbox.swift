@@ -15,7 +15,7 @@ public final class Mailbox {
     private let signals: any Signals
     /// The damaged mailbox found in this place before, if there was one.
     public var damage: MailboxDamage?
-    /// Times ``patience`` for another writer.
+    /// Times ``busyTimeout`` for another writer.
     private var attempts: Int
 
     /// Opens the mailbox of `directory`; creates the mailbox if missing. The directory exists.

@@ -58,7 +58,7 @@ extension MessageReader {
 
     /// The rows of an archive's messages after the order number `position` that the round `round` has not returned, in their order;
     /// without retracted messages, which a server may have erased (XEP-0424; measured: ejabberd 24.12).
-    /// - Returns: at most one more than ``mostUnshown``.
+    /// - Returns: at most one more than ``maxUnshown``.
     package func unshown(by round: Int64, of archive: Archive, after position: Int64) throws -> [Int64] {
         try database.statement(
             """

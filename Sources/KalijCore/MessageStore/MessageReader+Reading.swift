@@ -91,7 +91,7 @@ extension MessageReader {
         package init(after position: Int64) { self.position = position }
     }
 
-    /// The number of messages in `range`; at most ``mostUnread``.
+    /// The number of messages in `range`; at most ``maxUnread``.
     package func unread(in conversation: String, _ range: UnreadRange) throws -> Int {
         // Reading the rows takes longer than counting them in the index.
         guard range.clients.isEmpty, range.reading == nil else { return try unreadRows(in: conversation, range).count }
@@ -106,7 +106,7 @@ extension MessageReader {
         return Int(count ?? 0)
     }
 
-    /// The rows of the messages in `range`, oldest first; of the oldest ``mostUnread`` after the position.
+    /// The rows of the messages in `range`, oldest first; of the oldest ``maxUnread`` after the position.
     package func unreadRows(in conversation: String, _ range: UnreadRange) throws -> [Int64] {
         try database.statement(
             """

@@ -8,7 +8,7 @@ package enum EngineLimits {
     /// session continues without the archive, and messages of a lost session are reported as unsettled.
     package static let archiveTimeout = Duration.seconds(120)
 
-    /// How many requests are sent if the account's own server does not answer within ``serverPatience``. An answer may be lost
+    /// How many requests are sent if the account's own server does not answer within ``serverTimeout``. An answer may be lost
     /// with a connection; three are not.
     package static let serverAttempts = 3
 

@@ -9,7 +9,7 @@ extension OutboundQueue {
     /// is the smallest default limit among common servers.
     package static let defaultStanzaLimit = 60_000
 
-    /// The most bytes of a stanza: the limit that the server announced (XEP-0478), or ``usuallyTaken``.
+    /// The most bytes of a stanza: the limit that the server announced (XEP-0478), or ``defaultStanzaLimit``.
     package func maxStanzaSize() throws -> Int {
         let announced = try SessionRow.maxStanzaSize(of: account, in: database)
         return announced.map { Int(clamping: $0) } ?? Self.defaultStanzaLimit

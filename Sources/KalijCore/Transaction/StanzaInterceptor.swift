@@ -28,6 +28,7 @@ extension StanzaInterceptor {
 
 /// Where an inbound stanza comes from.
 public enum StanzaOrigin {
+    /// The stream: the stanza arrives.
     case stream
     /// The quarantine, which has reserved an order number for a message.
     case quarantine(position: Int64?)

@@ -14,7 +14,7 @@ package struct ArchiveRange {
     /// The message where forward reading begins: a few messages before the last, because some servers archive messages with a small
     /// delay, at an earlier place (measured: ejabberd 23.01).
     let resumeID: String
-    /// The order number of ``againID``, if it was available.
+    /// The order number of ``resumeID``, if it was available.
     let resumePosition: Int64?
     /// Whether the archive has no messages between this range and the preceding one.
     package let isBottom: Bool

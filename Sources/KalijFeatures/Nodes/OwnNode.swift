@@ -131,7 +131,7 @@ package struct OwnNode {
             within: EngineLimits.serverTimeout)
     }
 
-    /// The items in the response to ``ask(then:)``.
+    /// The items in the response to ``requestItems(then:)``.
     package static func items(of node: String, in answer: Element) -> Element? {
         guard let items = answer.child("pubsub", pubsub)?.child("items"), items["node"] == node else { return nil }
         return items

@@ -52,7 +52,7 @@ struct BookmarkList {
             within: EngineLimits.serverTimeout)
     }
 
-    /// The rooms in a response to ``ask()``; nil if the response has no list.
+    /// The rooms in a response to ``requestList()``; nil if the response has no list.
     func bookmarks(in reply: Element) -> [Bookmark]? {
         switch kind {
         case .native:

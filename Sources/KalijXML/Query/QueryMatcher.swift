@@ -19,7 +19,7 @@ struct QueryMatcher: BitwiseCopyable {
     var tree: TreeView { owner._withUnsafeGuaranteedRef { $0.view } }
 
     /// Whether an element fits a step among the children of an element. `wanted` is the namespace of the children (see
-    /// ``wantedNamespace(_:_:)``).
+    /// ``requiredNamespace(_:_:)``).
     @inline(__always)
     func fits(_ step: UnsafePointer<PathStep>, _ index: UInt32, wanted: UInt32) -> Bool {
         let node = nodes + Int(index)

@@ -13,7 +13,7 @@ final class FileSender {
     private let bar = ProgressBar()
     private weak var engine: Engine?
     private var silence: Timer?
-    /// Whether there was no progress for ``patience``.
+    /// Whether there was no progress for ``timeout``.
     private var isSilent = false
 
     /// The timeout without progress, in seconds: a server that does not respond must not keep this process running for ever.

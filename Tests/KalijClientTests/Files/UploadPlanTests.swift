@@ -21,7 +21,7 @@ struct UploadPlanTests {
         var plan = UploadPlan()
         let actions = play(
             &plan, (0, .begin), (1, .slot(Self.slot)), (2, .seal), (3, .put(.status(201, retryAfter: nil))))
-        #expect(actions == ["ask", "put", "-", "finish"])
+        #expect(actions == ["requestSlot", "put", "-", "finish"])
         #expect(plan.stage == .done)
     }
 
@@ -147,7 +147,7 @@ struct UploadPlanTests {
         var plan = UploadPlan()
         #expect(
             play(&plan, (0, .begin), (1, .slotRefused(.forGood(Reason(.fileNotTaken))))) == [
-                "ask", "fail(the server takes no file of this size)",
+                "requestSlot", "fail(the server takes no file of this size)",
             ])
         var later = UploadPlan()
         _ = play(&later, (0, .begin), (1, .slotRefused(.until(5000, "quota"))))

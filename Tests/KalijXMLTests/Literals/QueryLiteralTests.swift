@@ -30,7 +30,7 @@ import Testing
     func modules() throws {
         let folders = Repository.modules.map(\.folder)
         for folder in [
-            "Sources/KalijXML", "Sources/KalijCore", "Sources/KalijFeatures", "Sources/KalijClient",
+            "Sources/KalijXML", "Sources/KalijCore", "Sources/KalijFeatures", "Sources/KalijEngine",
             "Tests/KalijXMLTests", "Benchmarks/Sources/query",
         ] {
             #expect(folders.contains(folder))
