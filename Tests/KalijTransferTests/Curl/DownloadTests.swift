@@ -24,7 +24,7 @@ struct DownloadTests {
     @Test("A file arrives whole", arguments: [0, 1, 65536, 3_000_001])
     func whole(_ size: Int) throws {
         #expect(trial.run(request("/file/\(size)")) == .finished(status: 200, sent: 0, received: Int64(size)))
-        #expect(trial.bytes == pattern(size))
+        #expect(trial.isPattern(size))
         let head = try #require(trial.heads.first)
         #expect(head.contentLength == Int64(size))
         #expect(head.etag == "\"one\"")
@@ -40,7 +40,7 @@ struct DownloadTests {
         request.offset = 40_000
         request.validator = "\"one\""
         #expect(trial.run(request) == .finished(status: 206, sent: 0, received: 60_000))
-        #expect(trial.bytes == pattern(60_000, from: 40_000))
+        #expect(trial.isPattern(60_000, from: 40_000))
         #expect(trial.heads.first?.contentRange == ContentRange("bytes 40000-99999/100000"))
         // A changed file comes whole.
         let second = try Trial()
@@ -69,7 +69,7 @@ struct DownloadTests {
     @Test("Without a length, and in chunks")
     func noLength() throws {
         #expect(trial.run(request("/no-length"))?.status == 200)
-        #expect(trial.bytes == pattern(5000))
+        #expect(trial.isPattern(5000))
         #expect(trial.heads.first?.contentLength == nil)
         let second = try Trial()
         #expect(second.run(request("/chunked"))?.status == 200)
@@ -131,22 +131,29 @@ struct DownloadTests {
         }
     }
 
+    /// Under load the server may send nothing for the time of the limit, before the pause or after it: then another trial is made.
     @Test("A paused download stands still and loses nothing")
     func pausing() throws {
         let size = 8_000_000
-        trial.onEvent = { trial, event in
-            if case .bytes = event, trial.bytes.count < 1_000_000 { trial.transfer?.pause() }
+        var ends: [TransferEnd] = []
+        for _ in 0..<5 where ends != [.finished(status: 200, sent: 0, received: Int64(size))] {
+            let trial = try Trial()
+            trial.onEvent = { trial, event in
+                if case .bytes = event, trial.bytes.count < 1_000_000 { trial.transfer?.pause() }
+            }
+            trial.start(request("/file/\(size)", limits: TransferLimits(lowSpeed: 1000, lowSpeedSeconds: 1)))
+            trial.wait { !trial.bytes.isEmpty || !trial.ends.isEmpty }
+            guard trial.ends.isEmpty else { continue }
+            let stand = trial.bytes.count
+            trial.turn(for: 2)
+            #expect(trial.bytes.count == stand && trial.ends.isEmpty)
+            trial.onEvent = { _, _ in }
+            trial.transfer?.resume()
+            trial.wait { !trial.ends.isEmpty }
+            ends = trial.ends
+            if case .finished? = ends.first { #expect(trial.isPattern(size)) }
         }
-        trial.start(request("/file/\(size)", limits: TransferLimits(lowSpeed: 1000, lowSpeedSeconds: 0.5)))
-        #expect(trial.wait { !trial.bytes.isEmpty })
-        let stand = trial.bytes.count
-        trial.turn(for: 1)
-        #expect(trial.bytes.count == stand && trial.ends.isEmpty)
-        trial.onEvent = { _, _ in }
-        trial.transfer?.resume()
-        trial.wait { !trial.ends.isEmpty }
-        #expect(trial.ends == [.finished(status: 200, sent: 0, received: Int64(size))])
-        #expect(trial.bytes == pattern(size))
+        #expect(ends == [.finished(status: 200, sent: 0, received: Int64(size))])
     }
 
     // MARK: Redirects

@@ -14,6 +14,9 @@ final class Trial {
     private(set) var progress: [Int64] = []
     private(set) var seals = 0
     private(set) var ends: [TransferEnd] = []
+    /// Whether the received bytes are the server's file: the difference of two long arrays, which `#expect` makes, has no end.
+    func isPattern(_ size: Int, from: Int = 0) -> Bool { bytes == pattern(size, from: from) }
+
     /// Called with each event, after storing; by default lets the last block go.
     var onEvent: (Trial, TransferEvent) -> Void = { trial, event in
         if case .seal = event { trial.transfer?.releaseLastBlock() }
