@@ -12,8 +12,8 @@ enum CarbonsFeature: Feature, SessionObserver, StanzaInterceptor {
 
     /// Unwraps a copy. A message with a result of an archive is none.
     static func intercept(_ stanzas: [Element], from origin: StanzaOrigin, in step: Step) throws -> Bool {
-        guard let stanza = stanzas.first, stanza.name == "message", ArchiveResult.element(in: stanza) == nil,
-            let copy = CarbonCopy(stanza, account: step.account.jid)
+        guard let stanza = stanzas.first, stanza.name == "message",
+            let copy = CarbonCopy(stanza, account: step.account.jid), ArchiveResult.element(in: stanza) == nil
         else { return false }
         try IncomingPipeline(step: step).deliver(copy.message, .carbon, at: origin.position)
         return true

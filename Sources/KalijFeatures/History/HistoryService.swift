@@ -66,14 +66,18 @@ final class HistoryService: FeatureService {
     private func read() {
         guard host.isOnline else { return }
         host.attempt {
-            let effects = try host.runner.run("archive", for: host.account) { step in
-                guard try SessionRow.load(host.account.id, from: step.database).archive else { return }
-                try ArchiveSync(step: step).resync()
-            }
-            host.release(effects)
+            host.release(try Self.resync(host.account, host.runner))
             host.flush()
         }
         // Messages may wait for the archive.
         if host.isBlocked { readLater() }
+    }
+
+    /// The step of a further reading, if the server has an archive.
+    static func resync(_ account: Account, _ runner: StepRunner) throws -> Step.Effects {
+        try runner.run("archive", for: account) { step in
+            guard try SessionRow.load(account.id, from: step.database).archive else { return }
+            try ArchiveSync(step: step).resync()
+        }
     }
 }

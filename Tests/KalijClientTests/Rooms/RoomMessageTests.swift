@@ -142,7 +142,7 @@ struct RoomMessageTests {
         }
     }
 
-    @Test("a room asks for no receipts, markers or chat states, and nobody says anything in rooms of others")
+    @Test("a message to a room has a body and an origin-id alone; a message of a room that was not joined is dropped")
     func stanzas() throws {
         let room = try RoomHarness.joined()
         try room.accept("one")

@@ -115,7 +115,7 @@ struct AcknowledgingTests {
         #expect(acknowledging.outstandingAcks == 1)
     }
 
-    @Test("while stanzas come that nobody asks about, one <a/> is owed after fifty of them or ten seconds")
+    @Test("without <r/>, one <a/> is sent after fifty stanzas or ten seconds")
     func unasked() {
         var acknowledging = AckPolicy(isManaged: true, longestSilence: 60, handled: HandledCount(.max - 9))
         func owed(_ count: UInt32, at now: Double) -> Int {
@@ -125,15 +125,16 @@ struct AcknowledgingTests {
         }
         #expect([owed(0, at: 100), owed(49, at: 100), owed(49, at: 109)] == [0, 0, 0])
         #expect(owed(50, at: 109) == 1)
-        #expect(owed(350, at: 110) == 1, "however many they are, the last count tells of all")
+        #expect(owed(350, at: 110) == 1, "one <a/> acknowledges all stanzas up to its count")
         #expect(
-            [owed(350, at: 900), owed(351, at: 901), owed(352, at: 910.5)] == [0, 0, 0], "nothing was untold before")
+            [owed(350, at: 900), owed(351, at: 901), owed(352, at: 910.5)] == [0, 0, 0],
+            "every stanza was acknowledged before")
         #expect([owed(353, at: 911), owed(353, at: 950)] == [1, 0])
         acknowledging.requested(2)
-        #expect(owed(403, at: 951) == 2, "the answers tell of the stanzas, too")
+        #expect(owed(403, at: 951) == 2, "the requested <a/> acknowledges the stanzas, too")
         acknowledging.requested()
         #expect(owed(404, at: 951) == 1)
-        #expect([owed(405, at: 952), owed(406, at: 961.5)] == [0, 0], "the answer began the time anew")
+        #expect([owed(405, at: 952), owed(406, at: 961.5)] == [0, 0], "the requested <a/> restarts the time")
     }
 
     @Test(

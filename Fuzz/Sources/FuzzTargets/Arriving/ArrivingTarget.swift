@@ -5,8 +5,8 @@ import KalijXML
 /// Stanzas of strangers arrive at an account that is in a room, with a database of its own. The input chooses the stanzas, the names in
 /// every place of an identifier, and the texts.
 ///
-/// Checked: with two equivalent names exactly what happens with two unlike names: the same events, the same rows, so nothing mixes; and
-/// with Characters of 100 kB no more than limits of bytes is stored beside messages.
+/// Checked: two canonically equivalent names cause the same events and rows as two unrelated names, so that nothing mixes; and of
+/// Characters of 100 kB no more than the limits in bytes is stored beside messages.
 func fuzzArriving(_ input: UnsafeRawBufferPointer) throws {
     var source = ByteSource(input)
     let isLarge = source.oneIn(8)
