@@ -152,7 +152,8 @@ let package = Package(
         .testTarget(name: "KalijFilesTests", dependencies: ["KalijFiles", "TestSupport"]),
         .testTarget(name: "KalijStoreTests", dependencies: ["KalijStore", "TestSupport"]),
         .testTarget(name: "KalijCoordinationTests", dependencies: ["KalijCoordination", "KalijStore", "TestSupport"]),
-        .testTarget(name: "KalijTransportTests", dependencies: ["KalijTransport", "COpenSSL", "TestSupport"]),
+        .testTarget(
+            name: "KalijTransportTests", dependencies: ["KalijTransport", "KalijLab", "COpenSSL", "TestSupport"]),
         .testTarget(
             name: "KalijTransferTests", dependencies: ["KalijTransfer", "KalijTransport", "COpenSSL", "TestSupport"]),
         .testTarget(

@@ -1,4 +1,5 @@
 import Foundation
+import KalijLab
 import TestSupport
 
 /// The laboratory's scripted server in a process of its own: direct TLS on loopback, and behaviour that real servers
@@ -15,7 +16,7 @@ final class ScriptedServer {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let identity = try Identity.shared.get()
-        port = try Self.freePort()
+        port = UInt16(try freePort())
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
         process.arguments =
             [
@@ -43,22 +44,6 @@ final class ScriptedServer {
         var bytes: [UInt8] = []
         while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != 0x0A { bytes.append(byte) }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
-            }
-        }
-        guard isBound else { throw Failure(reason: "no port is free") }
-        return UInt16(bigEndian: address.sin_port)
     }
 
     /// A self-signed certificate for localhost.

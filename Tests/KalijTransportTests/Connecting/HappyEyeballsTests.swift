@@ -1,4 +1,5 @@
 import Glibc
+import KalijLab
 import TestSupport
 import Testing
 
@@ -65,7 +66,7 @@ import Testing
 
     @Test("Every tried address is named with its reason")
     func refused() throws {
-        let port = try freePort()
+        let port = UInt16(try freePort())
         let (dialogue, _) = try dial(port)
         let text = "[::1]:\(port): connection refused; 127.0.0.1:\(port): connection refused"
         #expect(dialogue.failure?.description == text)
@@ -75,7 +76,7 @@ import Testing
 
     @Test("The families take turns, IPv6 first (RFC 8305 4), and IPv4 known first waits for IPv6 (RFC 8305 3)")
     func turns() throws {
-        let port = try freePort()
+        let port = UInt16(try freePort())
         let loop = try EventLoop()
         let addresses = { (texts: [String]) in texts.compactMap { SocketAddress(literal: $0, port: port) } }
         let race = HappyEyeballs(loop: loop, limits: ConnectionLimits(), awaited: [AF_INET, AF_INET6]) { winner in

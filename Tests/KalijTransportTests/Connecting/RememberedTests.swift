@@ -1,4 +1,5 @@
 import Glibc
+import KalijLab
 import TestSupport
 import Testing
 
@@ -74,7 +75,7 @@ import Testing
         let (text, _, seconds) = try reached(endpoint(hole.port, "127.0.0.2"), dns: dns.address)
         #expect(text == "new")
         #expect(seconds > 0.24)
-        #expect(try reached(endpoint(try freePort(), "127.0.0.3"), dns: dns.address).text == "new")
+        #expect(try reached(endpoint(UInt16(try freePort()), "127.0.0.3"), dns: dns.address).text == "new")
         // A link-local address needs its interface, which is not remembered.
         #expect(try reached(endpoint(server.port, "fe80::1"), dns: dns.address).text == "new")
         #expect(try reached(endpoint(server.port, "nonsense"), dns: dns.address).text == "new")
@@ -98,7 +99,7 @@ import Testing
 
     @Test("The remembered address is tried once, and named once in the failure")
     func once() throws {
-        let port = try freePort()
+        let port = UInt16(try freePort())
         let dns = try names(starttls: port, "127.0.0.1")
         #expect(try reached(endpoint(port), dns: dns.address).text == "127.0.0.1:\(port): connection refused")
         // Another kind of TLS is another try.

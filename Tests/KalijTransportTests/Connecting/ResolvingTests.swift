@@ -1,4 +1,5 @@
 import Glibc
+import KalijLab
 import KalijTransport
 import Testing
 
@@ -141,7 +142,7 @@ import Testing
 
     @Test("An answer too long for UDP comes by TCP; no more targets are tried than the limit allows")
     func longAnswer() throws {
-        let port = try freePort()
+        let port = UInt16(try freePort())
         let records = (0..<60).map {
             "srv-host=_xmpp-client._tcp.example.test,a-host-with-a-long-name-\($0).test,\(port),\($0),1"
         }

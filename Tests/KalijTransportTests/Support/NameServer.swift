@@ -1,4 +1,5 @@
 import Glibc
+import KalijLab
 
 /// A real DNS server (dnsmasq) on a loopback port, with only the given names.
 final class NameServer {
@@ -9,7 +10,7 @@ final class NameServer {
 
     /// - Throws: if dnsmasq is missing or does not start within five seconds.
     init(_ options: [String]) throws {
-        let port = try freePort()
+        let port = UInt16(try freePort())
         address = "127.0.0.1:\(port)"
         directory = try TemporaryDirectory()
         let log = directory.path + "/log"
@@ -25,14 +26,6 @@ final class NameServer {
         }
         throw Command.Failure(description: "dnsmasq: " + ((try? readText(log)) ?? ""))
     }
-}
-
-/// A port of 127.0.0.1 (and, most likely, of its neighbours) without a listener.
-func freePort() throws -> UInt16 {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    guard let port = bound(descriptor, "127.0.0.1", 0) else { throw Command.Failure(description: "no free port") }
-    return port
 }
 
 private func isListening(_ port: UInt16) -> Bool {
