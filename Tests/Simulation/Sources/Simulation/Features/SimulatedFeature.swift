@@ -35,6 +35,9 @@ protocol SimulatedFeature: AnyObject, SendableMetatype {
     /// - Returns: XML that the contact's client puts in besides the text.
     func additions(to body: String, from sender: String) -> String
 
+    /// A contact's message has been filed for the account.
+    func filed(_ message: ArchivedMessage)
+
     /// A session is over; `sent` are the stanzas that the client has not acknowledged.
     func ended(_ session: ServerSession, _ sent: [ServerSession.Sent])
 
@@ -56,6 +59,7 @@ extension SimulatedFeature {
     func sent(_ message: Element, by session: ServerSession) {}
     func present(_ presence: Element, of session: ServerSession) {}
     func additions(to body: String, from sender: String) -> String { "" }
+    func filed(_ message: ArchivedMessage) {}
     func ended(_ session: ServerSession, _ sent: [ServerSession.Sent]) {}
     func restarted() {}
     func check(_ database: Database, of simulation: Simulation) throws -> [Violation] { [] }

@@ -45,7 +45,6 @@ public final class Simulation {
         outputs = Seeded(~plan.seed)
         server.latency = plan.latency
         server.feature(SimulatedRegistration.self).password = Self.password
-        server.feature(SimulatedReceipts.self).isElsewhere = world.isOther
         directory = AccountDirectory(path)
         if plan.hasEncryption { server.omemo.begin(seed: plan.seed) }
         machine_install()

@@ -9,6 +9,8 @@ final class SimulatedMessages: SimulatedFeature {
     private(set) var taken: [Taken] = []
     /// The account's last message. The room may know its id and recipient.
     private(set) var lastTaken: (id: String, to: String)?
+    /// The client's messages that a server on the way has sent back although they had arrived, by their id.
+    private(set) var returned: Set<String> = []
     private var offline: [ArchivedMessage] = []
     private var archive: SimulatedArchive { server.feature() }
     private var profile: Profile { server.profile }
@@ -42,7 +44,7 @@ final class SimulatedMessages: SimulatedFeature {
         let additions = isOwn ? "" : server.features.map { $0.additions(to: body, from: sender) }.joined()
         let message = receive(
             "<body>\(quote)\(body)</body>", additions + mark, body: body, id: id, from: sender, isHidden: isHidden)
-        if !isOwn { server.feature(SimulatedReceipts.self).answerElsewhere(message) }
+        if !isOwn { server.features.forEach { $0.filed(message) } }
     }
 
     /// A contact, or another resource of the account, sends a stanza that is kept as messages are, without a text for people.
@@ -137,6 +139,16 @@ final class SimulatedMessages: SimulatedFeature {
             message.children.map { $0.xml(in: "jabber:client") }.joined(), body: body, id: message["id"] ?? "",
             from: server.address(session), to: message["to"] ?? "", isLive: false,
             isArchivable: profile.archives(message))
+    }
+
+    /// A server on the way gives a message back that has arrived (measured: Prosody, when a connection between servers ends).
+    func giveBack(_ id: String, of recipient: String, to resource: String) {
+        returned.insert(id)
+        let error = """
+            <message type='error' id='\(id)' from='\(recipient)' to='\(server.account)/\(resource)'><error type='wait'>\
+            <recipient-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
+            """
+        server.route(error, to: resource)
     }
 
     private func bounce(_ id: String, to session: ServerSession) {

@@ -16,8 +16,6 @@ final class SimulatedReceipts: SimulatedFeature {
     private var given: [String: Int] = [:]
     /// The client's messages for which a receipt was sent, by their id.
     private var answered: Set<String> = []
-    /// The client's messages that a server has sent back before their receipt, by their id.
-    private(set) var refused: Set<String> = []
     /// The contacts that the client has written to.
     private var writtenTo: Set<String> = []
 
@@ -26,10 +24,10 @@ final class SimulatedReceipts: SimulatedFeature {
     /// The receipts of another device of the account, by the number of the message: when they can be seen in the archive.
     private var elsewhere: [Int: Int64] = [:]
     /// Whether another device is online, and gives receipts.
-    var isElsewhere = false
+    private var isElsewhere: Bool { server.world.isOther }
 
-    /// A message comes; another device, where there is one, answers.
-    func answerElsewhere(_ message: ArchivedMessage) {
+    /// Another device, where there is one, answers.
+    func filed(_ message: ArchivedMessage) {
         guard isElsewhere, message.isKept else { return }
         let contact = String(message.from.prefix { $0 != "/" })
         server.world.after(server.world.random.pick(1000...3_000_000)) { [weak self] in
@@ -52,20 +50,12 @@ final class SimulatedReceipts: SimulatedFeature {
         if message.child("body", "jabber:client") != nil { writtenTo.insert(recipient) }
         guard message.child("request", Self.namespace) != nil, recipient != SimulatedMessages.nobody else { return }
         let receipt = "<received xmlns='\(Self.namespace)' id='\(id)'/>"
-        // A server on the way may send back what has arrived (measured: Prosody, when a connection between servers ends).
         let body = message.child("body", "jabber:client")?.text ?? ""
         let isRefused = body.hasPrefix("out-") && body.utf8.count.isMultiple(of: 2)
-        let error = """
-            <message type='error' id='\(id)' from='\(recipient)' to='\(server.address(session))'><error type='wait'>\
-            <recipient-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
-            """
         let resource = session.resource
         server.world.after(server.world.random.pick(1000...500_000)) { [weak self] in
             self?.answered.insert(id)
-            if isRefused {
-                self?.refused.insert(id)
-                self?.server.route(error, to: resource)
-            }
+            if isRefused { self?.server.messages.giveBack(id, of: recipient, to: resource) }
             self?.server.messages.receive(receipt, from: recipient + "/client")
         }
     }

@@ -49,7 +49,7 @@ final class HostileMUC: SimulatedFeature {
             guard row.direction == "out", row.state == "failed",
                 ![SimulatedMessages.nobody, SimulatedOMEMO.contact].contains(row.recipient),
                 // What the receipt after an error does is judged there: it means no message that the user has forgotten.
-                !server.feature(SimulatedReceipts.self).refused.contains(row.id)
+                !server.messages.returned.contains(row.id)
             else { return nil }
             return Violation(.promise2, "\(row.body ?? "-") has failed, and only a room says so")
         }
