@@ -2,8 +2,8 @@ import FoundationEssentials
 import KalijXML
 import Testing
 
-/// Backfill in, submitting and reading answers.
-@Suite struct BackfillTests {
+/// Filling in, submitting and reading answers.
+@Suite struct FillingTests {
     private let form = DataForm(
         .form, formType: "urn:test",
         fields: [
