@@ -52,12 +52,4 @@ struct ChoiceMerge: Equatable {
         listed = nil
         if state == .acknowledged { state = .settled }
     }
-
-    /// The user may have chosen `own` here.
-    /// - Returns: whether a choice is to be written.
-    mutating func changed(to own: NotifyChoice?) -> Bool {
-        guard own != nil, state != .settled || own != listed else { return false }
-        state = .changed
-        return true
-    }
 }

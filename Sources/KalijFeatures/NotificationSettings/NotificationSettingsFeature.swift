@@ -21,11 +21,14 @@ enum NotificationSettingsFeature: Feature, BookmarkExtender, TransactionObserver
             """)
     ]
 
-    /// The intent `settings` has changed a choice in this step.
+    /// The intent `settings` may contain a choice. The same choice again counts: another device may have made another one, which was
+    /// not read yet.
     static func willEnd(_ step: Step) throws {
         for event in step.effects.events {
-            guard let conversation = (event.content as? SettingsChanged)?.conversation else { continue }
-            try SharedChoices(step: step).changed(conversation)
+            guard let change = event.content as? SettingsChanged, change.hasChoice,
+                let conversation = change.conversation
+            else { continue }
+            try SharedChoices(step: step).chose(conversation)
         }
     }
 

@@ -10,10 +10,9 @@ struct SharedChoices {
     private var settings: StoredSettings { StoredSettings(database: step.database, account: step.account.id) }
     private var notify: NotifyElement { NotifyElement(identity: step.features.capabilities.info.identities.first) }
 
-    /// The user may have made a choice for `conversation`. The bookmark of a room is written after the list was read.
-    func changed(_ conversation: String) throws {
-        let own = try settings.choice(for: conversation)
-        guard try update(conversation, { $0.changed(to: own) }) else { return }
+    /// The user has made a choice for `conversation`. The bookmark of a room is written after the list was read.
+    func chose(_ conversation: String) throws {
+        try update(conversation) { $0.state = .changed }
         if try isHere(.received(conversation)) { try Bookmarks(step: step).requestList() }
     }
 
@@ -35,7 +34,7 @@ struct SharedChoices {
         let action = try update(conversation) { $0.read(now, own: own) }
         guard action == .adopt else { return action == .write }
         try settings.replaceChoice(by: now, for: conversation)
-        step.emit(SettingsChanged(conversation: conversation))
+        step.emit(SettingsChanged(conversation: conversation, hasChoice: false))
         return false
     }
 

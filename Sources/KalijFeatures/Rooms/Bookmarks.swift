@@ -48,6 +48,11 @@ struct Bookmarks {
         try requestList()
     }
 
+    /// A request that waited without a connection for too long is sent now.
+    func sessionResumed() throws {
+        if try isRepeatPending { try requestList() }
+    }
+
     /// The list is read anew after the next login.
     func forget() throws {
         try step.database.run("DELETE FROM bookmark WHERE account = ? AND change = 0", [account])
@@ -108,7 +113,7 @@ struct Bookmarks {
         guard let kind = try kind else { return }
         let list = BookmarkList(step: step, kind: kind)
         switch reply {
-        case .timeout: return
+        case .timeout: try set(again: true)
         case .error(let error, _) where error.condition != .itemNotFound: return
         case .error: try merge([], nil, list)
         case .result(let iq):
@@ -253,8 +258,9 @@ struct Bookmarks {
             guard let node = try kind?.node, try OwnNode(node, in: step).isReady else { return }
             try OwnNode(node, in: step).forget()
             try requestList()
+        case .timeout: try set(again: true)
         // Retried in the next session.
-        case .error, .timeout: break
+        case .error: break
         }
     }
 }

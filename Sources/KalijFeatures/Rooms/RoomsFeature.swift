@@ -153,7 +153,10 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         if entity == .account, case .known(let info) = answer { try Bookmarks(step: step).didDiscover(info) }
     }
     static func didSendInitialPresence(in step: Step) throws { try RoomCoordinator(step: step).sessionBegan() }
-    static func didResumeSession(in step: Step) throws { try RoomCoordinator(step: step).sessionResumed() }
+    static func didResumeSession(in step: Step) throws {
+        try RoomCoordinator(step: step).sessionResumed()
+        try Bookmarks(step: step).sessionResumed()
+    }
     static func didReceivePresence(_ presence: Element, in step: Step) throws {
         try RoomCoordinator(step: step).received(presence)
     }

@@ -39,7 +39,12 @@ public struct ChangeSettings: Intent {
         if let choice { try settings.set(choice, for: bare) }
         if let preview { try settings.set(preview: preview, for: bare) }
         if let downloads { try settings.set(downloads: downloads, for: bare) }
-        step.emit(SettingsChanged(conversation: bare))
+        let hasChoice =
+            switch choice {
+            case nil, .mutedUntil?: false
+            case .all?, .mentions?, NotifyChoice.none?: true
+            }
+        step.emit(SettingsChanged(conversation: bare, hasChoice: hasChoice))
         return .done
     }
 

@@ -9,6 +9,8 @@ public struct SettingsChanged: EventContent {
     public static let keys: [EventKey] = [.conversation]
     /// The bare address of the other side; nil for all conversations without a setting of their own.
     public let conversation: String?
+    /// Whether the user has chosen what notifies, perhaps the same as before; a period of silence is no such choice.
+    let hasChoice: Bool
     public var fields: [EventField] { .present(.optional(.conversation, conversation)) }
     public var changed: DirectoryChange.Part? { .init(.conversation, conversation ?? "") }
     public var line: PrintedText? { nil }

@@ -47,15 +47,6 @@ struct ChoiceMergeTests {
         #expect(merge == ChoiceMerge(state: .changed), "the list is read without the room before the change is written")
     }
 
-    @Test("the same choice again is no change, unless another one is on its way")
-    func changed() {
-        var merge = ChoiceMerge(listed: .all)
-        #expect(!merge.changed(to: .all) && !merge.changed(to: nil))
-        #expect(merge.changed(to: Self.none) && merge.state == .changed)
-        merge.state = .sent
-        #expect(merge.changed(to: .all) && merge.state == .changed, "what was sent is different")
-    }
-
     @Test(
         "two devices with different choices come to rest at the one that the server has received last, in any order of reading"
     )

@@ -26,7 +26,33 @@ struct SharedChoiceTests {
         try r.list(other + Self.never)
         #expect(try r.written() == nil && !r.isAsked)
         try r.choose("none")
-        #expect(try !r.isAsked, "the same choice again")
+        try r.list(other + Self.never)
+        #expect(try r.written() == nil && r.state() == "settled", "the same choice again")
+    }
+
+    @Test("the same choice again is written over another device's, which was not read yet")
+    func again() throws {
+        let r = try ListedRoom()
+        try r.choose("none")
+        try r.list(Self.never)
+        try r.choose("none")
+        try r.list(Self.always)
+        #expect(try r.written() == extensions(Self.never) && r.choice() == NotifyChoice.none)
+    }
+
+    @Test("a choice made without a connection is written when the session is resumed, however long that takes")
+    func withoutConnection() throws {
+        let r = try ListedRoom()
+        try r.choose("none")
+        try r.harness.letExpire()
+        #expect(try !r.isAsked && r.state() == "changed")
+        _ = try r.harness.resumeElsewhere()
+        #expect(try r.isAsked)
+        try r.list(Self.always)
+        #expect(try r.written() == extensions(Self.never))
+        try r.harness.letExpire()
+        _ = try r.harness.resumeElsewhere()
+        #expect(try r.isAsked, "also a write that was never sent")
     }
 
     @Test(
