@@ -11,7 +11,7 @@ notification, 24 MB of resident memory.
 import argparse, json, os, signal, statistics, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../ArchiveSync"))
+sys.path.insert(0, os.path.join(HERE, "../CatchUp"))
 from laboratory import Prosody  # noqa: E402
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -10,7 +10,7 @@ peak resident memory 24 MB with one waiting message and 28 MB with many, 1.5 tim
 import argparse, hashlib, json, os, re, signal, statistics, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../ArchiveSync"))
+sys.path.insert(0, os.path.join(HERE, "../CatchUp"))
 from laboratory import Client, Prosody  # noqa: E402
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

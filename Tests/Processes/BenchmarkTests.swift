@@ -5,11 +5,13 @@ import Testing
 /// Only the part before the measuring: on a fresh machine that part fails.
 @Suite("Starting the benchmarks")
 struct BenchmarkTests {
+    private let root = String(#filePath.components(separatedBy: "/Tests/")[0])
+
     private func run(_ words: [String], environment: [String: String] = [:]) throws -> (status: Int32, text: String) {
         var launch = Launch(executable: "/usr/bin/env")
         launch.arguments = words
         launch.environment.merge(environment) { $1 }
-        launch.directory = String(#filePath.components(separatedBy: "/Tests/")[0])
+        launch.directory = root
         let running = try Running(launch)
         let ending = running.process.ended()
         return (ending?.status ?? -1, try running.output + running.errors)
@@ -26,6 +28,18 @@ struct BenchmarkTests {
         #expect(plan.status == 0, "\(plan.text)")
         let first = try #require(plan.text.split(separator: "\n").first)
         #expect(first.hasPrefix("../Scripts/install-packages build "))
+    }
+
+    @Test("each measuring script finds what it imports")
+    func imports() throws {
+        let scripts = try FileManager.default.subpathsOfDirectory(atPath: "\(root)/Benchmarks")
+            .filter { $0.hasSuffix("/run.py") && !$0.hasPrefix(".build") }
+            .filter { try String(contentsOfFile: "\(root)/Benchmarks/\($0)", encoding: .utf8).contains("argparse") }
+        #expect(scripts.count > 7)
+        for script in scripts {
+            let outcome = try run(["Benchmarks/\(script)", "--help"])
+            #expect(outcome.status == 0, "\(script): \(outcome.text)")
+        }
     }
 
     @Test("a wrong YARDSTICK is reported in words, before anything is built")
