@@ -1,0 +1,73 @@
+import KalijApp
+
+/// Notifications of the Desktop Notifications Specification (`org.freedesktop.Notifications`): the desktop chooses a number, and
+/// actions are signals, which only a running process receives.
+struct FreedesktopNotifications: NotificationDisplay {
+    let bus: SessionBus
+    /// The application's id, which is the name of its .desktop file.
+    let application: String
+    private let owner: String
+    private let capabilities: Set<String>
+
+    static let service = "org.freedesktop.Notifications"
+    static let path = "/org/freedesktop/Notifications"
+
+    /// Starts the service if it does not run.
+    /// - Throws: `BusError` if there is none.
+    init(_ bus: SessionBus, application: String) async throws {
+        (self.bus, self.application) = (bus, application)
+        capabilities = Set(
+            try await bus.call(Self.service, Self.path, Self.service, "GetCapabilities").texts(0) ?? [])
+        owner = try await bus.owner(of: Self.service)
+    }
+
+    var name: String { Self.name(bus, owner) }
+    /// - Parameter owner: the unique name of the service.
+    static func name(_ bus: SessionBus, _ owner: String) -> String { "freedesktop \(owner) \(bus.identity)" }
+
+    func show(_ content: NotificationContent, _ target: NotificationTarget, replacing handle: NotificationHandle?)
+        async throws -> UInt32
+    {
+        let body = capabilities.contains("body-markup") ? Self.escaped(content.body) : content.body
+        // A tag replaces the notification of a process that was killed before it stored the number, on desktops that support it.
+        let tag = BusValue.text("kalij " + target.key.account + " " + target.key.jid)
+        let hints: [(String, BusValue)] = [
+            ("category", .text("im.received")), ("desktop-entry", .text(application)), ("x-dunst-stack-tag", tag),
+        ]
+        let reply = try await bus.call(
+            Self.service, Self.path, Self.service, "Notify",
+            [
+                .text("Kalij"), .unsigned(handle?.number ?? 0), .text("user-available"), .text(content.title),
+                .text(body), .texts(actions), .properties(hints), .signed(Self.desktopChooses),
+            ])
+        return reply.number(0) ?? 0
+    }
+
+    func withdraw(_ key: ConversationKey, _ handle: NotificationHandle?) async throws {
+        guard let handle, handle.number > 0 else { return }
+        // The desktop reports an error if the user has dismissed the notification.
+        _ = try? await bus.call(
+            Self.service, Self.path, Self.service, "CloseNotification", [.unsigned(handle.number)])
+    }
+
+    /// The expiry in milliseconds that the desktop chooses.
+    private static let desktopChooses: Int32 = -1
+    static let (open, reply, inlineReply) = ("default", "reply", "inline-reply")
+
+    private var actions: [String] {
+        guard capabilities.contains("actions") else { return [] }
+        let reply = capabilities.contains(Self.inlineReply) ? Self.inlineReply : Self.reply
+        return [Self.open, Words.open, reply, Words.reply, ActionName.markAsRead, Words.markAsRead]
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.reduce(into: "") { result, character in
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            default: result.append(character)
+            }
+        }
+    }
+}
