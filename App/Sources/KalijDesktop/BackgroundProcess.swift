@@ -7,6 +7,7 @@ import KalijClient
 /// - Returns: the exit status.
 public func runBackground(_ arguments: [String]) -> Int32 {
     signal(SIGPIPE, SIG_IGN)
+    if arguments.count == 3, arguments[1] == NoticeFile.option { return NoticeFile.serve(arguments[2]) }
     Translations.begin(in: AppProgram.catalogs)
     guard let words = CommandLineWords(arguments) else {
         AppProgram.write(CommandLineWords.usage)

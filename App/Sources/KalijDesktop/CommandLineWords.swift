@@ -43,8 +43,13 @@ public struct CommandLineWords {
     /// Derives the id from the directory: a second start with the same directory presents the window of the first.
     public var applicationID: String {
         guard let data else { return "org.kalij.App" }
-        let hash = data.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return "org.kalij.App.d" + String(hash, radix: 16)
+        return "org.kalij.App.d" + Self.hash(data)
+    }
+
+    /// FNV-1a.
+    static func hash(_ text: String) -> String {
+        let hash = text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return String(hash, radix: 16)
     }
 
     /// The arguments for another program of the app, on the same directory.

@@ -68,7 +68,8 @@ public final class DesktopNotifications {
     private func newDisplay() async throws -> any NotificationDisplay {
         if await bus.isOwned(GTKNotifications.gnome) { return GTKNotifications(bus: bus, application: application) }
         if Self.usesPortal { return GTKNotifications(bus: bus, application: nil) }
-        return try await FreedesktopNotifications(bus, application: application)
+        return try await FreedesktopNotifications(
+            bus, application: application, directory: reader.directory.path)
     }
 
     /// As GLib decides: within a sandbox, or on request.

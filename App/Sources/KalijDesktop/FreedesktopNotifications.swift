@@ -6,6 +6,8 @@ struct FreedesktopNotifications: NotificationDisplay {
     let bus: SessionBus
     /// The application's id, which is the name of its .desktop file.
     let application: String
+    /// The folder of ``NoticeFile``.
+    let directory: String
     private let owner: String
     private let capabilities: Set<String>
 
@@ -14,8 +16,8 @@ struct FreedesktopNotifications: NotificationDisplay {
 
     /// Starts the service if it does not run.
     /// - Throws: `BusError` if there is none.
-    init(_ bus: SessionBus, application: String) async throws {
-        (self.bus, self.application) = (bus, application)
+    init(_ bus: SessionBus, application: String, directory: String) async throws {
+        (self.bus, self.application, self.directory) = (bus, application, directory)
         capabilities = Set(
             try await bus.call(Self.service, Self.path, Self.service, "GetCapabilities").texts(0) ?? [])
         owner = try await bus.owner(of: Self.service)
@@ -28,26 +30,33 @@ struct FreedesktopNotifications: NotificationDisplay {
     func show(_ content: NotificationContent, _ target: NotificationTarget, replacing handle: NotificationHandle?)
         async throws -> UInt32
     {
+        let file = NoticeFile(directory, target.key, display: name)
+        var number = handle?.number
+        if number == nil { number = await file.number() } else { file.remove() }
+        guard let number else { return try await file.show(arguments(content, target, replacing: 0)) }
+        let arguments = arguments(content, target, replacing: number)
+        return try await bus.call(Self.service, Self.path, Self.service, "Notify", arguments).number(0) ?? 0
+    }
+
+    private func arguments(
+        _ content: NotificationContent, _ target: NotificationTarget, replacing number: UInt32
+    ) -> [BusValue] {
         let body = capabilities.contains("body-markup") ? Self.escaped(content.body) : content.body
-        // A tag replaces the notification of a process that was killed before it stored the number, on desktops that support it.
-        let tag = BusValue.text("kalij " + target.key.account + " " + target.key.jid)
-        let hints: [(String, BusValue)] = [
-            ("category", .text("im.received")), ("desktop-entry", .text(application)), ("x-dunst-stack-tag", tag),
+        let hints: [(String, BusValue)] = [("category", .text("im.received")), ("desktop-entry", .text(application))]
+        return [
+            .text("Kalij"), .unsigned(number), .text("user-available"), .text(content.title), .text(body),
+            .texts(actions), .properties(hints), .signed(Self.desktopChooses),
         ]
-        let reply = try await bus.call(
-            Self.service, Self.path, Self.service, "Notify",
-            [
-                .text("Kalij"), .unsigned(handle?.number ?? 0), .text("user-available"), .text(content.title),
-                .text(body), .texts(actions), .properties(hints), .signed(Self.desktopChooses),
-            ])
-        return reply.number(0) ?? 0
     }
 
     func withdraw(_ key: ConversationKey, _ handle: NotificationHandle?) async throws {
-        guard let handle, handle.number > 0 else { return }
+        let file = NoticeFile(directory, key, display: name)
+        var number = handle?.number
+        if number == nil { number = await file.number() }
+        file.remove()
+        guard let number, number > 0 else { return }
         // The desktop reports an error if the user has dismissed the notification.
-        _ = try? await bus.call(
-            Self.service, Self.path, Self.service, "CloseNotification", [.unsigned(handle.number)])
+        _ = try? await bus.call(Self.service, Self.path, Self.service, "CloseNotification", [.unsigned(number)])
     }
 
     /// The expiry in milliseconds that the desktop chooses.

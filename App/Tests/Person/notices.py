@@ -3,6 +3,7 @@ under kills of both processes.
 
     stage PROGRAM notices                  each of the three services
     stage PROGRAM notices-kills            KILLS=50 MESSAGES=200 PEOPLE=20 SERVICE=freedesktop|gtk|portal
+    stage PROGRAM notices-idle             SECONDS=60: memory, wake-ups and start of the process without a window
 """
 import collections
 import os
@@ -339,3 +340,53 @@ class Kills(Stage):
             raise person.Lost(f"unread: {unread ^ set(expected)}")
         if missing or left or twice or lost:
             raise person.Lost(f"missing {missing}; left over {left}; lost {lost}; twice {twice}")
+
+
+class Idle(Stage):
+    """What the process without a window takes: two accounts, online, idle."""
+
+    SECONDS = int(os.environ.get("SECONDS", "60"))
+    MEMORY, WAKEUPS = 8.0, 2.0
+
+    def run(self):
+        juliet, self.mercutio = self.begin("juliet", "mercutio")
+        self.prepare(KINDS[0])
+        for user in ("romeo", "mercutio"):
+            self.log_in(user)
+        starts = []
+        for turn in range(5):
+            if turn:
+                found.kill()
+                found.wait()
+            begun = time.monotonic()
+            found = self.start_background()
+            starts.append(1000 * (time.monotonic() - begun))
+            time.sleep(1)
+        juliet.say("romeo@localhost", *[f"message {n}" for n in range(20)])
+        self.shows(juliet="message 19")
+        time.sleep(5)
+        before, begun = self.switches(found), time.monotonic()
+        time.sleep(self.SECONDS)
+        after = self.switches(found)
+        rate = {name: (count - before.get(name, 0)) / (time.monotonic() - begun) for name, count in after.items()}
+        memory = self.memory(found)
+        self.desktop.end()
+        found.kill()
+        self.say(f"from the start to the application's name: {sorted(starts)[2]:.0f} ms in the middle, {max(starts):.0f} ms at most")
+        self.say(f"private memory {memory:.1f} MB; {sum(rate.values()):.2f} wake-ups a second: " + ", ".join(
+            f"{name} {count:.2f}" for name, count in rate.items() if count))
+        if memory > self.MEMORY or sum(rate.values()) > self.WAKEUPS:
+            raise person.Lost("more than the target")
+
+    def memory(self, process):
+        for line in open(f"/proc/{process.pid}/status"):
+            if line.startswith("RssAnon"):
+                return int(line.split()[1]) / 1024
+
+    def switches(self, process):
+        """How often each thread has woken up until now."""
+        found = {}
+        for thread in os.listdir(f"/proc/{process.pid}/task"):
+            fields = dict(line.split(":", 1) for line in open(f"/proc/{process.pid}/task/{thread}/status"))
+            found[f"{fields['Name'].strip()} {thread}"] = int(fields["voluntary_ctxt_switches"])
+        return found

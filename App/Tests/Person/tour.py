@@ -334,7 +334,7 @@ if __name__ == "__main__":
     TOURS["notices"] = notices.Notices
     wanted = sys.argv[1:] or list(TOURS)
     TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared,
-              "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "notices-kills": notices.Kills}
+              "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for name in wanted:
         print(f"--- {name}", flush=True)
         # Prosody 13 does not read a configuration whose path is long.
