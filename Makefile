@@ -42,6 +42,7 @@ app: ## build the graphical app .build/release/kalij-app (GTK 4)
 	@Scripts/install-packages build app
 	@rm -f .build/release.yaml
 	swift build --package-path App --scratch-path $(CURDIR)/.build -c release --static-swift-stdlib --product kalij-app $(LINK)
+	swift build --package-path App --scratch-path $(CURDIR)/.build -c release --static-swift-stdlib --product kalij-app-background $(LINK)
 	@rm -f .build/release.yaml
 	@App/po/texts check
 	@App/po/texts compile .build/release/locale

@@ -7,6 +7,8 @@ let package = Package(
     dependencies: [.package(name: "kalij", path: "..")],
     targets: [
         .systemLibrary(name: "CAdwaita", pkgConfig: "libadwaita-1", providers: [.apt(["libadwaita-1-dev"])]),
+        // D-Bus, and the main loop.
+        .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
         // gettext, of the C library.
         .systemLibrary(name: "CIntl"),
         // Values in, values out: knows no GTK.
@@ -18,15 +20,24 @@ let package = Package(
                 .product(name: "KalijAddress", package: "kalij"), .product(name: "KalijStream", package: "kalij"),
                 .product(name: "KalijTransfer", package: "kalij"),
             ]),
+        // Notifications, autostart and the process without a window: knows no GTK, which takes 18 MB if it is only linked.
+        .target(
+            name: "KalijDesktop",
+            dependencies: [
+                "CGIO", "KalijApp", .product(name: "KalijClient", package: "kalij"),
+                .product(name: "KalijCoordination", package: "kalij"),
+            ],
+            swiftSettings: [.defaultIsolation(MainActor.self)]),
         .target(
             name: "KalijGTK",
             dependencies: [
-                "CAdwaita", "KalijApp", .product(name: "KalijClient", package: "kalij"),
+                "CAdwaita", "KalijApp", "KalijDesktop", .product(name: "KalijClient", package: "kalij"),
                 .product(name: "KalijCoordination", package: "kalij"),
             ],
             resources: [.embedInCode("Resources/style.css")],
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         .executableTarget(name: "kalij-app", dependencies: ["KalijGTK"]),
-        .testTarget(name: "KalijAppTests", dependencies: ["KalijApp"]),
+        .executableTarget(name: "kalij-app-background", dependencies: ["KalijDesktop"]),
+        .testTarget(name: "KalijAppTests", dependencies: ["KalijApp", "KalijDesktop"]),
     ]
 )

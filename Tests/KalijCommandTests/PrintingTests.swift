@@ -59,6 +59,7 @@ import Testing
             for kind in [Notification.Kind.show, .withdraw] {
                 let notification = Notification(
                     kind: kind, identifier: text.next(), account: text.next(), conversation: text.next(),
+                    peer: text.next(),
                     sender: text.next(), body: text.next(), at: 1)
                 try check(
                     "wake", seed, people: [try NotificationPrinter(json: false).line(notification)],

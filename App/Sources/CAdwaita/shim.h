@@ -12,10 +12,6 @@ typedef struct {
     void *swift;
 } KalijObject;
 
-// libdispatch's main queue, as CoreFoundation uses it: an eventfd, and a function that runs what is queued.
-extern int _dispatch_get_main_queue_handle_4CF(void);
-extern void _dispatch_main_queue_callback_4CF(void *);
-
 static inline GType kalij_type_object(void) { return G_TYPE_OBJECT; }
 static inline GType kalij_type_list_model(void) { return G_TYPE_LIST_MODEL; }
 static inline GType kalij_type_box(void) { return GTK_TYPE_BOX; }
@@ -51,6 +47,9 @@ static inline AdwApplication *kalij_application(const char *id, gboolean is_alon
     return adw_application_new(id, is_alone ? G_APPLICATION_NON_UNIQUE : G_APPLICATION_FLAGS_NONE);
 }
 static inline GSimpleAction *kalij_action(const char *name) { return g_simple_action_new(name, NULL); }
+static inline GSimpleAction *kalij_check_action(const char *name, gboolean is_on) {
+    return g_simple_action_new_stateful(name, NULL, g_variant_new_boolean(is_on));
+}
 static inline void kalij_add_css(const char *css) {
     GtkCssProvider *provider = gtk_css_provider_new();
     gtk_css_provider_load_from_data(provider, css, -1);

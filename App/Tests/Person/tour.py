@@ -325,14 +325,16 @@ if __name__ == "__main__":
     import heard
     import kills
     import many
+    import notices
     import pictures
     import scroll
     import shared
     import targets
     TOURS["heard"] = heard.Heard
+    TOURS["notices"] = notices.Notices
     wanted = sys.argv[1:] or list(TOURS)
     TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared,
-              "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside}
+              "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for name in wanted:
         print(f"--- {name}", flush=True)
         # Prosody 13 does not read a configuration whose path is long.

@@ -140,7 +140,11 @@ public struct Conversations {
     /// The message in row `id`, as it is displayed; nil if there is none.
     /// - Throws: `StoreError`
     public func message(_ id: Int64) throws -> Message? {
-        try database.reading { try reader.views([messages.message(id)].compactMap { $0 }, of: account).first }
+        try database.reading { try view(id) }
+    }
+
+    func view(_ id: Int64) throws -> Message? {
+        try reader.views([messages.message(id)].compactMap { $0 }, of: account).first
     }
 
     func name(_ jid: JID) throws -> String {

@@ -19,6 +19,9 @@ public struct Notification: Sendable, Equatable {
     public let account: String
     /// The bare address of the other side; empty if the user has disabled sender and text in notifications.
     public let conversation: String
+    /// The bare address of the other side, even if the user has disabled sender and text: a key that groups notifications, not
+    /// to be shown.
+    public let peer: String
     /// The full address of the sender; empty if the user has disabled it.
     public let sender: String
     /// The text of the message; empty if there is no readable text, or if the user has disabled it in notifications.
@@ -42,6 +45,8 @@ package struct NotificationOutbox {
         let account: Int64
         package let message: Int64
         package let notification: Notification
+        /// What the presenter needs to replace or to withdraw the conversation's shown notification; nil leaves it unchanged.
+        var handle: String?
     }
 
     /// The maximum number of text bytes in one read, except for the last entry.
@@ -61,7 +66,8 @@ package struct NotificationOutbox {
             let notification = Notification(
                 kind: Notification.Kind(rawValue: row.text("kind")) ?? .show, identifier: "\(message.id)",
                 account: addresses[row.integer("account")] ?? "",
-                conversation: isShown ? row.text("conversation") : "", sender: isShown ? message.from : "",
+                conversation: isShown ? row.text("conversation") : "", peer: row.text("conversation"),
+                sender: isShown ? message.from : "",
                 body: isShown ? file?.description ?? message.body ?? "" : "", at: message.sentAt)
             entries.append(
                 Entry(
@@ -101,10 +107,47 @@ package struct NotificationOutbox {
                 try database.run("UPDATE notification SET done = 1 WHERE id = ? AND kind = ?", values)
                 if database.changes == 0 { try withdraw(entry) }
             }
+            try storeHandle(of: entry)
         }
         try database.run(
             "DELETE FROM notification WHERE done = 1 AND id <= (SELECT max(id) FROM notification) - ?",
             [.integer(Self.remembered)])
+    }
+
+    /// Stores the handle of the conversation's notification; removes it with the last notification of the conversation.
+    private func storeHandle(of entry: Entry) throws {
+        let key: [Value] = [.integer(entry.account), .text(entry.notification.peer)]
+        if let handle = entry.handle {
+            // The account may have been removed in the meantime.
+            try database.run(
+                """
+                INSERT OR REPLACE INTO notification_handle(account, conversation, handle)
+                SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM notification WHERE account = ?1 AND conversation = ?2)
+                """, key + [.text(handle)])
+        }
+        guard entry.notification.kind == .withdraw else { return }
+        try database.run(
+            """
+            DELETE FROM notification_handle WHERE account = ?1 AND conversation = ?2
+            AND NOT EXISTS (SELECT 1 FROM notification WHERE account = ?1 AND conversation = ?2)
+            """, key)
+    }
+
+    /// The newest message of `conversation` whose notification is shown, or about to be shown, and how many there are.
+    package func shown(of account: Int64, in conversation: String) throws -> (newest: Int64, count: Int)? {
+        let rows = try database.statement(
+            """
+            SELECT message FROM notification WHERE account = ? AND conversation = ? AND kind = ? AND (begun OR done)
+            ORDER BY id
+            """
+        ).all([.integer(account), .text(conversation), .state(Notification.Kind.show)]) { $0.integer("message") }
+        return rows.last.map { ($0, rows.count) }
+    }
+
+    /// The handles of the shown notifications (``Notifications/shown(_:handle:)``), one a conversation.
+    package func handles(of account: Int64) throws -> [(peer: String, handle: String)] {
+        try database.statement("SELECT conversation, handle FROM notification_handle WHERE account = ?")
+            .all([.integer(account)]) { ($0.text("conversation"), $0.text("handle")) }
     }
 
     /// Enqueues the withdrawal of a notification whose row was deleted while it was being shown: the message was read on another
@@ -118,7 +161,7 @@ package struct NotificationOutbox {
             SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM notification WHERE message = ?2)
             """,
             [
-                .integer(entry.account), .integer(entry.message), .text(entry.notification.conversation),
+                .integer(entry.account), .integer(entry.message), .text(entry.notification.peer),
                 .state(Notification.Kind.withdraw),
             ])
     }

@@ -90,6 +90,14 @@ package final class NotificationPresenter: Sendable {
         ring()
     }
 
+    /// Records the handle of the notification that a consumer has shown for `notification`.
+    package func shown(_ notification: Notification, handle: String) {
+        state.withLock { state in
+            let consumer = state.held.first { $0.value.notification == notification }?.key
+            if let consumer { state.held[consumer]?.handle = handle }
+        }
+    }
+
     // MARK: Engine
 
     /// Opens the connection: `ring` calls the engine after a notification was shown or requested.

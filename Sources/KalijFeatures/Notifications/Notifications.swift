@@ -20,6 +20,11 @@ public struct Notifications: AsyncSequence, Sendable {
     /// notifications are delivered in the meantime. An engine that ends with such a notification ends as ``Engine/Ending/unfinished``.
     public func notShown(_ notification: Notification) { presenter.fail(notification) }
 
+    /// Reports that `notification`, held by a loop, is shown under `handle`, such as the number that the desktop has assigned. The
+    /// handle is stored for the conversation when the loop requests the next notification
+    /// (``Conversations/notification(with:)``): the next process can replace and withdraw the shown notification.
+    public func shown(_ notification: Notification, handle: String) { presenter.shown(notification, handle: handle) }
+
     /// Begins a loop.
     public func makeAsyncIterator() -> Iterator { Iterator(consumer: NotificationPresenter.Consumer(presenter)) }
 

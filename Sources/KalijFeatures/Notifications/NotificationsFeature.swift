@@ -22,7 +22,17 @@ enum NotificationsFeature: Feature, StoredMessageObserver, ServiceProvider {
             CREATE INDEX notification_pending ON notification(id) WHERE done = 0;
             CREATE INDEX notification_message ON notification(message);
             CREATE INDEX notification_conversation ON notification(account, conversation);
-            """)
+            """),
+        Migration(
+            "notifications/2",
+            """
+            -- What the desktop returned for the shown notification of a conversation: replaces or withdraws it after a restart.
+            CREATE TABLE notification_handle(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,
+                handle TEXT NOT NULL,
+                PRIMARY KEY(account, conversation)) WITHOUT ROWID
+            """),
     ]
 
     package static func didShow(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {

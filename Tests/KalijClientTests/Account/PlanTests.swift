@@ -118,6 +118,9 @@ struct PlanTests {
         Exception("counts what waits", "SessionStatus.swift", "SELECT jid, resume_id IS NOT NULL"),
         Exception("counts what waits", "NotificationOutbox.swift", "SELECT count(*) FROM notification"),
         Exception(
+            "the conversations of an account with notifications, when one is shown or used", "NotificationOutbox.swift",
+            "SELECT conversation, handle FROM notification_handle"),
+        Exception(
             "as many as are remembered, once a reading of the archive", "NotificationOutbox.swift",
             "SELECT DISTINCT conversation FROM notification"),
         Exception("the rooms of an account, for the user or a new session", "RoomRow.swift", "SELECT id, jid, wanted"),

@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijLab
 import KalijStore
 import TestSupport
@@ -103,6 +104,68 @@ import Testing
         handing.end()
         #expect(await first == nil)
         #expect(try outbox.pending(limit: 9).count == 1)
+    }
+
+    private func notification() throws -> ConversationNotification {
+        let account = try #require(try AccountTable(harness.database).all().first)
+        return try Conversations(reading: harness.database, of: account)
+            .notification(with: try JID("romeo@example.net"))
+    }
+
+    /// The loop requests the next notification, as after the body of a loop.
+    private func next(_ consumer: NotificationPresenter.Consumer) async throws -> Notification? {
+        async let next = consumer.next()
+        try await wait { handing.isAwaited }
+        try handing.serve(outbox, harness.fence)
+        return await next
+    }
+
+    @Test("the desktop's number is stored for the conversation, and removed with its last notification")
+    func handle() async throws {
+        try receive("one")
+        try receive("two")
+        let consumer = NotificationPresenter.Consumer(handing)
+        let first = try #require(try await next(consumer))
+        #expect(try notification().newest?.body == "one" && notification().count == 1, "only what was delivered")
+        #expect(try notification().handle == nil)
+        Notifications(presenter: handing).shown(first, handle: "17")
+        let second = try #require(try await next(consumer))
+        #expect(try notification().handle == "17" && notification().newest?.body == "two")
+        #expect(try notification().count == 2)
+        Notifications(presenter: handing).shown(second, handle: "18")
+        try displayed("one")
+        #expect(try await next(consumer)?.kind == .withdraw)
+        #expect(try notification().handle == "18" && notification().count == 1, "the other one is still unread")
+        try displayed("two")
+        #expect(try await next(consumer)?.kind == .withdraw)
+        #expect(try notification().newest == nil && notification().handle == "18", "needed for the withdrawal")
+        try receive("three")
+        _ = try await next(consumer)
+        try displayed("three")
+        _ = try await next(consumer)
+        async let end = consumer.next()
+        try await wait { handing.isAwaited }
+        try handing.serve(outbox, harness.fence)
+        #expect(try notification().handle == nil && notification().newest == nil)
+        handing.end()
+        #expect(await end == nil)
+    }
+
+    @Test("a hidden notification has its conversation as a key, also when it is read while it is being shown")
+    func hidden() async throws {
+        try harness.database.run(
+            "INSERT INTO setting(account, conversation, name, value) VALUES (?, '', 'preview', 'off')",
+            [.integer(harness.account.id)])
+        try receive("one")
+        let consumer = NotificationPresenter.Consumer(handing)
+        let first = try #require(try await next(consumer))
+        #expect(first.peer == "romeo@example.net" && first.conversation.isEmpty && first.body.isEmpty)
+        #expect(try !notification().showsText)
+        try displayed("one")
+        let second = try #require(try await next(consumer))
+        #expect(second.kind == .withdraw && second.peer == "romeo@example.net")
+        #expect(try notification().newest == nil)
+        handing.end()
     }
 
     private func wait(_ isIt: () -> Bool) async throws {

@@ -13,9 +13,16 @@ public final class Backend: Sendable {
     private let isStopped = Mutex(false)
     private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    public init(_ directory: AccountDirectory) { self.directory = directory }
+    private let present: Presenter?
 
-    private var running: RunningEngine? { engine.withLock { $0 } }
+    /// Presents the notifications of an engine of this process, until the engine ends.
+    public typealias Presenter = @Sendable (Notifications) async -> Void
+
+    public init(_ directory: AccountDirectory, presenting present: Presenter? = nil) {
+        (self.directory, self.present) = (directory, present)
+    }
+
+    var running: RunningEngine? { engine.withLock { $0 } }
 
     /// The changes from now on; for one reader.
     public func looks() -> AsyncStream<Look> {
@@ -48,9 +55,13 @@ public final class Backend: Sendable {
         var pause = Self.shortest
         while !isStopped.withLock({ $0 }) {
             do {
-                let engine = try await Engine.start(role: .main, in: directory)
+                var options = Engine.Options()
+                options.notifies = present != nil
+                let engine = try await Engine.start(role: .main, in: directory, options: options)
                 self.engine.withLock { $0 = engine }
                 defer { self.engine.withLock { $0 = nil } }
+                let presenting = Task { [present] in await present?(engine.notifications) }
+                defer { presenting.cancel() }
                 looks.yield(.driving(.here))
                 looks.yield(.everything)
                 let listening = Task {
@@ -137,7 +148,7 @@ public final class Backend: Sendable {
         }
     }
 
-    private func onOwnThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+    func onOwnThread(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
         }

@@ -17,15 +17,15 @@ public actor Reader {
         return database
     }
 
-    private func accounts() throws -> [Account] {
+    func accounts() throws -> [Account] {
         try AccountTable(database()).all().filter { $0.state == .active }
     }
 
-    private func account(of key: ConversationKey) throws -> Account? {
+    func account(of key: ConversationKey) throws -> Account? {
         try accounts().first { $0.jid.description == key.account }
     }
 
-    private func conversations(_ account: Account) throws -> Conversations {
+    func conversations(_ account: Account) throws -> Conversations {
         Conversations(reading: try database(), of: account)
     }
 

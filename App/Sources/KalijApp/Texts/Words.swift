@@ -155,6 +155,18 @@ public enum Words {
     }
     public static func notAccepted(_ reason: String) -> String { tr("Not accepted: {reason}", ["reason": reason]) }
 
+    // Notifications, and the process without a window
+    public static var newMessage: String { tr("New message") }
+    public static var open: String { tr("Open") }
+    public static var reply: String { tr("Reply") }
+    public static var markAsRead: String { tr("Mark as read") }
+    public static var background: String { tr("Receive messages without a window") }
+    public static var goOnReceiving: String { tr("Go on receiving messages?") }
+    public static var goOnReceivingHint: String {
+        tr("Kalij then notifies you without a window, also when you log in to this computer. Ctrl+Q ends it")
+    }
+    public static var goOn: String { tr("Go on receiving") }
+
     // Keyboard
     public static var keys: [(keys: String, what: String)] {
         [

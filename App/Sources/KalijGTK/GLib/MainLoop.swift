@@ -1,23 +1,5 @@
 import CAdwaita
-import Glibc
-
-/// Attaches libdispatch's main queue, which runs the main actor and tasks, to GLib's main loop.
-enum MainQueue {
-    /// After the events of the display, before layout (110) and painting (120): if painting is slow, an animation leaves no time
-    /// for lower priorities.
-    static let priority: Int32 = 105
-
-    static func attach() {
-        g_unix_fd_add_full(
-            priority, _dispatch_get_main_queue_handle_4CF(), G_IO_IN,
-            { handle, _, _ in
-                var count: UInt64 = 0
-                _ = read(handle, &count, MemoryLayout<UInt64>.size)
-                _dispatch_main_queue_callback_4CF(nil)
-                return 1
-            }, nil, nil)
-    }
-}
+import KalijDesktop
 
 private final class Body {
     let run: () -> Bool

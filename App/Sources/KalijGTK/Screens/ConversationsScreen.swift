@@ -70,6 +70,7 @@ final class ConversationsScreen {
         // GLib aborts when it runs out of memory, so the result is never nil.
         guard let menu = g_menu_new() else { fatalError("no memory for a menu") }
         g_menu_append(menu, Words.addAccount, "app.add-account")
+        g_menu_append(menu, Words.background, "app.background")
         g_menu_append(menu, Words.shortcuts, "app.shortcuts")
         g_menu_append(menu, Words.about, "app.about")
         g_menu_append(menu, Words.quit, "app.quit")

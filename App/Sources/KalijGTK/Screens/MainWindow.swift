@@ -2,6 +2,7 @@ import CAdwaita
 import Dispatch
 import KalijApp
 import KalijClient
+import KalijDesktop
 
 /// The window: the first start, or the lists and an open conversation.
 final class MainWindow {
@@ -35,17 +36,24 @@ final class MainWindow {
     var typists: [ConversationKey: UInt32] = [:]
     private var wanted: String?
     private(set) var isQuitting = false
+    let words: CommandLineWords
+    /// Nil without a session bus.
+    let notifications: DesktopNotifications?
+    /// Whether a process without a window follows this one.
+    var continuesInBackground = false
     private(set) var isFirstStart = false
     /// The date to which the displayed day names refer.
     private var today = 0
     private var hasBeenActive = false
 
-    init(_ application: OpaquePointer, _ reader: Reader, _ first: FirstLook, opening address: String?) {
+    init(_ application: OpaquePointer, _ reader: Reader, _ first: FirstLook, _ words: CommandLineWords) {
         self.application = application
-        wanted = address
+        (self.words, wanted) = (words, words.open)
         self.reader = reader
         let directory = reader.directory
-        backend = Backend(directory)
+        let notifications = DesktopNotifications(reader, application: words.applicationID)
+        self.notifications = notifications
+        backend = Backend(directory, presenting: notifications?.presenter)
         places = PlaceFile(directory: directory.path)
         firstStart = FirstStartScreen(directory)
         window = widget(OpaquePointer(adw_application_window_new(cast(raw(application)))))
@@ -54,6 +62,7 @@ final class MainWindow {
         connectScreens()
         addActions()
         addKeys()
+        addNotifications()
         followDay()
         let known = first.contents(within: Self.firstLook)
         if let known { show(known) }
@@ -136,7 +145,7 @@ final class MainWindow {
             self?.repeatFirstFocus()
         }
         connect(window, "close-request") { [weak self] arguments in
-            self?.quit()
+            self?.close()
             arguments.answer(true)
         }
     }
@@ -174,7 +183,9 @@ final class MainWindow {
             accounts = known ?? []
             if known?.isEmpty ?? false { showFirstStart() } else { await lookAtAll() }
         }
-        if let place = places.load(), !accounts.isEmpty, accounts.contains(place.key.account) {
+        if let target = words.target, accounts.contains(target.key.account) {
+            await open(Place(target.key, message: nil))
+        } else if let place = places.load(), !accounts.isEmpty, accounts.contains(place.key.account) {
             await open(place)
         } else if !accounts.isEmpty {
             focusList()

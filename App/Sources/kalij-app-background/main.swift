@@ -1,0 +1,4 @@
+import Glibc
+import KalijDesktop
+
+exit(MainActor.assumeIsolated { runBackground(CommandLine.arguments) })

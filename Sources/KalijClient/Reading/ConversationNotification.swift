@@ -1,0 +1,37 @@
+import KalijAddress
+import KalijFeatures
+import KalijStore
+
+/// The notification of a conversation, for a presenter that shows one for each conversation.
+public struct ConversationNotification: Sendable {
+    /// The newest message of which the user is notified; nil if there is none, or none any more: the notification is withdrawn.
+    public let newest: Message?
+    /// The number of messages of which the user is notified.
+    public let count: Int
+    /// Whether the notification contains sender and text.
+    public let showsText: Bool
+    /// What the presenter has reported for the shown notification (``Notifications/shown(_:handle:)``); nil without a report.
+    public let handle: String?
+}
+
+extension Conversations {
+    /// The notification of the conversation with `jid` (``Notification/peer``): only messages that were delivered to
+    /// ``RunningEngine/notifications`` count.
+    /// - Throws: `StoreError`
+    public func notification(with jid: JID) throws -> ConversationNotification {
+        try database.reading {
+            let (outbox, conversation) = (NotificationOutbox(database: database), jid.description)
+            let shown = try outbox.shown(of: account.id, in: conversation)
+            return ConversationNotification(
+                newest: try shown.flatMap { try view($0.newest) }, count: shown?.count ?? 0,
+                showsText: try settings(for: jid).preview,
+                handle: try outbox.handles(of: account.id).first { $0.peer == conversation }?.handle)
+        }
+    }
+
+    /// The handles of all shown notifications of the account (``ConversationNotification/handle``), by ``Notification/peer``.
+    /// - Throws: `StoreError`
+    public func notificationHandles() throws -> [(peer: String, handle: String)] {
+        try database.reading { try NotificationOutbox(database: database).handles(of: account.id) }
+    }
+}
