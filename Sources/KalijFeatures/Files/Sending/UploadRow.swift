@@ -14,7 +14,7 @@ package struct UploadRow {
     package let file: String
     package let description: FileDescription
     /// The text that follows the file, and its id.
-    let text: String?
+    package let text: String?
     let textID: String?
     let privacy: EncryptionPreference
     /// The nonce and the key (``FileAddress/key``); nil if the file is not encrypted.
@@ -177,6 +177,11 @@ package struct UploadRows {
     package static func isKnown(_ name: String, in database: Database) throws -> Bool {
         try database.statement("SELECT 1 FROM upload WHERE file = ? LIMIT 1").first([.text(name)]) { _ in true }
             ?? false
+    }
+
+    /// Whether an upload reads the file `name` below `files`.
+    static func isUploaded(_ name: String, in database: Database) throws -> Bool {
+        try name.begins(with: "out/") && isKnown(String(name.dropFirst(4)), in: database)
     }
 
     /// The number of stored uploads, and their bytes; of at most 1,000 files.
