@@ -152,7 +152,7 @@ package struct ReceivedFiles {
         try rows.set(row)
         step.emit(DownloadChanged(row.message, row.file))
         // An upload in progress reads the file under its first name, and removes it at its end.
-        guard try !UploadRows.isUploaded(file.name, in: step.database) else { return }
+        guard try !FileDeletionQueue.isUploaded(file.name, in: step.database) else { return }
         try FileDeletionQueue.add(file.name, in: step)
     }
 
@@ -170,7 +170,7 @@ package struct ReceivedFiles {
         guard let row = try rows.row(of: message) else { return }
         try rows.remove(message)
         // A file that is still uploaded is removed with its upload.
-        if let name = row.name, try !UploadRows.isUploaded(name, in: step.database) {
+        if let name = row.name, try !FileDeletionQueue.isUploaded(name, in: step.database) {
             try FileDeletionQueue.add(name, in: step)
         }
         if let intent = row.intent { try Intents(step: step).end(intent, .failed("the message is gone")) }

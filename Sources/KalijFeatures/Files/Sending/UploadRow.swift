@@ -179,11 +179,6 @@ package struct UploadRows {
             ?? false
     }
 
-    /// Whether an upload reads the file `name` below `files`.
-    static func isUploaded(_ name: String, in database: Database) throws -> Bool {
-        try name.begins(with: "out/") && isKnown(String(name.dropFirst(4)), in: database)
-    }
-
     /// The number of stored uploads, and their bytes; of at most 1,000 files.
     package func stored() throws -> (count: Int64, bytes: Int64) {
         try database.statement(
