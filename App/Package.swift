@@ -7,6 +7,8 @@ let package = Package(
     dependencies: [.package(name: "kalij", path: "..")],
     targets: [
         .systemLibrary(name: "CAdwaita", pkgConfig: "libadwaita-1", providers: [.apt(["libadwaita-1-dev"])]),
+        // gdk-pixbuf, and the confinement of the process that decodes.
+        .systemLibrary(name: "CDecode", pkgConfig: "gdk-pixbuf-2.0", providers: [.apt(["libgdk-pixbuf-2.0-dev"])]),
         // gettext, of the C library.
         .systemLibrary(name: "CIntl"),
         // Values in, values out: knows no GTK.
@@ -27,6 +29,9 @@ let package = Package(
             resources: [.embedInCode("Resources/style.css")],
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         .executableTarget(name: "kalij-app", dependencies: ["KalijGTK"]),
-        .testTarget(name: "KalijAppTests", dependencies: ["KalijApp"]),
+        .executableTarget(name: "kalij-app-decode", dependencies: ["CDecode"]),
+        // Calls that a confined process makes.
+        .systemLibrary(name: "CProbe", path: "Tests/CProbe", pkgConfig: "gdk-pixbuf-2.0"),
+        .testTarget(name: "KalijAppTests", dependencies: ["KalijApp", "CProbe", "kalij-app-decode"]),
     ]
 )

@@ -106,12 +106,19 @@ private func absolute(_ path: String) -> String {
 
 /// The folder of the catalogs: beside the program as built, else where packages install them.
 private func catalogs() -> String {
+    guard let folder = programFolder().map({ $0 + "/locale" }), access(folder, R_OK) == 0 else {
+        return "/usr/share/locale"
+    }
+    return folder
+}
+
+/// The folder of the running program.
+func programFolder() -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &bytes, bytes.count - 1)
-    guard count > 0 else { return "/usr/share/locale" }
+    guard count > 0 else { return nil }
     let program = String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
-    let folder = program.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/locale"
-    return access(folder, R_OK) == 0 ? folder : "/usr/share/locale"
+    return program.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
 }
 
 private func write(_ text: String, to file: Int32 = STDERR_FILENO) {
