@@ -38,11 +38,11 @@ release: ## build the commands .build/release/kalij and kalij-push, linked with 
 
 # A package of its own, so that the commands need no GTK. The same folder and flags as the commands: the engine is compiled once. SwiftPM takes
 # the plan that is there for its own.
-app: ## build the graphical app .build/release/kalij-app (GTK 4)
+app: ## build the graphical app .build/release/kalij-app (GTK 4), and the process that decodes pictures
 	@Scripts/install-packages build app
 	@rm -f .build/release.yaml
-	swift build --package-path App --scratch-path $(CURDIR)/.build -c release --static-swift-stdlib --product kalij-app $(LINK)
-	swift build --package-path App --scratch-path $(CURDIR)/.build -c release --static-swift-stdlib --product kalij-app-background $(LINK)
+	for product in kalij-app kalij-app-background kalij-app-decode; do swift build --package-path App --scratch-path $(CURDIR)/.build -c release \
+	    --static-swift-stdlib --product $$product $(LINK) || exit 1; done
 	@rm -f .build/release.yaml
 	@App/po/texts check
 	@App/po/texts compile .build/release/locale

@@ -9,6 +9,8 @@ let package = Package(
         .systemLibrary(name: "CAdwaita", pkgConfig: "libadwaita-1", providers: [.apt(["libadwaita-1-dev"])]),
         // D-Bus, and the main loop.
         .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        // gdk-pixbuf, and the confinement of the process that decodes.
+        .systemLibrary(name: "CDecode", pkgConfig: "gdk-pixbuf-2.0", providers: [.apt(["libgdk-pixbuf-2.0-dev"])]),
         // gettext, of the C library.
         .systemLibrary(name: "CIntl"),
         // Values in, values out: knows no GTK.
@@ -38,6 +40,9 @@ let package = Package(
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         .executableTarget(name: "kalij-app", dependencies: ["KalijGTK"]),
         .executableTarget(name: "kalij-app-background", dependencies: ["KalijDesktop"]),
-        .testTarget(name: "KalijAppTests", dependencies: ["KalijApp", "KalijDesktop"]),
+        .executableTarget(name: "kalij-app-decode", dependencies: ["CDecode"]),
+        // Calls that a confined process makes.
+        .systemLibrary(name: "CProbe", path: "Tests/CProbe", pkgConfig: "gdk-pixbuf-2.0"),
+        .testTarget(name: "KalijAppTests", dependencies: ["KalijApp", "KalijDesktop", "CProbe", "kalij-app-decode"]),
     ]
 )

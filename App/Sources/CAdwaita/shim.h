@@ -60,3 +60,21 @@ static inline void kalij_add_css(const char *css) {
 static inline GtkWidget *kalij_message_dialog(GtkWindow *parent, const char *heading) {
     return adw_message_dialog_new(parent, heading, NULL);
 }
+static inline GType kalij_type_picture(void) { return GTK_TYPE_PICTURE; }
+static inline GType kalij_type_file_list(void) { return GDK_TYPE_FILE_LIST; }
+/// The files of a dropped or pasted value (GDK_TYPE_FILE_LIST); null for another value. The list is released with g_slist_free.
+static inline GSList *kalij_files(const GValue *value) {
+    if (!value || !G_VALUE_HOLDS(value, GDK_TYPE_FILE_LIST)) return NULL;
+    return gdk_file_list_get_files(g_value_get_boxed(value));
+}
+/// The value of a signal's argument that is itself a GValue.
+static inline const GValue *kalij_get_value(const GValue *v) {
+    return G_VALUE_HOLDS(v, G_TYPE_VALUE) ? g_value_get_boxed(v) : v;
+}
+static inline int kalij_get_int(const GValue *v) { return G_VALUE_HOLDS_INT(v) ? g_value_get_int(v) : 0; }
+static inline void *kalij_file_chooser(const char *title, GtkWindow *parent, GtkFileChooserAction action, const char *accept) {
+    return gtk_file_chooser_native_new(title, parent, action, accept, NULL);
+}
+static inline GtkNativeDialog *kalij_native_dialog(void *object) { return GTK_NATIVE_DIALOG(object); }
+static inline GtkFileChooser *kalij_chooser(void *object) { return GTK_FILE_CHOOSER(object); }
+static inline GFile *kalij_file(void *object) { return G_FILE(object); }

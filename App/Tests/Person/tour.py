@@ -321,6 +321,7 @@ if __name__ == "__main__":
     sys.modules["tour"] = sys.modules["__main__"]
     import days
     import dino
+    import files
     import flood
     import heard
     import kills
@@ -333,7 +334,7 @@ if __name__ == "__main__":
     TOURS["heard"] = heard.Heard
     TOURS["notices"] = notices.Notices
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared,
+    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for name in wanted:
         print(f"--- {name}", flush=True)

@@ -28,29 +28,6 @@ public struct Attachments: Sendable {
 
     // MARK: Sending
 
-    /// A file that was accepted for sending.
-    public struct Upload: Sendable, Equatable {
-        /// The id of the message that will share the file (its origin-id), and of the intent. ``HistoryReader/outcome(of:by:)``
-        /// returns the outcome, ``HistoryReader/sent(_:by:)`` the message once it is queued or has failed.
-        public let id: String
-        /// The account.
-        public let from: JID
-        /// The recipient.
-        public let to: JID
-        /// The file name that the recipient sees.
-        public let name: String
-        /// The size in bytes.
-        public let size: Int64
-        /// `mailbox` until a process drives; then `waiting`, `asking` (for a slot), `putting`, `sealed`, `done`, or `failed`.
-        public let state: String
-        /// Why the file is waiting or has failed; nil otherwise.
-        public let reason: String?
-        /// Whether the server stores the file encrypted.
-        public let isEncrypted: Bool
-        /// When the file was accepted, in milliseconds since 1970.
-        public let acceptedAt: Int64
-    }
-
     /// Accepts a file. When this function returns, a copy of the file is on the disk. Its message is sent exactly once, or is
     /// reported as failed with the reason, whichever process terminates. The file at `path` may be changed or removed afterwards.
     ///
@@ -96,10 +73,7 @@ public struct Attachments: Sendable {
             accepted.discard()
             throw error
         }
-        return Upload(
-            id: message, from: account.jid, to: recipient, name: accepted.name, size: accepted.size, state: "mailbox",
-            reason: nil,
-            isEncrypted: privacy == .encrypted, acceptedAt: clock.now())
+        return Upload((message, intent, clock.now()), account, in: directory.path)
     }
 
     private func accept(
@@ -121,32 +95,29 @@ public struct Attachments: Sendable {
     /// The upload or the message that was already accepted under `id`.
     private func known(_ id: String, of account: Account, in database: Database) throws -> Upload? {
         if let row = try UploadRows(database: database, account: account.id).row(for: id) {
-            return Upload(row, account)
+            return Upload(row, account, in: directory.path)
         }
         if let parcel = try MailboxReader(directory.path).files(of: account, besides: database).first(where: {
             $0.id.exact == id.exact
         }) {
-            return Upload(parcel, account)
+            return Upload(parcel, account, in: directory.path)
         }
         guard let message = try Message.accepted(id, by: account, in: database) else { return nil }
         let file = try message.withFile(in: database).file
         return Upload(
-            id: id, from: account.jid, to: .received(message.to), name: file?.name ?? "", size: file?.size ?? 0,
-            state: "done",
-            reason: message.error?.description, isEncrypted: file?.isEncrypted ?? false, acceptedAt: message.sentAt)
+            id: id, from: account.jid, to: .received(message.to), name: file?.name ?? "", type: file?.type ?? "",
+            size: file?.size ?? 0, state: "done", reason: message.error?.description,
+            isEncrypted: file?.isEncrypted ?? false, acceptedAt: message.sentAt)
     }
 
     /// The pending uploads, those in the mailbox last. An upload is no longer listed once the server has its message.
     /// - Throws: `DirectoryError`, `StoreError`
     public func uploads() throws -> [Upload] {
         // The mailbox is read before the database: an entry imported in between then appears in both, and never in neither.
-        let parcels = try MailboxReader(directory.path)
+        let mailbox = try MailboxReader(directory.path)
         let database = try directory.read()
         let account = try AccountTable(database).account(account, in: directory)
-        let rows = try UploadRows(database: database, account: account.id).all()
-        let ids = Set(rows.map(\.messageID))
-        let waiting = try parcels.files(of: account, besides: database).filter { !ids.contains($0.id) }
-        return rows.map { Upload($0, account) } + waiting.map { Upload($0, account) }
+        return try Upload.all(of: account, in: database, and: mailbox, directory.path)
     }
 
     /// Cancels a file whose message is not queued yet, or discards a file that has failed.
@@ -154,7 +125,12 @@ public struct Attachments: Sendable {
     @discardableResult
     public func cancel(_ upload: String) throws -> String { try directory.share(CancelUpload(upload), for: account) }
 
-    /// Retries a file that has failed or is waiting, without delay.
+    /// Pauses a file until ``retry(_:)``.
+    /// - Returns: the id of the intent, for ``HistoryReader/outcome(of:by:)``.
+    @discardableResult
+    public func pause(_ upload: String) throws -> String { try directory.share(PauseUpload(upload), for: account) }
+
+    /// Retries a file that has failed, is waiting or is paused, without delay.
     /// - Returns: the id of the intent, for ``HistoryReader/outcome(of:by:)``.
     @discardableResult
     public func retry(_ upload: String) throws -> String { try directory.share(RetryUpload(upload), for: account) }
@@ -176,22 +152,5 @@ public struct Attachments: Sendable {
             let file = try found.withFile(in: database).file
         else { return nil }
         return (found.id, file)
-    }
-}
-
-extension Attachments.Upload {
-    fileprivate init(_ row: UploadRow, _ account: Account) {
-        self.init(
-            id: row.messageID, from: account.jid, to: row.recipient, name: row.description.name ?? "",
-            size: row.description.size ?? 0,
-            state: row.plan.stage.rawValue, reason: row.plan.reason, isEncrypted: row.key != nil,
-            acceptedAt: row.acceptedAt)
-    }
-
-    fileprivate init(_ parcel: (id: String, file: SendFile, at: Int64), _ account: Account) {
-        self.init(
-            id: parcel.id, from: account.jid, to: .received(parcel.file.to), name: parcel.file.name,
-            size: parcel.file.size,
-            state: "mailbox", reason: nil, isEncrypted: parcel.file.privacy == .encrypted, acceptedAt: parcel.at)
     }
 }

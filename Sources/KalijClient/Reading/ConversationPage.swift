@@ -21,6 +21,9 @@ public struct ConversationPage: Sendable, Equatable {
     /// The messages, oldest first, and the gaps between them. A gap belongs to the page of the message that follows it, so that
     /// consecutive pages contain it once. At the newest end the messages in the mailbox follow, with negative ids.
     public let entries: [HistoryReader.Entry]
+    /// The files on their way to the server, in the order of acceptance, those in the mailbox last. Their messages are not stored yet, and
+    /// will follow the newest message; of a file that has failed, the message with its id (``Message/originID``) is stored.
+    public let uploads: [Attachments.Upload]
     /// Whether there are stored messages before the page.
     public let hasOlder: Bool
     /// Whether there are stored messages after the page.
@@ -54,13 +57,24 @@ extension Conversations {
         with jid: JID, at place: ConversationPage.Place = .newest, limit: Int, mailbox: AccountDirectory? = nil
     ) throws -> ConversationPage? {
         let limit = min(max(limit, 0), 1_000_000_000)
-        let reader = HistoryReader(database, shared: try mailbox.map { try MailboxReader($0.path) })
+        let shared = try mailbox.map { try MailboxReader($0.path) }
+        let reader = HistoryReader(database, shared: shared)
         return try database.reading {
             guard let part = try part(of: name(jid), at: place, limit) else { return nil }
             let waiting = part.hasNewer ? [] : try reader.waiting(of: account, with: jid).suffix(limit)
             let entries = try reader.entries(part, waiting: Array(waiting), of: account, with: jid)
-            return ConversationPage(entries: entries, hasOlder: part.older != nil, hasNewer: part.hasNewer)
+            return ConversationPage(
+                entries: entries, uploads: try uploads(with: jid, shared), hasOlder: part.older != nil,
+                hasNewer: part.hasNewer)
         }
+    }
+
+    private func uploads(with jid: JID, _ mailbox: MailboxReader?) throws -> [Attachments.Upload] {
+        let directory = FileFolders(beside: database).directory
+        let uploads = try Attachments.Upload.all(of: account, in: database, and: mailbox, directory)
+        guard !uploads.isEmpty else { return [] }
+        let name = try name(jid)
+        return try uploads.filter { try $0.state != "done" && self.name($0.to).exact == name.exact }
     }
 
     private func part(of name: String, at place: ConversationPage.Place, _ limit: Int) throws -> HistoryPart? {

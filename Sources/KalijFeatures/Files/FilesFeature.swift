@@ -88,7 +88,9 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
     }
     static var events: [any EventContent.Type] { [UploadChanged.self, DownloadChanged.self] }
     static var intents: [any Intent.Type] {
-        [SendFile.self, CancelUpload.self, RetryUpload.self, Download.self]
+        [
+            SendFile.self, CancelUpload.self, PauseUpload.self, RetryUpload.self, Download.self, CancelDownload.self,
+        ]
     }
 
     static func handlerDeadLettered(_ letter: DeadLetter, in step: Step) throws {
@@ -136,6 +138,9 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
     private static func removeFiles(_ step: Step) throws {
         let rows = Uploads(step: step).rows
         for row in try rows.all() { try FileDeletionQueue.add("out/\(row.file)", in: step) }
+        for file in try ReceivedFiles(step: step).rows.unnamed(of: step.account.id, limit: -1) {
+            try FileDeletionQueue.add(file.name, in: step)
+        }
         try rows.removeAll()
         try FileDeletionQueue.add("in/\(step.account.id)", in: step)
     }

@@ -17,11 +17,17 @@ enum AtomicRename {
 
     /// A second name, which fails if it is taken, and then the end of the first.
     static func link(_ old: String, _ path: String) throws(FileError) -> Bool {
-        guard Glibc.link(old, path) == 0 else {
-            if errno == EEXIST { return false }
-            throw .system(errno, "renaming")
-        }
+        guard try addName(old, path) else { return false }
         unlink(old)
         return true
+    }
+
+    /// A second name.
+    /// - Returns: false if `path` is taken.
+    static func addName(_ old: String, _ path: String) throws(FileError) -> Bool {
+        if Glibc.link(old, path) == 0 { return true }
+        let number = errno
+        if number == EEXIST { return false }
+        throw .system(number, "renaming")
     }
 }

@@ -89,6 +89,19 @@ public enum UniqueFilename {
     /// - Throws: `FileError`: `.otherDisk`, `.nameTaken` if a thousand numbers are taken, or by the system's error. The
     ///   part is still there.
     public static func place(_ part: String, named suggested: String, in folder: String) throws(FileError) -> String {
+        try place(part, named: suggested, in: folder, AtomicRename.move)
+    }
+
+    /// Gives a finished file a second name in `folder`, a hard link, as ``place(_:named:in:)``.
+    /// - Returns: the path of the link.
+    /// - Throws: `FileError`
+    public static func link(_ path: String, named suggested: String, in folder: String) throws(FileError) -> String {
+        try place(path, named: suggested, in: folder, AtomicRename.addName)
+    }
+
+    private static func place(
+        _ part: String, named suggested: String, in folder: String, _ name: (String, String) throws(FileError) -> Bool
+    ) throws(FileError) -> String {
         let file = try Descriptor(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         try file.status().requireRegular()
         guard fchmod(file.number, 0o600) == 0 else { throw .system(errno, "setting the permissions") }
@@ -96,7 +109,7 @@ public enum UniqueFilename {
         let (stem, end) = parts(cleaned(suggested))
         for number in 1...1000 {
             let path = "\(folder)/\(stem)\(number == 1 ? "" : " (\(number))")\(end)"
-            guard try AtomicRename.move(part, to: path) else { continue }
+            guard try name(part, path) else { continue }
             try Descriptor.sync(folder: folder)
             return path
         }

@@ -145,6 +145,19 @@ struct ReceivedFileTests {
         #expect(try harness.number("SELECT count(*) FROM attachment") == 0)
     }
 
+    @Test("a cancelled download is offered again, and its intent has failed")
+    func cancelled() throws {
+        let harness = try StepHarness.caughtUp()
+        try harness.receive(message("a"))
+        let row = try #require(try harness.number("SELECT id FROM message WHERE message_id = 'a'"))
+        try harness.want(Download(.row(row)), id: "d")
+        try harness.want(CancelDownload(.row(row)), id: "c")
+        #expect(try file("a", harness)?.state == .offered)
+        guard case .failed? = try harness.outcome("d") else { return #expect(Bool(false), "it goes on") }
+        try harness.want(CancelDownload(.row(row)), id: "again")
+        guard case .failed? = try harness.outcome("again") else { return #expect(Bool(false), "nothing to cancel") }
+    }
+
     @Test("a correction takes the file away; an encrypted message that could be read after all has one")
     func otherText() throws {
         let harness = try StepHarness.caughtUp()

@@ -119,6 +119,12 @@ public final class Backend: Sendable {
         }
     }
 
+    /// Accepts a file, and a text that follows it: when this returns, a copy of the file is on the disk.
+    public func sendFile(_ path: String, text: String?, to key: ConversationKey) async throws {
+        let (recipient, attachments) = (try JID(key.jid), Attachments(directory, of: try JID(key.account)))
+        try await onOwnThread { try attachments.send(path, to: recipient, text: text) }
+    }
+
     /// Accepts a change.
     public func accept(_ intent: some Intent & Sendable, for account: String) async throws {
         let jid = try JID(account)

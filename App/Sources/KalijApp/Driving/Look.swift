@@ -11,6 +11,8 @@ public enum Look: Sendable, Equatable {
     case everything
     case state(account: String, AccountStatus)
     case driving(Driving)
+    /// More of a file was transferred: of the upload, or of the message with the file.
+    case transfer(account: String, String, bytes: Int64)
     /// The peer starts or stops composing (XEP-0085).
     case typing(ConversationKey, Bool)
 
@@ -28,9 +30,10 @@ public enum Look: Sendable, Equatable {
         case .state:
             guard let state = AccountStatus(change.value) else { return nil }
             self = .state(account: change.account, state)
-        // The progress of transfers is not displayed yet.
-        case .transfer where change.value != nil: return nil
-        case .transfer, .request: self = .everything
+        case .transfer:
+            let bytes = change.value.flatMap { Int64($0) }
+            self = bytes.map { .transfer(account: change.account, change.key, bytes: $0) } ?? .everything
+        case .request: self = .everything
         }
     }
 }

@@ -96,6 +96,8 @@ public struct Thread: Sendable {
     /// The first message that was unread when the conversation was opened.
     public var firstUnread: Int64?
     public private(set) var rows: [ThreadRow] = []
+    /// The transferred bytes of the files in progress, which the driver publishes and does not store.
+    private var transferred: [String: Int64] = [:]
 
     public init(_ key: ConversationKey, isGroup: Bool, window: Window = Window()) {
         (self.key, self.isGroup, self.window) = (key, isGroup, window)
@@ -108,7 +110,8 @@ public struct Thread: Sendable {
         let known = Set(self.page.messages.map(\.id))
         let wasRead = self.page.messages.isEmpty == false
         self.page = page
-        rows = Self.rows(page, firstUnread: firstUnread, isGroup: isGroup)
+        resumeProgress()
+        rows = Self.rows(self.page, firstUnread: firstUnread, isGroup: isGroup)
         guard wasRead, let last else { return [] }
         let isNew = { (message: MessageRow) in !message.isOwn && !known.contains(message.id) && message.id > last.id }
         // The order of rows is decisive, not the timestamps: the clock may have been set back.
@@ -116,6 +119,29 @@ public struct Thread: Sendable {
             return page.messages[(place + 1)...].filter(isNew)
         }
         return page.messages.filter { isNew($0) && $0.at >= last.at }
+    }
+
+    /// More of a file was transferred.
+    /// - Returns: whether a row displays it.
+    public mutating func moved(_ transfer: String, to bytes: Int64) -> Bool {
+        guard let place = page.messages.lastIndex(where: { $0.transfer == transfer }) else { return false }
+        transferred[transfer] = bytes
+        page.messages[place].moved(to: bytes)
+        rows = Self.rows(page, firstUnread: firstUnread, isGroup: isGroup)
+        return true
+    }
+
+    /// The page was read again: files in progress keep their progress.
+    private mutating func resumeProgress() {
+        guard !transferred.isEmpty else { return }
+        var left: [String: Int64] = [:]
+        for (place, message) in page.messages.enumerated() {
+            guard let key = message.transfer, let bytes = transferred[key], case .moving = message.file?.state
+            else { continue }
+            left[key] = bytes
+            page.messages[place].moved(to: bytes)
+        }
+        transferred = left
     }
 
     /// The window of the loaded messages, and of those that arrived since.

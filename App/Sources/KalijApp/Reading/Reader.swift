@@ -123,6 +123,7 @@ extension Page {
             case .gap(let gap): if let row = GapRow(gap) { gaps[messages.count, default: []].append(row) }
             }
         }
+        add(page.uploads)
     }
 }
 

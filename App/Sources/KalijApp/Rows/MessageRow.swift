@@ -21,6 +21,9 @@ public struct MessageRow: Sendable, Equatable {
     public var state: DeliveryState?
     public var reactions = ""
     public var isEdited = false
+    public var file: FileRow?
+    /// The id with which the user's own message was accepted.
+    var origin: String?
 
     public init(id: Int64, author: String, isOwn: Bool, text: String, at: Int64, state: DeliveryState? = nil) {
         (self.id, self.author, self.isOwn, self.text, self.at, self.state) = (id, author, isOwn, text, at, state)
@@ -28,7 +31,7 @@ public struct MessageRow: Sendable, Equatable {
 
     /// The line under the text.
     public func foot(_ time: String) -> String {
-        [reactions, isEdited ? Words.edited : "", time, state?.words ?? ""].filter { !$0.isEmpty }
+        [reactions, isEdited ? Words.edited : "", file?.details ?? "", time, state?.words ?? ""].filter { !$0.isEmpty }
             .joined(separator: "  ·  ")
     }
 
@@ -45,7 +48,7 @@ public struct MessageRow: Sendable, Equatable {
         var words = "\(author), \(time)\(answered.map { ", " + $0 } ?? ""): \(text)"
         let more = [
             isCut ? Words.cut : "", isEdited ? Words.edited : "",
-            reactions.isEmpty ? "" : Words.reactions(reactions), state?.words ?? "",
+            reactions.isEmpty ? "" : Words.reactions(reactions), file?.details ?? "", state?.words ?? "",
         ].filter { !$0.isEmpty }
         guard !more.isEmpty else { return words }
         if let last = words.last, !".!?…".contains(last) { words += "." }
@@ -112,6 +115,8 @@ extension MessageRow {
             answered = message.answered.map { Self.answered($0, isInRoom, name) } ?? Words.answersUnknown
         }
         (text, isCut, isNotice) = Self.content(message)
+        if message.erasure == nil { file = message.file.map { FileRow($0) } }
+        origin = isOwn ? message.originID : nil
         if isOwn {
             state = DeliveryState(
                 message.state, isSettled: message.isSettled, isInRoom: isInRoom, error: message.error)
@@ -143,7 +148,7 @@ extension MessageRow {
 
     private static func content(_ message: Message) -> (String, Bool, Bool) {
         if message.erasure != nil { return (Words.removed, false, true) }
-        if let file = message.file { return (Words.file(file.name?.shownName ?? ""), false, false) }
+        if let file = message.file { return (FileRow(file).title, false, false) }
         if message.encryption?.problem != nil { return (Words.unreadable, false, true) }
         let shown = (message.body ?? "").shownText
         return (shown.text, shown.isCut, false)

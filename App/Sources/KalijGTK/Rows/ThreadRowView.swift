@@ -6,6 +6,8 @@ final class ThreadRowView: RowView {
     let root = Make.box(GTK_ORIENTATION_VERTICAL)
     /// Called when the button of a gap was pressed.
     var onLoad: (GapRow) -> Void = { _ in }
+    /// Called when a button of a message's file was pressed.
+    var onFile: (MessageRow, FileAction) -> Void = { _, _ in }
     private let bubble = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 2)
     private let text = Make.silentLabel(classes: "message-text")
     private let foot = Make.silentLabel(classes: "foot", "caption")
@@ -14,6 +16,8 @@ final class ThreadRowView: RowView {
     private var author: Widget?
     private var answered: Widget?
     private var load: Widget?
+    private var file: FileView?
+    private var message: MessageRow?
     private var gap: GapRow?
     private var color = 0
 
@@ -56,12 +60,28 @@ final class ThreadRowView: RowView {
         answered.show(message.answered != nil, made: makeAnswered)?.setText(message.answered ?? "")
         text.setText(message.text)
         text.setClass("notice", message.isNotice)
+        show(fileOf: message)
         foot.setText((message.isCut ? Words.cut + "\n" : "") + message.foot(Times.clock(message.at)))
         foot.setClass("error", message.state?.isProblem ?? false)
         bubble.setClass("own", message.isOwn)
         bubble.setClass("other", !message.isOwn)
         root.setClass("continues", continues)
         gtk_widget_set_halign(bubble, message.isOwn ? GTK_ALIGN_END : GTK_ALIGN_START)
+    }
+
+    private func show(fileOf message: MessageRow) {
+        self.message = message
+        file?.root.show(message.file != nil)
+        guard let row = message.file else { return }
+        let view = file ?? FileView()
+        if file == nil {
+            file = view
+            view.onAction = { [weak self] action in
+                if let self, let message = self.message { onFile(message, action) }
+            }
+            gtk_box_insert_child_after(cast(raw(bubble)), view.root, text)
+        }
+        view.show(row)
     }
 
     private func name(_ author: Widget, _ message: MessageRow) {

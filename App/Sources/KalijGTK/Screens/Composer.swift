@@ -8,6 +8,11 @@ final class Composer {
     var onSend: (String) -> Void = { _ in }
     /// Called with a changed text, to store it as the draft.
     var onDraft: (String) -> Void = { _ in }
+    /// Called to send files with a text.
+    var onSendFiles: ([Attachment], String) -> Void = { _, _ in }
+    /// Called with a description of why a file is not attached.
+    var onProblem: (String) -> Void = { _ in }
+    let strip = AttachmentStrip()
     private let hint = Make.silentLabel(classes: "composer-hint")
     private let send: Widget
     private var kept = ""
@@ -48,6 +53,10 @@ final class Composer {
         for name in ["circular", "suggested-action", "send"] { send.addClass(name) }
         gtk_widget_set_valign(send, GTK_ALIGN_END)
         root.addClass("composer")
+        let attach = Make.iconButton("mail-attachment-symbolic", Words.attach) { [weak self] in self?.chooseFiles() }
+        for name in ["circular", "flat", "send"] { attach.addClass(name) }
+        gtk_widget_set_valign(attach, GTK_ALIGN_END)
+        root.append(attach)
         root.append(overlay)
         root.append(send)
     }
@@ -65,6 +74,7 @@ final class Composer {
             }
             gtk_widget_add_controller(text, keys)
         }
+        strip.onChanged = { [weak self] in self?.changed() }
         guard let buffer = gtk_text_view_get_buffer(cast(raw(text))) else { return }
         connect(raw(buffer), "changed") { [weak self] _ in self?.changed() }
         changed()
@@ -93,6 +103,7 @@ final class Composer {
     func leave() {
         keep()
         fill("")
+        for file in strip.removeAll() { file.discard() }
     }
 
     /// Displays the stored draft of a conversation, before the text that was typed while the draft was read.
@@ -108,10 +119,17 @@ final class Composer {
         changed()
     }
 
+    /// Restores files that were not accepted, with their text.
+    func giveBack(_ files: [Attachment], _ text: String) {
+        strip.add(files)
+        if !text.isEmpty { giveBack(text) }
+    }
+
     private func changed() {
         let isEmpty = written.isEmpty
+        hint.setText(strip.files.isEmpty ? Words.message : Words.description)
         hint.show(isEmpty)
-        gtk_widget_set_sensitive(send, isEmpty ? 0 : 1)
+        gtk_widget_set_sensitive(send, isEmpty && strip.files.isEmpty ? 0 : 1)
         guard !isFilling, !isWaiting else { return }
         isWaiting = true
         after(Self.keptWithin) { [weak self] in
@@ -130,6 +148,12 @@ final class Composer {
 
     private func submit() {
         let body = written
+        let files = strip.files.isEmpty ? [] : strip.removeAll()
+        guard files.isEmpty else {
+            fill("")
+            changed()
+            return onSendFiles(files, body)
+        }
         guard body.contains(where: { !$0.isWhitespace }) else { return }
         fill("")
         onSend(body)

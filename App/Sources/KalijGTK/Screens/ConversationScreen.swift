@@ -12,6 +12,8 @@ final class ConversationScreen {
     var onNewer: () -> Void = {}
     var onBack: () -> Void = {}
     var onLoad: (GapRow) -> Void = { _ in }
+    /// Called for an action on a message's file.
+    var onFile: (MessageRow, FileAction) -> Void = { _, _ in }
     /// Called when the visible part has changed.
     var onScrolled: () -> Void = {}
     private let title = widget(OpaquePointer(adw_window_title_new("", "")))
@@ -31,7 +33,11 @@ final class ConversationScreen {
         back = widget(OpaquePointer(gtk_button_new_from_icon_name("go-previous-symbolic")))
         toLatest = widget(OpaquePointer(gtk_button_new_from_icon_name("go-bottom-symbolic")))
         list.view.addClass("messages")
-        list.onMade = { [weak self] row in row.onLoad = { gap in self?.onLoad(gap) } }
+        list.onMade = { [weak self] row in
+            row.onLoad = { gap in self?.onLoad(gap) }
+            row.onFile = { message, action in self?.onFile(message, action) }
+        }
+        list.onActivate = { [weak self] place in self?.activate(place) }
         build()
         listen()
     }
@@ -55,7 +61,8 @@ final class ConversationScreen {
         inner.add(empty, Words.noMessages)
         typing.show(false)
         pane.addClass("thread-pane")
-        for part in [inner.root, typing, composer.root] { pane.append(part) }
+        for part in [inner.root, typing, composer.strip.root, composer.root] { pane.append(part) }
+        composer.listenForFiles(over: pane)
         stack.add(nothing, Words.nothingOpen)
         stack.add(pane, Words.messages)
         gtk_widget_set_vexpand(stack.root, 1)
@@ -84,6 +91,12 @@ final class ConversationScreen {
 
     /// Called when the user requests the newest messages.
     var onLatest: () -> Void = {}
+
+    /// Enter in a message performs the first action of its file.
+    private func activate(_ place: Int) {
+        guard let message = list.rows[place].message, let action = message.file?.actions.first else { return }
+        onFile(message, action)
+    }
 
     private func copy() -> Bool {
         guard let place = list.selectedPlace, let message = list.rows[place].message else { return false }

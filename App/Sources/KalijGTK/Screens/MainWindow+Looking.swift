@@ -13,13 +13,17 @@ extension MainWindow {
             if state == states[account] { return }
             if case .connecting = state, case .offline = states[account] { return }
             states[account] = state
-            return showBanner()
+            showBanner()
+            // Files wait for the connection.
+            guard let key = thread?.key, key.account == account, thread?.page.hasUploads ?? false else { return }
+            dirty.insert(key)
         case .driving(let now):
             driving = now
             if now == .noAccount, !isFirstStart { showFirstStart() }
             if now == .elsewhere { states = [:] }
             isAllDirty = true
             showBanner()
+        case .transfer(let account, let transfer, let bytes): return showProgress(account, transfer, bytes)
         case .typing(let key, let isTyping): return showTyping(key, isTyping)
         }
         self.look()
@@ -109,7 +113,9 @@ extension MainWindow {
 
     /// Reads a part of a conversation; nil if it cannot be read now.
     func page(_ key: ConversationKey, _ window: Window) async -> Page? {
-        try? await reader.page(key, window, waiting: driving != .here)
+        var page = try? await reader.page(key, window, waiting: driving != .here)
+        if case .offline = states[key.account] { page?.noteOffline() }
+        return page
     }
 
     func show(_ thread: Thread) {

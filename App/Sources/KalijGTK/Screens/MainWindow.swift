@@ -138,6 +138,7 @@ final class MainWindow {
         screen.onScrolled = { [weak self] in self?.scrolled() }
         screen.onLoad = { [weak self] gap in self?.load(gap) }
         screen.composer.onSend = { [weak self] text in self?.send(text) }
+        connectFiles()
         screen.composer.onDraft = { [weak self] text in self?.keepDraft(text) }
         firstStart.onDone = { [weak self] account in self?.loggedIn(account) }
         connect(window, "notify::is-active") { [weak self] _ in

@@ -13,3 +13,18 @@ public struct Download: Intent {
         try ReceivedFiles(step: step).requestDownload(message.found(in: step).id, for: id)
     }
 }
+
+/// Cancels the download of a message's file. ``Download`` begins it again.
+public struct CancelDownload: Intent {
+    public static let name = "cancel_download"
+    /// The message with the file.
+    public let message: MessageReference
+
+    /// - Parameter message: the message with the file.
+    public init(_ message: MessageReference) { self.message = message }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try ReceivedFiles(step: step).cancelDownload(message.found(in: step).id)
+        return .done
+    }
+}

@@ -122,6 +122,40 @@ package struct ReceivedFiles {
         if let intent { try Intents(step: step).end(intent, outcome) }
     }
 
+    /// Cancels a download, automatic ones included. The sender's offer remains.
+    /// - Throws: `IntentFailure`
+    func cancelDownload(_ message: Int64) throws {
+        guard var row = try rows.row(of: message), row.state == .wanted else {
+            throw IntentFailure("no download of the message is in progress")
+        }
+        (row.state, row.problem) = (.offered, nil)
+        try set(row, .failed("cancelled"))
+    }
+
+    // MARK: Own files
+
+    /// Keeps the own file `name` below `files` for its message.
+    func keepOwn(_ name: String, of message: Int64) throws {
+        guard var row = try rows.row(of: message), row.state == .own else { return }
+        row.name = name
+        try rows.set(row)
+        step.filesChanged()
+    }
+
+    /// The own file was linked under the name `linked`; nil if it is lost.
+    func linked(_ file: ReceivedFileRows.OwnFile, as linked: String?) throws {
+        guard var row = try rows.row(of: file.message), row.name == file.name else {
+            if let linked { try FileDeletionQueue.add(linked, in: step) }
+            return
+        }
+        row.name = linked
+        try rows.set(row)
+        step.emit(DownloadChanged(row.message, row.file))
+        // An upload in progress reads the file under its first name, and removes it at its end.
+        guard try !FileDeletionQueue.isUploaded(file.name, in: step.database) else { return }
+        try FileDeletionQueue.add(file.name, in: step)
+    }
+
     // MARK: Ends
 
     /// The text of a message was removed (retracted, moderated, forgotten) or replaced, or an encrypted message was decrypted later.
@@ -135,7 +169,10 @@ package struct ReceivedFiles {
     private func erased(_ message: Int64) throws {
         guard let row = try rows.row(of: message) else { return }
         try rows.remove(message)
-        if let name = row.name { try FileDeletionQueue.add(name, in: step) }
+        // A file that is still uploaded is removed with its upload.
+        if let name = row.name, try !FileDeletionQueue.isUploaded(name, in: step.database) {
+            try FileDeletionQueue.add(name, in: step)
+        }
         if let intent = row.intent { try Intents(step: step).end(intent, .failed("the message is gone")) }
         step.filesChanged()
     }
@@ -148,6 +185,9 @@ package struct ReceivedFiles {
             values)
         try step.database.run(
             "UPDATE attachment SET state = ?2, path = NULL WHERE account = ?1 AND state = 'stored'", values)
+        try step.database.run(
+            "UPDATE attachment SET path = NULL WHERE account = ?1 AND state = 'own' AND path IS NOT NULL",
+            [.integer(step.account.id)])
         step.filesChanged()
     }
 }

@@ -68,7 +68,23 @@ public struct CancelUpload: Intent {
     }
 }
 
-/// Retries a failed or waiting upload at once. A message that has failed is removed: a new one replaces it.
+/// Pauses the upload of a file until ``RetryUpload`` resumes it. An upload whose last block may have left is not paused: the server may
+/// have the file.
+public struct PauseUpload: Intent {
+    public static let name = "pause_upload"
+    /// The id of the message (`origin_id`).
+    public let upload: String
+
+    /// - Parameter upload: the id of the message (`origin_id`).
+    public init(_ upload: String) { self.upload = upload }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try Uploads(step: step).pause(upload)
+        return .done
+    }
+}
+
+/// Retries a failed, waiting or paused upload at once. A message that has failed is removed: a new one replaces it.
 public struct RetryUpload: Intent {
     public static let name = "retry_upload"
     /// The id of the message (`origin_id`).

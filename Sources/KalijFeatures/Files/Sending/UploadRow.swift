@@ -14,7 +14,7 @@ package struct UploadRow {
     package let file: String
     package let description: FileDescription
     /// The text that follows the file, and its id.
-    let text: String?
+    package let text: String?
     let textID: String?
     let privacy: EncryptionPreference
     /// The nonce and the key (``FileAddress/key``); nil if the file is not encrypted.

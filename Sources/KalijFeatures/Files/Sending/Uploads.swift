@@ -170,6 +170,7 @@ package struct Uploads {
         message.privacy = privacy
         let stored = try message.enqueue(in: step, sentAt: step.now)
         try ReceivedFiles(step: step).insert(shared, of: stored.id, state: .own)
+        try ReceivedFiles(step: step).keepOwn("out/\(row.file)", of: stored.id)
         guard let text = row.text, let id = row.textID else { return }
         try OutgoingText(text, to: row.recipient, id: id, privacy: privacy).enqueue(in: step, sentAt: step.now)
     }
@@ -228,6 +229,16 @@ package struct Uploads {
         }
     }
 
+    /// - Throws: `IntentFailure`
+    func pause(_ id: String) throws {
+        guard let row = try rows.row(for: id) else { throw IntentFailure("there is no upload \(id)") }
+        switch row.plan.stage {
+        case .waiting, .asking, .putting: try handle(.pause, row)
+        case .sealed, .done: throw IntentFailure("the server may have the file already")
+        case .failed: throw IntentFailure("the upload has failed")
+        }
+    }
+
     /// Ends an upload whose message has reached a final state.
     func stateChanged(_ message: Message) throws {
         let outcome = message.outcome(of: "message")
@@ -244,7 +255,10 @@ package struct Uploads {
 
     private func remove(_ row: UploadRow) throws {
         try rows.remove(row.id)
-        try FileDeletionQueue.add("out/\(row.file)", in: step)
+        // The message keeps its file until `OwnFiles` has given it a name.
+        let file = "out/\(row.file)"
+        guard try !ReceivedFiles(step: step).rows.isKnown(file) else { return step.filesChanged() }
+        try FileDeletionQueue.add(file, in: step)
     }
 
     private func emitChange(_ row: UploadRow, cancelled: Bool = false) {

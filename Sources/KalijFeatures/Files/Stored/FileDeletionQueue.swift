@@ -1,5 +1,6 @@
 import KalijCore
 import KalijStore
+import KalijText
 
 /// A queue of files that no row refers to any more, by their names below `files`. The driver removes the files after the commit.
 package struct FileDeletionQueue: Equatable {
@@ -12,6 +13,13 @@ package struct FileDeletionQueue: Equatable {
     static func add(_ name: String, in step: Step) throws {
         try step.database.run("INSERT INTO file_garbage(name) VALUES (?)", [.text(name)])
         step.filesChanged()
+    }
+
+    /// Whether an upload reads the file `name` below `files`, and removes it at its end.
+    static func isUploaded(_ name: String, in database: Database) throws -> Bool {
+        guard name.begins(with: "out/") else { return false }
+        return try database.statement("SELECT 1 FROM upload WHERE file = ? LIMIT 1")
+            .first([.text(String(name.dropFirst(4)))]) { _ in true } ?? false
     }
 
     package static func some(in database: Database) throws -> [FileDeletionQueue] {

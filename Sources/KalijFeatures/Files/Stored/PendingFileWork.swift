@@ -8,7 +8,8 @@ package enum PendingFileWork {
         try database.statement(
             """
             SELECT EXISTS (SELECT 1 FROM upload) OR EXISTS (SELECT 1 FROM file_garbage)
-                OR EXISTS (SELECT 1 FROM attachment INDEXED BY attachment_wanted WHERE state = 'wanted') AS found
+                OR EXISTS (SELECT 1 FROM attachment INDEXED BY attachment_wanted WHERE state = 'wanted')
+                OR EXISTS (SELECT 1 FROM attachment WHERE path >= 'out/' AND path < 'out0') AS found
             """
         ).first { $0.bool("found") } ?? false
     }

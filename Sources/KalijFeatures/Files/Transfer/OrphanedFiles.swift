@@ -17,6 +17,7 @@ final class OrphanedFiles: FeatureService {
         do {
             try OrphanSweep.sweep(folders.out) { name in
                 if try UploadRows.isKnown(name, in: database) { return true }
+                if try ReceivedFileRows(database: database).isKnown("out/\(name)") { return true }
                 let shared = try MailboxReader(folders.directory)
                 // A damaged mailbox may hold the entry of the file: nothing is removed before the mailbox was replaced.
                 return shared.damage != nil || shared.hasFile(name)

@@ -47,6 +47,7 @@ final class Transfers: FeatureService {
         host.attempt {
             guard try PendingFileWork.isAny(in: steps.runner.database) else { return }
             try begin()
+            if let effects = try OwnFiles(steps: steps, folders: folders).link() { host.release(effects) }
             try removeGarbage()
             try uploading.checkForWork(mayBegin: host.isOnline)
             try downloads.checkForWork()

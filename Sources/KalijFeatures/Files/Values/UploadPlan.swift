@@ -58,6 +58,8 @@ package struct UploadPlan: Equatable, Sendable {
         case check(UploadCheckResult)
         /// The remaining time of the process does not suffice for the file.
         case needsForeground
+        /// The user pauses the upload.
+        case pause
         case retry
     }
 
@@ -96,6 +98,9 @@ package struct UploadPlan: Equatable, Sendable {
             wait(
                 until: Self.foreground,
                 "needs-foreground: the file does not fit into the time of a process in the background")
+        case (.pause, .waiting), (.pause, .asking), (.pause, .putting):
+            wait(until: .max, "paused: until it is resumed")
+            failures = 0
         case (.retry, .failed), (.retry, .waiting):
             self = UploadPlan()
         default: break

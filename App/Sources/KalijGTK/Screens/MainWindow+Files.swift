@@ -1,0 +1,133 @@
+import CAdwaita
+import KalijApp
+import KalijClient
+
+extension MainWindow {
+    /// Connects files: chosen ones, and those of rows.
+    func connectFiles() {
+        screen.composer.onSendFiles = { [weak self] files, text in self?.send(files, text) }
+        screen.composer.onProblem = { [weak self] words in self?.toast(words) }
+        screen.onFile = { [weak self] message, action in self?.act(action, on: message) }
+    }
+
+    // MARK: Sending
+
+    /// Accepts files; the text follows the last one. What is not accepted is given back.
+    private func send(_ files: [Attachment], _ text: String) {
+        guard let key = thread?.key else { return }
+        writes.add { [weak self] in
+            guard let self else { return }
+            var left = files[...]
+            let words = text.contains { !$0.isWhitespace } ? text : nil
+            while let file = left.first {
+                do {
+                    try await backend.sendFile(file.path, text: left.count == 1 ? words : nil, to: key)
+                    file.discard()
+                    left.removeFirst()
+                } catch {
+                    toast(Words.notAttached(file.name, "\(error)".shownName))
+                    break
+                }
+            }
+            if left.isEmpty {
+                try? await backend.keepDraft("", for: key)
+            } else if thread?.key == key {
+                screen.composer.giveBack(Array(left), text)
+            } else {
+                try? await backend.keepDraft(text, for: key)
+            }
+            dirty.insert(key)
+            look()
+            if thread?.page.hasNewer ?? false || !screen.isAtEnd { latest() }
+        }
+    }
+
+    // MARK: Actions
+
+    private func act(_ action: FileAction, on message: MessageRow) {
+        guard let file = message.file else { return }
+        switch action {
+        case .open: open(file)
+        case .saveAs: save(file)
+        case .download: accept(Download(.row(message.id)))
+        case .pause:
+            if let upload = file.upload {
+                accept(PauseUpload(upload))
+            } else {
+                accept(CancelDownload(.row(message.id)))
+            }
+        case .resume: if let upload = file.upload { accept(RetryUpload(upload)) }
+        case .retry:
+            if let upload = file.upload { accept(RetryUpload(upload)) } else { accept(Download(.row(message.id))) }
+        case .cancel: if let upload = file.upload { remove(upload, message) }
+        }
+    }
+
+    /// A file that has failed leaves with its message.
+    private func remove(_ upload: String, _ message: MessageRow) {
+        accept(CancelUpload(upload))
+        if message.id > 0 { accept(Forget(.row(message.id))) }
+    }
+
+    private func accept(_ intent: some Intent & Sendable) {
+        guard let key = thread?.key else { return }
+        writes.add { [weak self] in
+            guard let self else { return }
+            do { try await backend.accept(intent, for: key.account) } catch {
+                toast(Words.notAccepted("\(error)".shownName))
+            }
+            dirty.insert(key)
+            look()
+        }
+    }
+
+    /// Opens the file by the desktop's program for its type.
+    private func open(_ file: FileRow) {
+        guard let path = file.path, let uri = g_filename_to_uri(path, nil, nil) else { return }
+        defer { g_free(uri) }
+        let (ready, data) = whenReady { [weak self] _, result in
+            if g_app_info_launch_default_for_uri_finish(result, nil) == 0 { self?.toast(Words.cannotOpen) }
+        }
+        g_app_info_launch_default_for_uri_async(uri, nil, nil, ready, data)
+    }
+
+    private func save(_ file: FileRow) {
+        guard let path = file.path,
+            let chooser = kalij_file_chooser(
+                Words.saveAs, cast(raw(window)), GTK_FILE_CHOOSER_ACTION_SAVE, Words.saveAs)
+        else { return }
+        gtk_file_chooser_set_current_name(kalij_chooser(chooser), file.name.isEmpty ? "file" : file.name)
+        connect(chooser, "response") { [weak self] arguments in
+            if arguments.int(1) == GTK_RESPONSE_ACCEPT.rawValue,
+                let target = gtk_file_chooser_get_file(kalij_chooser(chooser))
+            {
+                self?.copy(path, to: target)
+            }
+            g_object_unref(chooser)
+        }
+        gtk_native_dialog_show(kalij_native_dialog(chooser))
+    }
+
+    private func copy(_ path: String, to target: OpaquePointer) {
+        guard let source = g_file_new_for_path(path) else { return g_object_unref(raw(target)) }
+        let (ready, data) = whenReady { [weak self] source, result in
+            let isSaved = g_file_copy_finish(OpaquePointer(source), result, nil) != 0
+            let name = g_file_get_parse_name(target)
+            defer { g_free(name) }
+            let words = name.map { String(cString: $0).shownName } ?? ""
+            self?.toast(isSaved ? Words.saved(words) : Words.notAccepted(words))
+            g_object_unref(raw(target))
+        }
+        // The chooser has confirmed that an existing file is replaced.
+        g_file_copy_async(source, target, G_FILE_COPY_OVERWRITE, 0, nil, nil, nil, ready, data)
+        g_object_unref(raw(source))
+    }
+
+    // MARK: Progress
+
+    /// More of a file was transferred.
+    func showProgress(_ account: String, _ transfer: String, _ bytes: Int64) {
+        guard thread?.key.account == account, thread?.moved(transfer, to: bytes) ?? false, let thread else { return }
+        show(thread)
+    }
+}

@@ -1,0 +1,3 @@
+import Glibc
+
+exit(Decoder.run())
