@@ -5,16 +5,16 @@ import KalijText
 
 enum UploadsCommand: Command {
     static let name = "uploads"
-    static let usage = "[cancel ID | retry ID] [--account JID] [--wait | --queue-only]"
-    static let summary = "list files on their way, give them up or try again"
+    static let usage = "[cancel ID | pause ID | retry ID] [--account JID] [--wait | --queue-only]"
+    static let summary = "list files on their way, give them up, pause them or try again"
     static let details = """
         Lists files that were accepted (`kalij send --file`) and whose messages your server does not have yet, with their state:
         mailbox (no process has taken the file over), waiting (with the reason), asking (for a slot, XEP-0363), putting, sealed
         (the last block may have left; the server is asked whether the file is there), done (the message is queued), failed.
         Reads the database only; a running process is not disturbed. Exit status 1 if there are none.
 
-        `cancel ID` gives a file up as long as its message is not queued, and forgets a file that has failed. `retry ID` tries a
-        file that waits or has failed now. ID is the `origin_id` of the message. A file that has failed is kept for a week.
+        `cancel ID` gives a file up as long as its message is not queued, and forgets a file that has failed. `pause ID` keeps a file
+        that is not sealed from going on. `retry ID` tries a file that waits, is paused or has failed now. ID is the `origin_id` of the message. A file that has failed is kept for a week.
 
         \(IntentRunner.details)
 
@@ -31,10 +31,13 @@ enum UploadsCommand: Command {
         case "cancel"?:
             try arguments.expect(2...2)
             return try IntentRunner(arguments, shared).run(CancelUpload(arguments.operands[1]), waiting: true)
+        case "pause"?:
+            try arguments.expect(2...2)
+            return try IntentRunner(arguments, shared).run(PauseUpload(arguments.operands[1]), waiting: true)
         case "retry"?:
             try arguments.expect(2...2)
             return try IntentRunner(arguments, shared).run(RetryUpload(arguments.operands[1]), waiting: true)
-        case let word?: throw Failure(.usage, "\"\(word)\" is neither cancel nor retry")
+        case let word?: throw Failure(.usage, "\"\(word)\" is none of cancel, pause and retry")
         }
     }
 

@@ -70,7 +70,7 @@ public enum FileAction: Sendable, Hashable, CaseIterable {
         case .saveAs: Words.saveAs
         case .download: Words.download
         case .pause: Words.stop
-        case .resume: Words.goOn
+        case .resume: Words.resume
         case .retry: Words.retry
         case .cancel: Words.remove
         }

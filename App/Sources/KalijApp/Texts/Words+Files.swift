@@ -1,11 +1,10 @@
 extension Words {
     // Actions on files
     public static var attach: String { tr("Attach") }
-    public static var open: String { tr("Open") }
     public static var saveAs: String { tr("Save as") }
     public static var download: String { tr("Download") }
     public static var stop: String { tr("Stop") }
-    public static var goOn: String { tr("Go on") }
+    public static var resume: String { tr("Go on") }
     public static var remove: String { tr("Remove") }
     public static func remove(_ name: String) -> String { tr("Remove {name}", ["name": name]) }
     public static var attachments: String { tr("Attached files") }
