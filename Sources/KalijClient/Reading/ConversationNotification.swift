@@ -14,24 +14,28 @@ public struct ConversationNotification: Sendable {
     public let handle: String?
 }
 
-extension Conversations {
+extension ConversationNotification {
     /// The notification of the conversation with `jid` (``Notification/peer``): only messages that were delivered to
     /// ``RunningEngine/notifications`` count.
     /// - Throws: `StoreError`
-    public func notification(with jid: JID) throws -> ConversationNotification {
-        try database.reading {
+    public init(with jid: JID, in conversations: Conversations) throws {
+        self = try conversations.database.reading {
+            let (database, account) = (conversations.database, conversations.account.id)
             let (outbox, conversation) = (NotificationOutbox(database: database), jid.description)
-            let shown = try outbox.shown(of: account.id, in: conversation)
+            let shown = try outbox.shown(of: account, in: conversation)
             return ConversationNotification(
-                newest: try shown.flatMap { try view($0.newest) }, count: shown?.count ?? 0,
-                showsText: try settings(for: jid).preview,
-                handle: try outbox.handles(of: account.id).first { $0.peer == conversation }?.handle)
+                newest: try shown.flatMap { try conversations.view($0.newest) }, count: shown?.count ?? 0,
+                showsText: try conversations.settings(for: jid).preview,
+                handle: try outbox.handles(of: account).first { $0.peer == conversation }?.handle)
         }
     }
 
-    /// The handles of all shown notifications of the account (``ConversationNotification/handle``), by ``Notification/peer``.
+    /// The handles of all shown notifications of the account (``handle``), by ``Notification/peer``.
     /// - Throws: `StoreError`
-    public func notificationHandles() throws -> [(peer: String, handle: String)] {
-        try database.reading { try NotificationOutbox(database: database).handles(of: account.id) }
+    public static func handles(in conversations: Conversations) throws -> [(peer: String, handle: String)] {
+        let database = conversations.database
+        return try database.reading {
+            try NotificationOutbox(database: database).handles(of: conversations.account.id)
+        }
     }
 }

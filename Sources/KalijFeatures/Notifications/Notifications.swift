@@ -22,7 +22,7 @@ public struct Notifications: AsyncSequence, Sendable {
 
     /// Reports that `notification`, held by a loop, is shown under `handle`, such as the number that the desktop has assigned. The
     /// handle is stored for the conversation when the loop requests the next notification
-    /// (``Conversations/notification(with:)``): the next process can replace and withdraw the shown notification.
+    /// (`ConversationNotification`): the next process can replace and withdraw the shown notification.
     public func shown(_ notification: Notification, handle: String) { presenter.shown(notification, handle: handle) }
 
     /// Begins a loop.

@@ -108,8 +108,8 @@ import Testing
 
     private func notification() throws -> ConversationNotification {
         let account = try #require(try AccountTable(harness.database).all().first)
-        return try Conversations(reading: harness.database, of: account)
-            .notification(with: try JID("romeo@example.net"))
+        return try ConversationNotification(
+            with: try JID("romeo@example.net"), in: Conversations(reading: harness.database, of: account))
     }
 
     /// The loop requests the next notification, as after the body of a loop.

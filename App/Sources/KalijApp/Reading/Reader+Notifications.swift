@@ -6,7 +6,7 @@ extension Reader {
     public func notification(_ key: ConversationKey) throws -> StoredNotification? {
         guard let account = try account(of: key) else { return nil }
         let conversations = try conversations(account)
-        let stored = try conversations.notification(with: .received(key.jid))
+        let stored = try ConversationNotification(with: .received(key.jid), in: conversations)
         guard let newest = stored.newest else { return StoredNotification(content: nil, handle: stored.handle) }
         let face = try conversations.conversation(with: .received(key.jid))
         let name = face.name?.shownName ?? key.jid.shownName
@@ -21,7 +21,7 @@ extension Reader {
     /// The handles of all shown notifications.
     public func notificationHandles() throws -> [(key: ConversationKey, handle: String)] {
         try accounts().flatMap { account in
-            try conversations(account).notificationHandles().map {
+            try ConversationNotification.handles(in: conversations(account)).map {
                 (ConversationKey(account: account.jid.description, jid: $0.peer), $0.handle)
             }
         }
