@@ -31,7 +31,7 @@ enum RunCommand: Command {
           {"command": "retract", "message": 17}
           {"command": "forget", "message": 17}
           {"command": "download", "message": 17}; so `cancel_download`
-          {"command": "cancel_upload", "upload": "..."}; so `pause_upload`, `retry_upload`; the `origin_id` of the message
+          {"command": "cancel_upload", "upload": "..."}; so `pause_upload`, `retry_upload`: the `origin_id`
           {"command": "read", "conversation": "romeo@example.org", "through": 17}
           {"command": "typing", "conversation": "romeo@example.org", "state": "composing"}
           {"command": "draft", "conversation": "romeo@example.org", "body": "Wherefore"}
