@@ -6,7 +6,7 @@ public struct Attachment: Sendable, Equatable {
     public let name: String
     public let kind: FileKind
     public let size: Int64?
-    /// Whether the file was made of pasted bytes, and is removed once it was accepted.
+    /// Whether the file was made of pasted bytes, in a folder of its own, and is removed once it was accepted.
     public let isTemporary: Bool
 
     /// Nil if there is no regular file at `path`.
@@ -23,5 +23,11 @@ public struct Attachment: Sendable, Equatable {
     public var spoken: String { kind.words(name) + (size.map { ", " + Words.bytes($0) } ?? "") }
 
     /// The file is accepted, or no longer wanted.
-    public func discard() { if isTemporary { unlink(path) } }
+    public func discard() { if isTemporary { Self.remove(temporary: path) } }
+
+    /// Removes pasted bytes with their folder.
+    public static func remove(temporary path: String) {
+        unlink(path)
+        rmdir(path.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 })
+    }
 }

@@ -48,6 +48,7 @@ extension Words {
         tr("{name} is not sent: {reason}", ["name": name, "reason": reason])
     }
     public static var isFolder: String { tr("it is no file") }
+    public static var notStored: String { tr("it cannot be stored") }
     public static var cannotOpen: String { tr("No program opens this file") }
     public static func saved(_ name: String) -> String { tr("Saved as {name}", ["name": name]) }
 
