@@ -26,7 +26,7 @@ extension ConversationNotification {
             return ConversationNotification(
                 newest: try shown.flatMap { try conversations.view($0.newest) }, count: shown?.count ?? 0,
                 showsText: try conversations.settings(for: jid).preview,
-                handle: try outbox.handles(of: account).first { $0.peer == conversation }?.handle)
+                handle: try outbox.handle(of: account, in: conversation))
         }
     }
 

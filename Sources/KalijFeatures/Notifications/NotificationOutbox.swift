@@ -144,7 +144,13 @@ package struct NotificationOutbox {
         return rows.last.map { ($0, rows.count) }
     }
 
-    /// The handles of the shown notifications (``Notifications/shown(_:handle:)``), one a conversation.
+    /// The handle of the shown notification of `conversation` (``Notifications/shown(_:handle:)``).
+    package func handle(of account: Int64, in conversation: String) throws -> String? {
+        try database.statement("SELECT handle FROM notification_handle WHERE account = ? AND conversation = ?")
+            .first([.integer(account), .text(conversation)]) { $0.text("handle") }
+    }
+
+    /// The handles of the shown notifications, one a conversation.
     package func handles(of account: Int64) throws -> [(peer: String, handle: String)] {
         try database.statement("SELECT conversation, handle FROM notification_handle WHERE account = ?")
             .all([.integer(account)]) { ($0.text("conversation"), $0.text("handle")) }
