@@ -22,7 +22,7 @@ let package = Package(
                 .product(name: "KalijAddress", package: "kalij"), .product(name: "KalijStream", package: "kalij"),
                 .product(name: "KalijTransfer", package: "kalij"),
             ]),
-        // Notifications, autostart and the process without a window: knows no GTK, which takes 18 MB if it is only linked.
+        // Notifications, autostart and the process without a window: does not link GTK, which costs 18 MB even unused.
         .target(
             name: "KalijDesktop",
             dependencies: [

@@ -52,7 +52,7 @@ final class BackgroundProcess {
         // Another process of the app has the name: it receives the messages.
         guard g_application_register(application, nil, nil) != 0 else { return 0 }
         g_application_hold(application)
-        endOnSignals()
+        onTermination { [weak self] in self?.end() }
         if words.isActivated, BackgroundChoice.load(in: directory.path) != .yes { endLater() }
         Task { for await look in backend.looks() { if look == .driving(.noAccount) { end() } } }
         let status = g_application_run(application, 0, nil)
@@ -109,19 +109,4 @@ final class BackgroundProcess {
 
     /// How many seconds a process stays that was started for an action: for the reply to be sent.
     private static let linger = 30
-
-    private func endOnSignals() {
-        for number in [SIGTERM, SIGINT] {
-            g_unix_signal_add(
-                number,
-                { data in
-                    guard let data else { return 0 }
-                    nonisolated(unsafe) let me = data
-                    MainActor.assumeIsolated {
-                        Unmanaged<BackgroundProcess>.fromOpaque(me).takeUnretainedValue().end()
-                    }
-                    return 1
-                }, Unmanaged.passUnretained(self).toOpaque())
-        }
-    }
 }

@@ -18,3 +18,19 @@ public enum MainQueue {
             }, nil, nil)
     }
 }
+
+/// Runs `end` when the process is to end (SIGTERM, SIGINT): drafts are stored, and the engine releases the fence.
+public func onTermination(_ end: @escaping () -> Void) {
+    for number in [SIGTERM, SIGINT] {
+        // Lives as long as the process.
+        let data = Unmanaged.passRetained(ApplicationHandler { _ in end() }).toOpaque()
+        g_unix_signal_add(
+            number,
+            { data in
+                guard let data else { return 0 }
+                nonisolated(unsafe) let me = data
+                MainActor.assumeIsolated { Unmanaged<ApplicationHandler>.fromOpaque(me).takeUnretainedValue().run("") }
+                return 1
+            }, data)
+    }
+}

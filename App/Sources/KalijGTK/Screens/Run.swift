@@ -55,17 +55,7 @@ private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: S
         made.present()
         after(0) { Announcer.begin() }
     }
-    // SIGTERM and SIGINT quit in an orderly manner: drafts are stored, and the engine releases the fence.
-    for number in [SIGTERM, SIGINT] {
-        g_unix_signal_add(
-            number,
-            { data in
-                guard let data else { return 0 }
-                nonisolated(unsafe) let object = data
-                MainActor.assumeIsolated { g_action_group_activate_action(OpaquePointer(object), "quit", nil) }
-                return 1
-            }, raw(application))
-    }
+    onTermination { g_action_group_activate_action(OpaquePointer(application), "quit", nil) }
     let status = g_application_run(cast(raw(application)), 0, nil)
     if window?.continuesInBackground ?? false {
         AppProgram.execute("kalij-app-background", words.forwarded, as: id)
