@@ -9,11 +9,11 @@ import Testing
 
 /// The steps of an upload (XEP-0363).
 struct UploadTests {
-    private static let romeo = "romeo@example.net"
-    private static let service = "upload.example.org"
+    static let romeo = "romeo@example.net"
+    static let service = "upload.example.org"
 
     /// A session whose server has an upload service.
-    private func online(limit: Int = 1_000_000) throws -> StepHarness {
+    func online(limit: Int = 1_000_000) throws -> StepHarness {
         let harness = try StepHarness.caughtUp()
         try harness.database.execute(
             """
@@ -24,7 +24,7 @@ struct UploadTests {
     }
 
     @discardableResult
-    private func send(
+    func send(
         _ harness: StepHarness, id: String = "f", size: Int64 = 3, text: String? = nil,
         privacy: EncryptionPreference = .asConversation
     ) throws -> Step.Effects {
@@ -36,33 +36,33 @@ struct UploadTests {
                 privacy: privacy), id: id)
     }
 
-    private func row(_ harness: StepHarness, _ id: String = "f") throws -> UploadRow? {
+    func row(_ harness: StepHarness, _ id: String = "f") throws -> UploadRow? {
         try UploadRows(database: harness.database, account: harness.account.id).row(for: id)
     }
 
     @discardableResult
-    private func step(_ harness: StepHarness, _ body: (Uploads) throws -> Void) throws -> Step.Effects {
+    func step(_ harness: StepHarness, _ body: (Uploads) throws -> Void) throws -> Step.Effects {
         try harness.runner.run("upload", for: harness.account) { try body(Uploads(step: $0)) }
     }
 
-    private func begin(_ harness: StepHarness, _ id: String = "f") throws {
+    func begin(_ harness: StepHarness, _ id: String = "f") throws {
         let row = try #require(try row(harness, id))
         try step(harness) { try $0.begin(row.id) }
     }
 
     /// The service answers the last request.
     @discardableResult
-    private func answer(_ harness: StepHarness, _ content: String, type: String = "result") throws -> Step.Effects {
+    func answer(_ harness: StepHarness, _ content: String, type: String = "result") throws -> Step.Effects {
         let id = try #require(try harness.waiting(UploadSlotResponse.name).last)
         return try harness.receive(
             "<iq type='\(type)' id='\(id)' from='\(Self.service)' to='juliet@example.org/balcony'>\(content)</iq>")
     }
 
-    private static let slot = """
+    static let slot = """
         <slot xmlns='urn:xmpp:http:upload:0'><put url='https://up.example.org/1'/><get url='https://down.example.org/1'/></slot>
         """
 
-    private func finish(_ harness: StepHarness, _ id: String = "f") throws -> Step.Effects {
+    func finish(_ harness: StepHarness, _ id: String = "f") throws -> Step.Effects {
         try begin(harness, id)
         try answer(harness, Self.slot)
         let row = try #require(try row(harness, id))
@@ -71,7 +71,7 @@ struct UploadTests {
     }
 
     /// The file is linked under its name, as the driver does after the message was stored.
-    private func link(_ harness: StepHarness, as name: String?) throws {
+    func link(_ harness: StepHarness, as name: String?) throws {
         let rows = ReceivedFileRows(database: harness.database)
         for file in try rows.unnamed(of: harness.account.id, limit: 100) {
             _ = try harness.runner.run("download", for: harness.account) {
@@ -80,7 +80,7 @@ struct UploadTests {
         }
     }
 
-    private func page(_ harness: StepHarness) throws -> ConversationPage {
+    func page(_ harness: StepHarness) throws -> ConversationPage {
         let reader = Conversations(reading: harness.database, of: harness.account)
         return try #require(try reader.page(with: try JID(Self.romeo), limit: 30))
     }
@@ -120,102 +120,6 @@ struct UploadTests {
         #expect(try row(harness) == nil)
         #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["out/file-f"])
         #expect(try harness.outcome("f") == .done)
-    }
-
-    @Test("the file of an own message is kept until it is named, and until the message is forgotten")
-    func kept() throws {
-        let harness = try online()
-        try send(harness)
-        _ = try finish(harness)
-        _ = try harness.write()
-        try harness.acknowledgeAll()
-        #expect(try FileDeletionQueue.some(in: harness.database).isEmpty)
-        #expect(try PendingFileWork.isAny(in: harness.database))
-        #expect(try page(harness).messages.last?.file?.path?.hasSuffix("/files/out/file-f") ?? false)
-        try link(harness, as: "in/1/cat.jpg")
-        #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["out/file-f"])
-        let message = try #require(try page(harness).messages.last)
-        #expect(message.file?.path?.hasSuffix("/files/in/1/cat.jpg") ?? false)
-        try harness.want(Forget(.row(message.id)), id: "forget")
-        #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["out/file-f", "in/1/cat.jpg"])
-    }
-
-    @Test("an own file that is lost takes nothing with it")
-    func lostOwnFile() throws {
-        let harness = try online()
-        try send(harness)
-        _ = try finish(harness)
-        try link(harness, as: nil)
-        #expect(try page(harness).messages.last?.file?.path == nil)
-        #expect(try FileDeletionQueue.some(in: harness.database).isEmpty)
-    }
-
-    @Test("a message forgotten while its file is linked leaves no file")
-    func forgottenWhileLinked() throws {
-        let harness = try online()
-        try send(harness)
-        _ = try finish(harness)
-        let file = try #require(
-            try ReceivedFileRows(database: harness.database).unnamed(of: harness.account.id, limit: 1).first)
-        _ = try harness.write()
-        try harness.acknowledgeAll()
-        try harness.want(Forget(.row(file.message)), id: "forget")
-        _ = try harness.runner.run("download", for: harness.account) {
-            try ReceivedFiles(step: $0).linked(file, as: "in/1/cat.jpg")
-        }
-        #expect(
-            try FileDeletionQueue.some(in: harness.database).map(\.name).sorted() == ["in/1/cat.jpg", "out/file-f"])
-    }
-
-    // MARK: Pauses and pages
-
-    @Test("a paused upload waits, whatever happens, until it is resumed")
-    func paused() throws {
-        let harness = try online()
-        try send(harness)
-        try begin(harness)
-        try harness.want(PauseUpload("f"), id: "pause")
-        try answer(harness, Self.slot)
-        try step(harness) { try $0.networkChanged() }
-        try step(harness) { try $0.serviceSilent() }
-        let row = try #require(try row(harness))
-        #expect(row.plan.stage == .waiting && row.plan.reason?.hasPrefix("paused") ?? false)
-        let rows = UploadRows(database: harness.database, account: harness.account.id)
-        #expect(try rows.due(at: .max - 1, limit: 10).isEmpty)
-        #expect(try page(harness).uploads.map(\.isPaused) == [true])
-        try harness.want(RetryUpload("f"), id: "resume")
-        #expect(try rows.due(at: 0, limit: 10).map(\.messageID) == ["f"])
-        #expect(try page(harness).uploads.map(\.isPaused) == [false])
-    }
-
-    @Test("an upload whose last block may have left is not paused")
-    func notPaused() throws {
-        let harness = try online()
-        try send(harness)
-        try begin(harness)
-        try answer(harness, Self.slot)
-        let id = try #require(try row(harness)).id
-        try step(harness) { try $0.handle(.seal, id) }
-        try harness.want(PauseUpload("f"), id: "pause")
-        guard case .failed? = try harness.outcome("pause") else { return #expect(Bool(false), "it was paused") }
-        #expect(try row(harness)?.plan.stage == .sealed)
-    }
-
-    @Test("the page of a conversation has its files until their messages are stored, and those that have failed")
-    func pageOfFiles() throws {
-        let harness = try online()
-        try send(harness, text: "my cat")
-        let upload = try #require(try page(harness).uploads.first)
-        #expect([upload.id, upload.name, upload.type, upload.state] == ["f", "cat.jpg", "image/jpeg", "waiting"])
-        #expect(upload.text == "my cat" && upload.path?.hasSuffix("/files/out/file-f") ?? false)
-        let others = Conversations(reading: harness.database, of: harness.account)
-        #expect(try others.page(with: try JID("nurse@example.net"), limit: 30)?.uploads == [])
-        _ = try finish(harness)
-        #expect(try page(harness).uploads.isEmpty)
-        try send(harness, id: "g", size: 2_000_000)
-        try begin(harness, "g")
-        let failed = try page(harness)
-        #expect(failed.uploads.map(\.state) == ["failed"] && failed.messages.last?.originID == "g")
     }
 
     @Test("texts accepted after a file do not wait for it, and stand before it")
