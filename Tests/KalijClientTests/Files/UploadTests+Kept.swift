@@ -75,6 +75,18 @@ extension UploadTests {
         #expect(try page(harness).uploads.map(\.isPaused) == [false])
     }
 
+    @Test("an upload that has retried by itself is under way, and a retry of it is done")
+    func retryOfOneUnderWay() throws {
+        let harness = try online()
+        try send(harness)
+        try begin(harness)
+        let plan = try #require(try row(harness)).plan
+        #expect(plan.stage == .asking)
+        try harness.want(RetryUpload("f"), id: "again")
+        #expect(try harness.outcome("again") == .done)
+        #expect(try row(harness)?.plan == plan)
+    }
+
     @Test("an upload whose last block may have left is not paused")
     func notPaused() throws {
         let harness = try online()

@@ -210,6 +210,8 @@ import Testing
         #expect(try world.kalij("uploads", "cancel", cancelled, "--wait").status == 0)
         #expect(try await until { try world.files(in: "out").count == 1 })
         #expect(try world.kalij("uploads", "cancel", "nobody-knows", "--wait").status == 65)
+        // It would retry by itself, too.
+        #expect(try world.kalij("uploads", "pause", kept, "--wait").status == 0)
         try await link.tell("open")
         #expect(try world.kalij("uploads", "retry", kept, "--wait").status == 0)
         try await run.event("state") {

@@ -84,7 +84,8 @@ public struct PauseUpload: Intent {
     }
 }
 
-/// Retries a failed, waiting or paused upload at once. A message that has failed is removed: a new one replaces it.
+/// Retries a failed, waiting or paused upload at once; one that is under way continues. A message that has failed is removed: a new one
+/// replaces it.
 public struct RetryUpload: Intent {
     public static let name = "retry_upload"
     /// The id of the message (`origin_id`).

@@ -225,7 +225,8 @@ package struct Uploads {
             }
             try handle(.retry, row)
         case .waiting: try handle(.retry, row)
-        case .asking, .putting, .sealed, .done: throw IntentFailure("the upload is under way")
+        // It has retried by itself since the user chose to.
+        case .asking, .putting, .sealed, .done: break
         }
     }
 
