@@ -15,14 +15,19 @@ extension Conversations {
         public let isRoom: Bool
         /// The time of the last activity, in milliseconds since 1970; 0 for a room without messages.
         public let activeAt: Int64
+        /// Whether the conversation is pinned, and whether it is hidden.
+        public let placement: ListPlacement
     }
 
-    /// All conversations, most recently active first: those with a message or a draft, and the rooms that the account intends to
-    /// be in.
+    /// All conversations, pinned ones first, most recently active first: those with a message or a draft, and the rooms that the
+    /// account intends to be in.
+    /// - Parameter includingHidden: whether the hidden ones are among them.
     /// - Throws: `StoreError`
-    public func heads() throws -> [Head] { try database.reading { try readHeads() } }
+    public func heads(includingHidden: Bool = false) throws -> [Head] {
+        try database.reading { try readHeads(includingHidden: includingHidden) }
+    }
 
-    func readHeads() throws -> [Head] {
+    func readHeads(includingHidden: Bool) throws -> [Head] {
         let names = try ConversationNames(of: account.id, in: database)
         var activity = Dictionary(
             try messages.activity().map { ($0.conversation.exact, $0.at) }, uniquingKeysWith: max)
@@ -30,9 +35,21 @@ extension Conversations {
             activity[draft.conversation.exact] = max(activity[draft.conversation.exact] ?? 0, draft.at)
         }
         for room in names.wantedRooms where activity[room] == nil { activity[room] = 0 }
+        let placements = try StoredSettings(database: database, account: account.id).placements()
         return activity.map { jid, at in
-            Head(jid: jid.text, name: names.name(of: jid), isRoom: names.isRoom(jid), activeAt: at)
-        }.sorted { ($0.activeAt, $1.jid.exact) > ($1.activeAt, $0.jid.exact) }
+            Head(
+                jid: jid.text, name: names.name(of: jid), isRoom: names.isRoom(jid), activeAt: at,
+                placement: placements[jid] ?? .normal)
+        }
+        .filter { includingHidden || !$0.placement.isHidden }
+        .sorted { $0.isBefore($1) }
+    }
+}
+
+extension Conversations.Head {
+    fileprivate func isBefore(_ other: Self) -> Bool {
+        guard placement.isPinned == other.placement.isPinned else { return placement.isPinned }
+        return (activeAt, other.jid.exact) > (other.activeAt, jid.exact)
     }
 }
 

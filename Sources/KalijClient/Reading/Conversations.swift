@@ -60,6 +60,8 @@ public struct Conversations {
         public let draft: Draft?
         /// What causes notifications, and what is not disclosed to others.
         public let settings: ChatSettings
+        /// Whether the conversation is pinned, and whether it is hidden.
+        public let placement: ListPlacement
         /// The time of the last activity, a message or the draft, in milliseconds since 1970; 0 for a room without messages.
         public var activeAt: Int64 { max(last?.sentAt ?? 0, draft?.at ?? 0) }
     }
@@ -67,7 +69,7 @@ public struct Conversations {
     /// All conversations in the order of ``heads()``.
     /// - Throws: `StoreError`
     public func all() throws -> [Conversation] {
-        try database.reading { try readHeads().map { try conversation($0.jid) } }
+        try database.reading { try readHeads(includingHidden: false).map { try conversation($0.jid) } }
     }
 
     /// The conversation with `jid`.
@@ -84,7 +86,8 @@ public struct Conversations {
             last: try last.map { try reader.view($0, of: account) },
             unread: try DisplayedPlaces.unread(in: name, of: account.id, in: database),
             draft: try Draft.load(for: name, of: account.id, in: database),
-            settings: try settings(name))
+            settings: try settings(name),
+            placement: try StoredSettings(database: database, account: account.id).placement(of: name))
     }
 
     /// The display name of the peer `jid`, as in ``Head/name``.

@@ -26,7 +26,7 @@ enum NotificationSettingsFeature: Feature, BookmarkExtender, TransactionObserver
     static func willEnd(_ step: Step) throws {
         for event in step.effects.events {
             guard let change = event.content as? SettingsChanged, change.hasChoice,
-                let conversation = change.conversation
+                let conversation = change.conversation, JID.received(conversation).isBare
             else { continue }
             try SharedChoices(step: step).chose(conversation)
         }

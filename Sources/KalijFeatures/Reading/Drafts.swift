@@ -68,6 +68,7 @@ extension Step {
         guard !body.isEmpty else {
             return try database.run("DELETE FROM draft WHERE account = ? AND conversation = ?", key)
         }
+        try StoredSettings(database: database, account: account.id).unhide(name)
         try database.run(
             "INSERT OR REPLACE INTO draft(account, conversation, body, at) VALUES (?, ?, ?, ?)",
             key + [.text(body), .integer(now)])

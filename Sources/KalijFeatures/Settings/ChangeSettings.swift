@@ -21,34 +21,63 @@ public struct ChangeSettings: Intent {
     public var preview: Bool?
     /// Whether small files of people whom the user has written to are downloaded automatically.
     public var downloads: Bool?
+    /// Whether the conversation precedes those that are not pinned.
+    public var pinned: Bool?
+    /// Whether the list of conversations omits the conversation until its next message or draft.
+    public var hidden: Bool?
 
     /// - Parameter conversation: the conversation; nil for all conversations without a setting of their own.
-    public init(for conversation: JID? = nil) { self.conversation = conversation?.bare.description }
+    public init(for conversation: JID? = nil) { self.conversation = conversation?.description }
+
+    /// Sets ``notify`` to the word of a choice, or to the time until which there is silence.
+    public mutating func setNotify(_ choice: NotifyChoice) {
+        notify =
+            switch choice {
+            case .all: "all"
+            case .mentions: "mentions"
+            case .none: "none"
+            case .mutedUntil(let time): DateTime.text(Date(timeIntervalSince1970: Double(time) / 1000))
+            }
+    }
 
     public func check() throws {
-        _ = try bare
+        let jid = try conversation.map { try JID($0) }
         _ = try choice
+        guard jid != nil || (pinned == nil && hidden == nil) else {
+            throw IntentFailure("pinned and hidden are settings of one conversation")
+        }
     }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
-        let (bare, choice) = (try bare, try choice)
+        try check()
+        let rooms = RoomRows(database: step.database, account: step.account.id)
+        let name = try conversation.map { try rooms.conversation(with: JID($0)) }
+        let choice = try choice
         let settings = StoredSettings(database: step.database, account: step.account.id)
         for (disclosure, isOn) in [(OnlineDisclosure.receipts, receipts), (.markers, markers), (.typing, typing)] {
-            if let isOn { try settings.set(disclosure, isOn, for: bare) }
+            if let isOn { try settings.set(disclosure, isOn, for: name) }
         }
-        if let choice { try settings.set(choice, for: bare) }
-        if let preview { try settings.set(preview: preview, for: bare) }
-        if let downloads { try settings.set(downloads: downloads, for: bare) }
+        if let choice { try settings.set(choice, for: name) }
+        if let preview { try settings.set(preview: preview, for: name) }
+        if let downloads { try settings.set(downloads: downloads, for: name) }
+        if let name { try place(name, settings) }
         let hasChoice =
             switch choice {
             case nil, .mutedUntil?: false
             case .all?, .mentions?, NotifyChoice.none?: true
             }
-        step.emit(SettingsChanged(conversation: bare, hasChoice: hasChoice))
+        step.emit(SettingsChanged(conversation: name, hasChoice: hasChoice))
         return .done
     }
 
-    private var bare: String? { get throws { try conversation.map { try JID($0).bare.description } } }
+    private func place(_ conversation: String, _ settings: StoredSettings) throws {
+        if let pinned { try settings.setPinned(pinned, conversation) }
+        switch hidden {
+        case true?: try settings.hide(conversation)
+        case false?: try settings.unhide(conversation)
+        case nil: break
+        }
+    }
 
     private var choice: NotifyChoice? {
         get throws {

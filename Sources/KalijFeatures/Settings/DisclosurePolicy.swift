@@ -11,7 +11,7 @@ struct DisclosurePolicy {
     func verdict(_ disclosure: OnlineDisclosure, to contact: JID) throws -> Subscribers.Verdict {
         let conversation = contact.bare.description
         if try Blocklist(step: step).isBlocked(contact) { return .mayNot }
-        guard try !step.settings(for: conversation).off.contains(disclosure) else { return .mayNot }
+        guard try !step.settings(with: contact).off.contains(disclosure) else { return .mayNot }
         let messages = MessageReader(database: step.database, account: step.account.id)
         return try messages.hasWritten(to: conversation) ? .may : Subscribers(step: step).authorization(contact)
     }

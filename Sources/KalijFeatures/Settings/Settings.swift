@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijCore
 import KalijStore
 
@@ -131,7 +132,7 @@ package struct StoredSettings {
         try set(Self.muted, "0", for: conversation)
     }
 
-    private func set(_ name: String, _ value: String, for conversation: String?) throws {
+    func set(_ name: String, _ value: String, for conversation: String?) throws {
         try database.run(
             "INSERT OR REPLACE INTO setting(account, conversation, name, value) VALUES (?, ?, ?, ?)",
             [.integer(account), .text(conversation ?? ""), .text(name), .text(value)])
@@ -139,7 +140,12 @@ package struct StoredSettings {
 }
 
 extension Step {
-    /// The settings for `conversation`, a bare address.
+    /// The settings for the conversation with `contact`.
+    func settings(with contact: JID) throws -> ChatSettings {
+        try settings(for: RoomRows(database: database, account: account.id).conversation(with: contact))
+    }
+
+    /// The settings for the conversation with this name.
     package func settings(for conversation: String) throws -> ChatSettings {
         try StoredSettings(database: database, account: account.id).settings(for: conversation, now: now)
     }

@@ -31,7 +31,7 @@ struct ChatStateSupport {
 
     /// Whether a text to `contact` includes the state `active`, which also requests the contact's states.
     func includesActive(_ contact: JID) throws -> Bool {
-        guard try !step.settings(for: contact.bare.description).off.contains(.typing) else { return false }
+        guard try !step.settings(with: contact).off.contains(.typing) else { return false }
         return try supports(contact) ?? true
     }
 }

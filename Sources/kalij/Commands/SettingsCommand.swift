@@ -5,31 +5,38 @@ import KalijText
 enum SettingsCommand: Command {
     static let name = "settings"
     static let usage =
-        "[JID] [receipts=on|off] [markers=on|off] [typing=on|off] [notify=all|mentions|none|TIME] [preview=on|off] [downloads=on|off]"
-    static let summary = "change what others are told, and what notifies"
+        "[JID] [NAME=VALUE]..."
+    static let summary = "change what others are told, what notifies, and what is listed"
     static let details = """
         Changes settings for the conversation with JID, or without JID for all conversations without a setting of their own; then
         prints the settings. Settings stay in this directory, except `notify` of a room, which follows the account (XEP-0492).
 
-          receipts   tell contacts that their messages have arrived (XEP-0184)
-          markers    tell contacts that their messages were displayed (XEP-0333)
-          typing     tell contacts that you are writing (XEP-0085)
-          notify     which messages notify: all; in rooms only mentions; none; or none until TIME, such as 2026-11-21T18:00:00Z
-          preview    say in notifications who has written, and what
-          downloads  fetch files of at most 1 MiB unasked, from people whom you have written to
+          receipts=on|off    tell contacts that their messages have arrived (XEP-0184)
+          markers=on|off     tell contacts that their messages were displayed (XEP-0333)
+          typing=on|off      tell contacts that you are writing (XEP-0085)
+          notify=all         all messages notify
+                 mentions    in rooms only those that mention you
+                 none        none
+                 TIME        none until TIME, such as 2026-11-21T18:00:00Z; a past one ends that
+          preview=on|off     say in notifications who has written, and what
+          downloads=on|off   fetch files of at most 1 MiB unasked, from people whom you have written to
+
+        With JID alone:
+          pinned=on|off      list the conversation before those that are not pinned
+          hidden=on|off      do not list the conversation until its next message or draft
 
         With --json a line with these keys, and `muted_until`.
 
         examples:
           kalij settings markers=off
-          kalij settings romeo@example.net notify=none
+          kalij settings romeo@example.net notify=none pinned=on
         """
     static let options: [Arguments.Option] = [
         .value("--account", "JID", "change this account's settings, if several are stored")
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
-        try arguments.expect(0...7)
+        try arguments.expect(0...20)
         var words = arguments.operands[...]
         let jid = try words.first.flatMap { $0.contains("=") ? nil : try JID($0) }
         if jid != nil { words.removeFirst() }
@@ -40,8 +47,9 @@ enum SettingsCommand: Command {
             let status = try IntentRunner(arguments, shared).run(change, waiting: true, isTold: false)
             guard status == .done else { return status }
         }
-        let settings = try Conversations(shared.directory, of: account).settings(for: jid)
-        let record = SettingsRecord(settings)
+        let conversations = try Conversations(shared.directory, of: account)
+        let record = SettingsRecord(
+            try conversations.settings(for: jid), try jid.map { try conversations.conversation(with: $0).placement })
         Output.line(shared.json ? try JSONLine.of(record) : record.line)
         return .done
     }
@@ -56,6 +64,8 @@ enum SettingsCommand: Command {
         case "notify": change.notify = parts[1]
         case "preview": change.preview = try isOn(parts[1])
         case "downloads": change.downloads = try isOn(parts[1])
+        case "pinned": change.pinned = try isOn(parts[1])
+        case "hidden": change.hidden = try isOn(parts[1])
         default: throw Failure(.usage, "there is no setting \"\(parts[0])\"")
         }
     }
@@ -78,13 +88,15 @@ private struct SettingsRecord: Encodable {
     private let preview: Bool
     private let downloads: Bool
     private let mutedUntil: String?
+    private let pinned: Bool?
+    private let hidden: Bool?
 
     private enum CodingKeys: String, CodingKey {
-        case receipts, markers, typing, notify, preview, downloads
+        case receipts, markers, typing, notify, preview, downloads, pinned, hidden
         case mutedUntil = "muted_until"
     }
 
-    init(_ settings: ChatSettings) {
+    init(_ settings: ChatSettings, _ placement: ListPlacement?) {
         receipts = !settings.off.contains(.receipts)
         markers = !settings.off.contains(.markers)
         typing = !settings.off.contains(.typing)
@@ -92,14 +104,16 @@ private struct SettingsRecord: Encodable {
         preview = settings.preview
         downloads = settings.downloads
         mutedUntil = settings.mutedUntil.map { Stamp.of($0) }
+        (pinned, hidden) = (placement?.isPinned, placement?.isHidden)
     }
 
     var line: PrintedText {
         func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }
         let muted: PrintedText = mutedUntil.map { " (none until \($0))" } ?? ""
+        let listed: PrintedText = pinned.map { " pinned=\(word($0)) hidden=\(word(hidden ?? false))" } ?? ""
         return """
             receipts=\(word(receipts)) markers=\(word(markers)) typing=\(word(typing)) notify=\(notify)\(muted) \
-            preview=\(word(preview)) downloads=\(word(downloads))
+            preview=\(word(preview)) downloads=\(word(downloads))\(listed)
             """
     }
 }

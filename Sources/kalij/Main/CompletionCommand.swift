@@ -57,7 +57,7 @@ enum CompletionCommand: Command {
         let account = (value("--account", in: line) ?? defaults?.value("--account")).flatMap { try? JID($0) }
         guard let conversations = try? Conversations(directory, of: account) else { return [] }
         let contacts = (try? Contacts(directory).contacts(of: conversations.account).map { $0.jid.description }) ?? []
-        return ((try? conversations.heads().prefix(1000).map { $0.jid }) ?? []) + contacts
+        return ((try? conversations.heads(includingHidden: true).prefix(1000).map { $0.jid }) ?? []) + contacts
     }
 
     private static func value(_ option: String, in line: [String]) -> String? {
