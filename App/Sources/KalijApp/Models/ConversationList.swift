@@ -1,9 +1,9 @@
 /// The list of conversations, optionally filtered by a search. Of thousands, only the visible rows are read completely, and the
 /// list grows as it is scrolled.
 public struct ConversationList: Sendable {
-    /// All conversations, most recently active first.
+    /// All conversations, hidden ones too: pinned ones first, most recently active first.
     public private(set) var all: [ConversationRow] = []
-    /// The conversations that match the search.
+    /// The conversations that match the search; without one, those that are not hidden.
     public private(set) var found: [ConversationRow] = []
     /// The words of the search; empty for none.
     public var search = "" {
@@ -48,6 +48,7 @@ public struct ConversationList: Sendable {
         all = heads.map { head in
             guard var row = known[head.key] else { return head }
             (row.name, row.at, row.isGroup, row.showsAccount) = (head.name, head.at, head.isGroup, head.showsAccount)
+            (row.isPinned, row.isHidden) = (head.isPinned, head.isHidden)
             return row
         }
         stale = Set(heads.map(\.key))
@@ -81,7 +82,7 @@ public struct ConversationList: Sendable {
     private mutating func filter() {
         let words = search.lowercased().split(separator: " ")
         guard !words.isEmpty else {
-            found = all
+            found = all.filter { !$0.isHidden }
             return
         }
         found = all.filter { row in

@@ -35,14 +35,15 @@ public actor Reader {
         do { return try accounts().map(\.jid.description) } catch DirectoryError.noAccount { return [] }
     }
 
-    /// All conversations of all accounts, most recently active first, without their content.
+    /// All conversations of all accounts in the order of the list, hidden ones too, without their content.
     public func heads() throws -> [ConversationRow] {
         let accounts = try accounts()
         return try accounts.flatMap { account in
-            try conversations(account).heads().map { head in
+            try conversations(account).heads(includingHidden: true).map { head in
                 let key = ConversationKey(account: account.jid.description, jid: head.jid)
                 var row = ConversationRow(key: key, name: head.name?.shownName ?? head.jid.shownName)
                 (row.at, row.isGroup, row.showsAccount) = (head.activeAt, head.isRoom, accounts.count > 1)
+                (row.isPinned, row.isHidden) = (head.placement.isPinned, head.placement.isHidden)
                 return row
             }
         }.sorted(by: ConversationRow.isBefore)
@@ -73,7 +74,9 @@ public actor Reader {
         row.at = conversation.activeAt
         row.unread = conversation.unread
         row.draft = conversation.draft?.body.shownLine
-        row.isMuted = conversation.settings.mutedUntil != nil || conversation.settings.notify == NotifyChoice.none
+        (row.notify, row.mutedUntil) = (conversation.settings.notify, conversation.settings.mutedUntil)
+        row.newest = conversation.last?.id
+        (row.isPinned, row.isHidden) = (conversation.placement.isPinned, conversation.placement.isHidden)
         return row
     }
 

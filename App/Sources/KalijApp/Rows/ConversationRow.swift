@@ -1,3 +1,5 @@
+import KalijClient
+
 /// Identifies a conversation of an account.
 public struct ConversationKey: Hashable, Sendable {
     /// The account's bare address.
@@ -19,15 +21,25 @@ public struct ConversationRow: Sendable, Equatable {
     /// The time of the last activity, in milliseconds since 1970; 0 if there was none.
     public var at: Int64 = 0
     public var unread = 0
+    /// The row of the newest message.
+    public var newest: Int64?
     public var draft: String?
     /// Whether the last message could not be sent.
     public var isFailed = false
-    public var isMuted = false
+    /// The messages that cause notifications.
+    public var notify = NotifyChoice.all
+    /// The end of hours without notifications, in milliseconds since 1970.
+    public var mutedUntil: Int64?
+    public var isPinned = false
+    /// Whether only a search finds the conversation, until its next message.
+    public var isHidden = false
     public var isGroup = false
     /// Whether to display the account, because there are several.
     public var showsAccount = false
 
     public init(key: ConversationKey, name: String) { (self.key, self.name) = (key, name) }
+
+    public var isMuted: Bool { mutedUntil != nil || notify == .none }
 
     /// The line under the name.
     public var line: String {
@@ -42,13 +54,16 @@ public struct ConversationRow: Sendable, Equatable {
         if unread > 0 { words.append(Words.unread(unread)) }
         if isFailed { words.append(Words.notSent) }
         if isMuted { words.append(Words.muted) }
+        if isPinned { words.append(Words.pinned) }
+        if isHidden { words.append(Words.hidden) }
         if !line.isEmpty { words.append(line) }
         if at > 0, !time.isEmpty { words.append(time) }
         return words.joined(separator: ", ")
     }
 
-    /// The order of the list: most recently active first.
+    /// The order of the list: pinned conversations first, most recently active first.
     public static func isBefore(_ one: ConversationRow, _ other: ConversationRow) -> Bool {
-        (one.at, other.key.jid, other.key.account) > (other.at, one.key.jid, one.key.account)
+        guard one.isPinned == other.isPinned else { return one.isPinned }
+        return (one.at, other.key.jid, other.key.account) > (other.at, one.key.jid, one.key.account)
     }
 }

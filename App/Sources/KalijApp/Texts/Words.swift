@@ -63,6 +63,8 @@ public enum Words {
     public static func badge(_ count: Int) -> String { count >= 1000 ? "999+" : "\(count)" }
     public static func account(_ jid: String) -> String { tr("account {address}", ["address": jid]) }
     public static var muted: String { tr("muted") }
+    public static var pinned: String { tr("pinned") }
+    public static var hidden: String { tr("hidden") }
     public static var newMessages: String { tr("New messages") }
     public static var today: String { tr("Today") }
     public static var yesterday: String { tr("Yesterday") }

@@ -13,6 +13,8 @@ final class ConversationRowView: RowView {
     private var account: Widget?
     private var failed: Widget?
     private var muted: Widget?
+    private var pinned: Widget?
+    private var hidden: Widget?
     private var picture: String?
 
     init() {
@@ -44,6 +46,8 @@ final class ConversationRowView: RowView {
         name.setClass("unread", row.unread > 0)
         failed.show(row.isFailed) { Self.sign("dialog-warning-symbolic", "error", after: line) }
         muted.show(row.isMuted) { Self.sign("audio-volume-muted-symbolic", "dim-label", after: name) }
+        pinned.show(row.isPinned) { Self.sign("view-pin-symbolic", "dim-label", after: name) }
+        hidden.show(row.isHidden) { Self.sign("view-conceal-symbolic", "dim-label", after: name) }
         account.show(row.showsAccount, made: makeAccount)?.setText(row.key.account)
     }
 

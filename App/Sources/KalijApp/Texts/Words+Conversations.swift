@@ -1,0 +1,14 @@
+/// The words of actions on conversations.
+extension Words {
+    public static var pin: String { tr("Pin") }
+    public static var unpin: String { tr("Unpin") }
+    public static var hide: String { tr("Hide until the next message") }
+    public static var unhide: String { tr("Show in the list") }
+    public static func mute(hours: Int) -> String {
+        tr("Mute for {n} hour", "Mute for {n} hours", hours)
+    }
+    public static var muteAlways: String { tr("Mute") }
+    public static var unmute: String { tr("Unmute") }
+    public static var mentionsOnly: String { tr("Notify of mentions only") }
+    public static var notifyAlways: String { tr("Notify of all messages") }
+}
