@@ -3,6 +3,7 @@ extension Words {
     public static var pin: String { tr("Pin") }
     public static var unpin: String { tr("Unpin") }
     public static var hide: String { tr("Hide until the next message") }
+    public static func hiddenNow(_ name: String) -> String { tr("{name} is hidden", ["name": name]) }
     public static var unhide: String { tr("Show in the list") }
     public static func mute(hours: Int) -> String {
         tr("Mute for {n} hour", "Mute for {n} hours", hours)

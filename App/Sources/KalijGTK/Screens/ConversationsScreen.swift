@@ -8,6 +8,7 @@ final class ConversationsScreen {
     let banner = StateBannerView()
     var onOpen: (ConversationRow) -> Void = { _ in }
     var onNew: () -> Void = {}
+    var onAction: (ConversationAction, ConversationRow) -> Void = { _, _ in }
     private(set) var model = ConversationList()
     private var openKey: ConversationKey?
     private let stack = Pages()

@@ -19,10 +19,12 @@ extension MainWindow {
     }
 
     private func open(_ row: ConversationRow, at message: Int64?) async {
+        markRead(isLeaving: true)
         screen.composer.leave()
         var thread = Thread(row.key, isGroup: row.isGroup)
         self.thread = thread
-        (markedRead, isPaging) = (0, true)
+        readingPace.opened()
+        isPaging = true
         conversations.open(row.key)
         shownAnew(row)
         showTypist()
@@ -141,13 +143,20 @@ extension MainWindow {
     }
 
     /// Marks the messages on the focused screen as read.
-    func markRead() {
+    func markRead(isLeaving: Bool = false) {
         guard gtk_window_is_active(cast(raw(window))) != 0, let thread, !isPaging, screen.isAtEnd,
             !thread.page.hasNewer, let last = thread.page.messages.last(where: { !$0.isOwn && $0.id > 0 }),
-            last.id != markedRead, openRow?.unread ?? 0 > 0
+            openRow?.unread ?? 0 > 0
         else { return }
-        markedRead = last.id
-        Task { try? await backend.read(through: last.id, in: thread.key) }
+        switch readingPace.displayed(last.id, now: g_get_monotonic_time() / 1000, isLeaving: isLeaving) {
+        case .mark?: writes.add { [weak self] in try? await self?.backend.read(through: last.id, in: thread.key) }
+        case .wait(let time)?:
+            after(UInt32(clamping: time)) { [weak self] in
+                self?.readingPace.waited()
+                self?.markRead()
+            }
+        case nil: break
+        }
     }
 
     // MARK: Writing

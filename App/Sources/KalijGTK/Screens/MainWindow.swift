@@ -31,7 +31,7 @@ final class MainWindow {
     var thread: Thread?
     var openRow: ConversationRow?
     var isPaging = false
-    var markedRead: Int64 = 0
+    var readingPace = ReadingPace()
     var isPlaceWaiting = false
     var typists: [ConversationKey: UInt32] = [:]
     private var wanted: String?
@@ -249,12 +249,17 @@ final class MainWindow {
     }
 
     /// Displays a short-lived notice, and announces it.
-    func toast(_ words: String) {
+    /// - Parameter undo: called if the user chooses to undo.
+    func toast(_ words: String, undo: (() -> Void)? = nil) {
         guard let toast = adw_toast_new("") else { return }
         // The title of a toast is markup.
         let plain = g_markup_escape_text(words, -1)
         adw_toast_set_title(toast, plain)
         g_free(plain)
+        if let undo {
+            adw_toast_set_button_label(toast, Words.undo)
+            connect(toast, "button-clicked") { _ in undo() }
+        }
         adw_toast_overlay_add_toast(opaque(toasts), toast)
         Announcer.say(words)
     }
@@ -334,6 +339,7 @@ final class MainWindow {
         guard !isQuitting else { return }
         isQuitting = true
         screen.composer.keep()
+        markRead(isLeaving: true)
         keepPlace()
         window.show(false)
         Task {
