@@ -23,6 +23,7 @@ extension Features {
         FilesFeature.self,
         OMEMOFeature.self,
         OperationsFeature.self,
+        ResendingFeature.self,
         ReceiptsFeature.self,
         TypingFeature.self,
         NotificationsFeature.self,

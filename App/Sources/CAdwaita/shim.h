@@ -17,6 +17,8 @@ static inline GType kalij_type_list_model(void) { return G_TYPE_LIST_MODEL; }
 static inline GType kalij_type_box(void) { return GTK_TYPE_BOX; }
 static inline GType kalij_type_label(void) { return GTK_TYPE_LABEL; }
 static inline GType kalij_type_avatar(void) { return ADW_TYPE_AVATAR; }
+static inline GType kalij_type_flow_box(void) { return GTK_TYPE_FLOW_BOX; }
+static inline GType kalij_type_flow_box_child(void) { return GTK_TYPE_FLOW_BOX_CHILD; }
 static inline GType kalij_type_image(void) { return GTK_TYPE_IMAGE; }
 
 static inline const char *kalij_class(void *object) { return G_OBJECT_TYPE_NAME(object); }
@@ -33,6 +35,8 @@ static inline GtkWidget *kalij_new_with_role(GType type, GtkAccessibleRole role)
 static inline void *kalij_get_object(const GValue *v) { return G_VALUE_HOLDS_OBJECT(v) ? g_value_get_object(v) : NULL; }
 static inline unsigned kalij_get_uint(const GValue *v) { return G_VALUE_HOLDS_UINT(v) ? g_value_get_uint(v) : 0; }
 static inline int kalij_get_flags(const GValue *v) { return G_VALUE_HOLDS_FLAGS(v) ? (int)g_value_get_flags(v) : 0; }
+static inline double kalij_get_double(const GValue *v) { return G_VALUE_HOLDS_DOUBLE(v) ? g_value_get_double(v) : 0; }
+static inline const char *kalij_get_string(const GValue *v) { return G_VALUE_HOLDS_STRING(v) ? g_value_get_string(v) : NULL; }
 static inline void kalij_set_boolean(GValue *v, gboolean b) {
     if (v && G_VALUE_HOLDS_BOOLEAN(v)) g_value_set_boolean(v, b);
 }

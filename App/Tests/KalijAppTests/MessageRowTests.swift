@@ -47,7 +47,7 @@ import Testing
 
     @Test func `Reactions and corrections are words`() {
         var message = row("Good night", state: .read)
-        (message.reactions, message.isEdited) = ("❤", true)
+        (message.reactions, message.isEdited) = ([ReactionCount("❤", count: 1, isOwn: false)], true)
         #expect(message.spoken("19:15") == "You, 19:15: Good night. Edited. Reactions: ❤. Read")
     }
 }

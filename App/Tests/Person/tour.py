@@ -319,12 +319,14 @@ def run(kind):
 if __name__ == "__main__":
     top = os.environ["STAGE"]
     sys.modules["tour"] = sys.modules["__main__"]
+    import actions
     import days
     import dino
     import files
     import flood
     import heard
     import kills
+    import listing
     import many
     import notices
     import pictures
@@ -334,7 +336,7 @@ if __name__ == "__main__":
     TOURS["heard"] = heard.Heard
     TOURS["notices"] = notices.Notices
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files,
+    TOURS |= {"actions": actions.Actions, "pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for name in wanted:
         print(f"--- {name}", flush=True)

@@ -23,6 +23,12 @@ package struct AnsweredMessage: Codable, Sendable, Equatable {
         quote = message.body == nil ? "" : lines.map { "> \($0)\n" }.joined()
     }
 
+    /// The message with the id `id`, to which a message of the user's replies; without a quote if it is not stored any more.
+    package init(_ id: String, _ message: Message?) {
+        let known = message.flatMap { try? AnsweredMessage($0) }
+        (self.id, author, quote) = (id, known?.author, known?.quote ?? "")
+    }
+
     /// The elements of a reply with the text `body`: the quote and the text, the reference, and the indication of the quote
     /// (XEP-0428).
     package func elements(_ body: String) -> [Element] {

@@ -31,6 +31,14 @@ package struct OutgoingStanza {
             recipient, id, nil, nil, content + [Element("store", xmlns: "urn:xmpp:hints")], isRepeatable: isRepeatable)
     }
 
+    /// A stored text that is sent again. A text that was encrypted stays encrypted.
+    package init(again message: Message, content: [Element]) {
+        self.init(
+            text: message.body ?? "", to: .received(message.to), id: message.messageID, repliesTo: message.repliesTo,
+            content: content)
+        if message.encryption != nil { privacy = .encrypted }
+    }
+
     private init(
         _ recipient: JID, _ id: String, _ body: String?, _ repliesTo: String?, _ content: [Element], isRepeatable: Bool
     ) {
@@ -79,6 +87,20 @@ package struct OutgoingStanza {
         step.flush()
         if stored.isShown { try EventPublisher(step: step).publish(MessageStateChanged(stored)) }
         return stored
+    }
+
+    /// Enqueues the stanza of a stored message again, which has failed, or whose outcome is unknown.
+    /// - Throws: `StanzaTooLong` or `IntentFailure` if the stanza cannot be sent: the step has to be rolled back.
+    package func enqueueAgain(_ message: Message, in step: Step) throws {
+        guard let kind = MessageKind(rawValue: message.type), try way(in: step).kind == kind else {
+            throw IntentFailure("you have left the room \(recipient.bare): `kalij room join`")
+        }
+        try step.database.run(
+            "UPDATE message SET state = ?, error = NULL, settled = 1 WHERE id = ?",
+            [.state(MessageState.queued), .integer(message.id)])
+        try queue(message.id, kind, in: step)
+        step.flush()
+        try MessageWriter(step: step).emitState(of: message.id)
     }
 
     private func refusal(of queueing: () throws -> Void) throws -> Reason? {

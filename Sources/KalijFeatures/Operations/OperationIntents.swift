@@ -113,7 +113,7 @@ public struct Forget: Intent {
 extension MessageReference {
     /// A stored chat message whose text was not erased.
     /// - Throws: `IntentFailure`
-    fileprivate func changeable(in step: Step) throws -> Message {
+    func changeable(in step: Step) throws -> Message {
         let message = try found(in: step)
         guard message.isShown, message.erasure == nil else { throw IntentFailure("the message is gone") }
         return message

@@ -8,13 +8,21 @@ public struct Draft: Sendable, Equatable {
     public let body: String
     /// When the text was stored, in milliseconds since 1970.
     public let at: Int64
+    /// The row of the message that the text replies to; nil if there is none, or if it is gone.
+    public let answered: Int64?
 }
 
 extension Draft {
     /// The draft for `conversation`, a bare address; nil if there is none.
     package static func load(for conversation: String, of account: Int64, in database: Database) throws -> Draft? {
-        try database.statement("SELECT body, at FROM draft WHERE account = ? AND conversation = ?")
-            .first([.integer(account), .text(conversation)]) { Draft(body: $0.text("body"), at: $0.integer("at")) }
+        let messages = MessageReader(database: database, account: account)
+        return try database.statement("SELECT body, at, answered FROM draft WHERE account = ? AND conversation = ?")
+            .first([.integer(account), .text(conversation)]) { row in
+                let answered = try row.optionalInteger("answered").flatMap { try messages.message($0) }
+                let isThere = answered.map { $0.isShown && $0.erasure == nil } ?? false
+                return Draft(
+                    body: row.text("body"), at: row.integer("at"), answered: isThere ? answered?.id : nil)
+            }
     }
 
     /// The conversations with a draft, and when each was stored.
@@ -32,6 +40,8 @@ public struct SetDraft: Intent {
     public let conversation: String
     /// The text; empty to remove the draft.
     public let body: String
+    /// The message that the text replies to; nil if there is none.
+    public let reply: MessageReference?
 
     /// The maximum length of a draft in bytes: most servers reject longer texts.
     private static let maxLength = OutboundQueue.defaultStanzaLimit
@@ -39,8 +49,9 @@ public struct SetDraft: Intent {
     /// - Parameters:
     ///   - body: the text; empty to remove the draft.
     ///   - conversation: the recipient.
-    public init(_ body: String, for conversation: JID) {
-        (self.body, self.conversation) = (body, conversation.description)
+    ///   - answered: the message that the text replies to; nil if there is none.
+    public init(_ body: String, for conversation: JID, answering answered: MessageReference? = nil) {
+        (self.body, self.conversation, reply) = (body, conversation.description, answered)
     }
 
     public func check() throws {
@@ -50,7 +61,8 @@ public struct SetDraft: Intent {
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try check()
-        try step.setDraft(body, for: JID(conversation))
+        let answered = try reply?.found(by: step.account, in: step.database)
+        try step.setDraft(body, for: JID(conversation), answering: answered?.id)
         return .done
     }
 }
@@ -60,8 +72,9 @@ extension Step {
     /// - Parameters:
     ///   - body: the text; empty to remove the draft.
     ///   - conversation: the recipient.
+    ///   - answered: the row of the message that the text replies to; nil if there is none.
     /// - Throws: `StoreError`
-    public func setDraft(_ body: String, for conversation: JID) throws {
+    public func setDraft(_ body: String, for conversation: JID, answering answered: Int64? = nil) throws {
         let name = try RoomRows(database: database, account: account.id).conversation(with: conversation)
         let key: [Value] = [.integer(account.id), .text(name)]
         emit(DraftChanged(conversation: name))
@@ -70,7 +83,7 @@ extension Step {
         }
         try StoredSettings(database: database, account: account.id).unhide(name)
         try database.run(
-            "INSERT OR REPLACE INTO draft(account, conversation, body, at) VALUES (?, ?, ?, ?)",
-            key + [.text(body), .integer(now)])
+            "INSERT OR REPLACE INTO draft(account, conversation, body, at, answered) VALUES (?, ?, ?, ?, ?)",
+            key + [.text(body), .integer(now), .optional(answered)])
     }
 }

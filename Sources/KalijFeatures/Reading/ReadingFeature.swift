@@ -78,6 +78,12 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
                 SELECT account, conversation, name, archive FROM last_early_displayed;
             DROP TABLE last_early_displayed;
             """),
+        Migration(
+            "reading/3",
+            """
+            -- The row of the message that the text replies to.
+            ALTER TABLE draft ADD COLUMN answered INTEGER;
+            """),
     ]
     static var handlers: [any Handler<Step>.Type] {
         [DisplayedNodeResponse.self, DisplayedNodeConfigured.self, DisplayedPublishResponse.self]

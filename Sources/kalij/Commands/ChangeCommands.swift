@@ -92,3 +92,25 @@ enum ForgetCommand: Command {
         return try IntentRunner(arguments, shared).run(Forget(MessageReference(arguments.operands[0])))
     }
 }
+
+enum ResendCommand: Command {
+    static let name = "resend"
+    static let usage = "ID [--wait | --queue-only] [--account JID]"
+    static let summary = "send a message of yours again that was not sent"
+    static let details = """
+        Sends a text again that has failed, or whose outcome is unknown, under its own id and in its place. A recipient who has
+        it already may see it twice, if his client does not compare ids. \(naming)
+        A file is sent again by `kalij uploads retry`.
+
+        \(IntentRunner.details)
+
+        example:
+          kalij resend 17
+        """
+    static let options = IntentRunner.options
+
+    static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        try arguments.expect(1...1)
+        return try IntentRunner(arguments, shared).run(Resend(MessageReference(arguments.operands[0])))
+    }
+}

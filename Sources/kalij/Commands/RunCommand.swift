@@ -29,12 +29,12 @@ enum RunCommand: Command {
           {"command": "correct", "message": 17, "body": "Hello"}
           {"command": "react", "message": 17, "emoji": ["👍"]}
           {"command": "retract", "message": 17}
-          {"command": "forget", "message": 17}
+          {"command": "forget", "message": 17}; so `resend`
           {"command": "download", "message": 17}; so `cancel_download`
           {"command": "cancel_upload", "upload": "..."}; so `pause_upload`, `retry_upload`: the `origin_id`
           {"command": "read", "conversation": "romeo@example.org", "through": 17}
           {"command": "typing", "conversation": "romeo@example.org", "state": "composing"}
-          {"command": "draft", "conversation": "romeo@example.org", "body": "Wherefore"}
+          {"command": "draft", "conversation": "romeo@example.org", "body": "Wherefore", "reply": 17}
           {"command": "settings", "conversation": "romeo@example.org", "receipts": false, "notify": "none"}
           {"command": "add", "contact": "romeo@example.org", "name": "Romeo", "groups": ["Friends"]}
           {"command": "remove", "contact": "romeo@example.org"}; so `accept`, `deny`

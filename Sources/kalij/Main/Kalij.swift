@@ -12,7 +12,7 @@ enum Kalij {
         [
             LoginCommand.self, RegisterCommand.self, PasswordCommand.self,
             RunCommand.self, WakeCommand.self, SendCommand.self, FlushCommand.self,
-            CorrectCommand.self, RetractCommand.self, ReactCommand.self, ForgetCommand.self,
+            CorrectCommand.self, RetractCommand.self, ReactCommand.self, ForgetCommand.self, ResendCommand.self,
             ChatsCommand.self, HistoryCommand.self, ReadCommand.self, SearchCommand.self, SettingsCommand.self,
             RosterCommand.self, AddCommand.self, RemoveCommand.self, RequestsCommand.self, AcceptCommand.self,
             DenyCommand.self, BlockCommand.self, UnblockCommand.self, ProfileCommand.self, RoomCommand.self,

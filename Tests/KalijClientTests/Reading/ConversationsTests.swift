@@ -94,6 +94,28 @@ struct ConversationsTests {
         }
     }
 
+    @Test("a draft keeps the message that it replies to, until that message is gone")
+    func draftOfReply() throws {
+        let r = try R()
+        try r.harness.receive(R.message("m"))
+        let romeo = try JID(R.romeo)
+        func answered() throws -> Int64? { try conversations(r).conversation(with: romeo).draft?.answered }
+        let row = try #require(try conversations(r).messages(with: romeo, limit: 1).first?.id)
+        let decoded = try JSONDecoder().decode(
+            SetDraft.self, from: Data(#"{"conversation":"\#(R.romeo)","body":"Dear","reply":"m"}"#.utf8))
+        for intent in [decoded, SetDraft("Dear", for: romeo, answering: .row(row))] {
+            try r.harness.want(intent, id: "d")
+            #expect(try answered() == row)
+            try r.harness.want(SetDraft("Dear", for: romeo), id: "e")
+            #expect(try answered() == nil)
+        }
+        try r.harness.want(SetDraft("Dear", for: romeo, answering: .id("missing")), id: "f")
+        #expect(try answered() == nil && conversations(r).conversation(with: romeo).draft?.body == "Dear")
+        try r.harness.want(decoded, id: "g")
+        try r.harness.want(Forget(.row(row)), id: "h")
+        #expect(try answered() == nil && conversations(r).conversation(with: romeo).draft?.body == "Dear")
+    }
+
     @Test("pages before, after and around a message")
     func pages() throws {
         let r = try R()

@@ -109,13 +109,17 @@ public final class Backend: Sendable {
     // MARK: Intents
 
     /// Accepts a message, whose draft is removed: in this process if it drives, else through the mailbox.
-    public func send(_ text: String, to key: ConversationKey) async throws {
+    /// - Parameter answered: the row of the message that the text replies to.
+    public func send(_ text: String, to key: ConversationKey, answering answered: Int64? = nil) async throws {
         let (recipient, sender) = (try JID(key.jid), try JID(key.account))
+        let answered = answered.map(MessageReference.row)
         if let engine = running {
-            try await engine.accept(text, to: recipient, from: sender, endsDraft: true)
+            try await engine.accept(text, to: recipient, from: sender, answering: answered, endsDraft: true)
         } else {
             let directory = directory
-            try await onOwnThread { _ = try directory.share(text, to: recipient, from: sender, endsDraft: true) }
+            try await onOwnThread {
+                _ = try directory.share(text, to: recipient, from: sender, answering: answered, endsDraft: true)
+            }
         }
     }
 
@@ -126,18 +130,25 @@ public final class Backend: Sendable {
     }
 
     /// Accepts a change.
-    public func accept(_ intent: some Intent & Sendable, for account: String) async throws {
+    /// - Returns: the id of the intent.
+    @discardableResult
+    public func accept(_ intent: some Intent & Sendable, for account: String) async throws -> String {
         let jid = try JID(account)
-        if let engine = running {
-            try await engine.accept(intent, for: jid)
-        } else {
-            let directory = directory
-            try await onOwnThread { _ = try directory.share(intent, for: jid) }
-        }
+        if let engine = running { return try await engine.accept(intent, for: jid) }
+        let directory = directory
+        return try await onOwnThread { try directory.share(intent, for: jid) }
     }
 
-    public func keepDraft(_ text: String, for key: ConversationKey) async throws {
-        try await accept(SetDraft(text, for: JID(key.jid)), for: key.account)
+    /// - Parameter answered: the row of the message that the text replies to.
+    public func keepDraft(_ text: String, for key: ConversationKey, answering answered: Int64? = nil) async throws {
+        let draft = SetDraft(text, for: try JID(key.jid), answering: answered.map(MessageReference.row))
+        try await accept(draft, for: key.account)
+    }
+
+    /// Sends the user's state in the chat, if this process drives: a state in the mailbox would be sent too late.
+    public func send(_ state: ChatState, to key: ConversationKey) async {
+        guard let engine = running, let account = try? JID(key.account), let contact = try? JID(key.jid) else { return }
+        _ = try? await engine.accept(SetTyping(state, to: contact), for: account)
     }
 
     /// Marks everything up to the message in `row` as read.
@@ -154,9 +165,10 @@ public final class Backend: Sendable {
         }
     }
 
-    func onOwnThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    @discardableResult
+    func onOwnThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
+            DispatchQueue.global().async { continuation.resume(with: Swift.Result { try body() }) }
         }
     }
 }

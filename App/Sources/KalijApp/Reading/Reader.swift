@@ -66,7 +66,7 @@ public actor Reader {
     private func row(_ conversation: Conversations.Conversation, _ key: ConversationKey) -> ConversationRow {
         var row = ConversationRow(key: key, name: conversation.name?.shownName ?? key.jid.shownName)
         (row.picture, row.isGroup) = (conversation.picture, conversation.isRoom)
-        if let last = conversation.last.map({ MessageRow($0, name: row.name) }) {
+        if let last = conversation.last.map({ MessageRow($0, name: row.name, account: key.account) }) {
             let text = last.text.shownLine
             row.preview = last.isOwn ? Words.own(text) : row.isGroup ? Words.said(last.author, text) : text
             row.isFailed = last.state?.isProblem ?? false
@@ -81,9 +81,33 @@ public actor Reader {
     }
 
     /// The full draft of a conversation.
-    public func draft(_ key: ConversationKey) throws -> String {
-        guard let account = try account(of: key) else { return "" }
-        return try conversations(account).conversation(with: .received(key.jid)).draft?.body ?? ""
+    public func draft(_ key: ConversationKey) throws -> StoredDraft {
+        guard let account = try account(of: key) else { return StoredDraft() }
+        let conversation = try conversations(account).conversation(with: .received(key.jid))
+        guard let draft = conversation.draft else { return StoredDraft() }
+        let answered = try draft.answered.flatMap { try conversations(account).message($0) }
+        let name = conversation.name?.shownName ?? key.jid.shownName
+        let reply = answered.map { Composing.reply(to: MessageRow($0, name: name, account: key.account)) }
+        return StoredDraft(draft.body, reply ?? .message)
+    }
+
+    /// Why an intent has failed; nil if it has not, or not yet.
+    public func failure(of intent: String, of account: String) throws -> String? {
+        guard let account = try accounts().first(where: { $0.jid.description == account }),
+            case .failed(let reason) = try HistoryReader(database()).outcome(of: intent, by: account)
+        else { return nil }
+        return reason
+    }
+
+    /// The complete text of a message; nil if it has none.
+    public func body(of id: Int64, in key: ConversationKey) throws -> String? {
+        guard let account = try account(of: key) else { return nil }
+        return try conversations(account).message(id)?.body
+    }
+
+    /// The newest message of the user's that can be corrected.
+    public func lastCorrectable(in key: ConversationKey) throws -> MessageRow? {
+        try page(key, Window(), waiting: false).messages.last { $0.actions.contains(.correct) }
     }
 
     /// The first unread message.
@@ -112,17 +136,19 @@ public actor Reader {
             try conversations.page(with: jid, at: place, limit: window.count, mailbox: waiting ? directory : nil)
         }
         let page = try window.first.flatMap { try read(.from($0)) } ?? read(.newest)
-        return page.map { Page($0, name: name) } ?? Page()
+        return page.map { Page($0, name: name, account: key.account) } ?? Page()
     }
 }
 
 extension Page {
-    /// - Parameter name: the name of the peer.
-    init(_ page: ConversationPage, name: String) {
+    /// - Parameters:
+    ///   - name: the name of the peer.
+    ///   - account: the bare address of the account.
+    init(_ page: ConversationPage, name: String, account: String) {
         (hasOlder, hasNewer) = (page.hasOlder, page.hasNewer)
         for entry in page.entries {
             switch entry {
-            case .message(let message): messages.append(MessageRow(message, name: name))
+            case .message(let message): messages.append(MessageRow(message, name: name, account: account))
             case .gap(let gap): if let row = GapRow(gap) { gaps[messages.count, default: []].append(row) }
             }
         }

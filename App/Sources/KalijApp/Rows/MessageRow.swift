@@ -19,8 +19,12 @@ public struct MessageRow: Sendable, Equatable {
     /// Milliseconds since 1970.
     public var at: Int64
     public var state: DeliveryState?
-    public var reactions = ""
+    public var reactions: [ReactionCount] = []
+    /// The complete set of the user's own emoji.
+    public var ownReactions: [String] = []
     public var isEdited = false
+    /// Whether the message has an id to which replies, reactions and retractions refer.
+    public var isReferable = false
     public var file: FileRow?
     /// The id with which the user's own message was accepted.
     var origin: String?
@@ -31,7 +35,7 @@ public struct MessageRow: Sendable, Equatable {
 
     /// The line under the text.
     public func foot(_ time: String) -> String {
-        [reactions, isEdited ? Words.edited : "", file?.details ?? "", time, state?.words ?? ""].filter { !$0.isEmpty }
+        [isEdited ? Words.edited : "", file?.details ?? "", time, state?.words ?? ""].filter { !$0.isEmpty }
             .joined(separator: "  ·  ")
     }
 
@@ -48,7 +52,8 @@ public struct MessageRow: Sendable, Equatable {
         var words = "\(author), \(time)\(answered.map { ", " + $0 } ?? ""): \(text)"
         let more = [
             isCut ? Words.cut : "", isEdited ? Words.edited : "",
-            reactions.isEmpty ? "" : Words.reactions(reactions), file?.details ?? "", state?.words ?? "",
+            reactions.isEmpty ? "" : Words.reactions(reactions.map(\.words).joined(separator: ", ")),
+            file?.details ?? "", state?.words ?? "",
         ].filter { !$0.isEmpty }
         guard !more.isEmpty else { return words }
         if let last = words.last, !".!?…".contains(last) { words += "." }
@@ -77,6 +82,9 @@ public enum DeliveryState: Sendable, Equatable {
         }
     }
 
+    /// Whether the server or the recipient has refused the message.
+    public var isFailure: Bool { if case .notSent = self { true } else { false } }
+
     public var isProblem: Bool {
         switch self {
         case .notSent, .unknown: true
@@ -104,8 +112,10 @@ public enum DeliveryState: Sendable, Equatable {
 }
 
 extension MessageRow {
-    /// - Parameter name: the name of the peer.
-    init(_ message: Message, name: String) {
+    /// - Parameters:
+    ///   - name: the name of the peer.
+    ///   - account: the bare address of the account.
+    init(_ message: Message, name: String, account: String) {
         let isOwn = message.direction == .outgoing
         let isInRoom = message.type == "groupchat"
         let author = isOwn ? Words.you : Self.author(message.from, isInRoom, name)
@@ -121,7 +131,9 @@ extension MessageRow {
             state = DeliveryState(
                 message.state, isSettled: message.isSettled, isInRoom: isInRoom, error: message.error)
         }
-        reactions = message.reactions.prefix(20).flatMap { $0.emoji.prefix(5) }.map(\.shownName).joined(separator: " ")
+        reactions = ReactionCount.counts(message.reactions.map { ($0.author, $0.emoji) }, of: account)
+        ownReactions = message.reactions.filter { $0.author == account }.flatMap(\.emoji)
+        isReferable = message.reference != nil
         isEdited = message.editedAt != nil && message.erasure == nil
     }
 

@@ -176,8 +176,6 @@ public enum Words {
             ("Escape", tr("Back to the list")), ("F6", tr("Next region")),
             ("Alt+Up, Alt+Down", tr("Previous and next conversation")), ("Ctrl+K, Ctrl+F", tr("Search conversations")),
             ("Ctrl+N", newConversation), ("F10", menu), ("Ctrl+C", tr("Copy the selected message")),
-            ("Ctrl+?", shortcuts),
-            ("Ctrl+Q", quit),
-        ]
+        ] + actionKeys + [("Ctrl+?", shortcuts), ("Ctrl+Q", quit)]
     }
 }

@@ -5,12 +5,18 @@ import KalijApp
 protocol RowView: AnyObject {
     associatedtype Value: Equatable
     var root: Widget { get }
+    /// The part of the row at which its menu is displayed.
+    var anchor: Widget { get }
     init()
     func show(_ value: Value)
     /// The accessible name of the row.
     func spoken(_ value: Value) -> String
     /// Whether two values represent the same row, possibly in different states.
     static func isSame(_ one: Value, _ other: Value) -> Bool
+}
+
+extension RowView {
+    var anchor: Widget { root }
 }
 
 /// A GtkListView of Swift values.
@@ -20,7 +26,7 @@ final class ListView<Row: RowView> {
     private let model = ListModel()
     private let selection: OpaquePointer
     /// The rows with widgets, keyed by their list items.
-    private var bound: [OpaquePointer: Row] = [:]
+    private(set) var bound: [OpaquePointer: Row] = [:]
     /// Called when a row was clicked, or Enter was pressed in it.
     var onActivate: (Int) -> Void = { _ in }
     /// Called once for each new row, to prepare its widgets.
@@ -237,8 +243,11 @@ final class ListView<Row: RowView> {
     var isScrollingToEnd: Bool? { scrolling.map { $0.place >= rows.count - 1 } }
 
     /// The row at the given height of the view.
-    func place(atHeight y: Double) -> Int? {
-        var found = gtk_widget_pick(view, Double(gtk_widget_get_width(view)) / 2, y, GTK_PICK_DEFAULT)
+    func place(atHeight y: Double) -> Int? { place(at: Double(gtk_widget_get_width(view)) / 2, y) }
+
+    /// The row at the given point of the view.
+    func place(at x: Double, _ y: Double) -> Int? {
+        var found = gtk_widget_pick(view, x, y, GTK_PICK_DEFAULT)
         while let widget = found, let parent = gtk_widget_get_parent(widget) {
             if parent == view {
                 let child = gtk_widget_get_first_child(widget)

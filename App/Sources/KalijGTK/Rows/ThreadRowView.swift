@@ -6,6 +6,12 @@ final class ThreadRowView: RowView {
     let root = Make.box(GTK_ORIENTATION_VERTICAL)
     /// Called when the button of a gap was pressed.
     var onLoad: (GapRow) -> Void = { _ in }
+    /// Called when the button of an action was pressed.
+    var onAction: (MessageAction, MessageRow) -> Void = { _, _ in }
+    /// Called when the chip of an emoji was pressed.
+    var onReact: (MessageRow, String) -> Void = { _, _ in }
+    private var chips: ReactionChips?
+    var anchor: Widget { bubble }
     /// Called when a button of a message's file was pressed.
     var onFile: (MessageRow, FileAction) -> Void = { _, _ in }
     private let bubble = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 2)
@@ -16,6 +22,7 @@ final class ThreadRowView: RowView {
     private var author: Widget?
     private var answered: Widget?
     private var load: Widget?
+    private var resend: Widget?
     private var file: FileView?
     private var message: MessageRow?
     private var gap: GapRow?
@@ -37,6 +44,7 @@ final class ThreadRowView: RowView {
 
     func show(_ row: ThreadRow) {
         load?.show(false)
+        message = row.message
         switch row {
         case .message(let message, let showsAuthor, let continues): show(message, showsAuthor, continues)
         case .day(let at): show(line: Times.day(at), "day-line")
@@ -60,17 +68,38 @@ final class ThreadRowView: RowView {
         answered.show(message.answered != nil, made: makeAnswered)?.setText(message.answered ?? "")
         text.setText(message.text)
         text.setClass("notice", message.isNotice)
+        show(message.reactions)
         show(fileOf: message)
         foot.setText((message.isCut ? Words.cut + "\n" : "") + message.foot(Times.clock(message.at)))
-        foot.setClass("error", message.state?.isProblem ?? false)
+        let isProblem = message.state?.isProblem ?? false
+        foot.setClass("error", isProblem)
+        resend.show(isProblem && message.actions.contains(.resend), made: makeResend)
         bubble.setClass("own", message.isOwn)
         bubble.setClass("other", !message.isOwn)
         root.setClass("continues", continues)
         gtk_widget_set_halign(bubble, message.isOwn ? GTK_ALIGN_END : GTK_ALIGN_START)
     }
 
+    private func show(_ reactions: [ReactionCount]) {
+        guard !reactions.isEmpty || chips != nil else { return }
+        let shown = chips ?? ReactionChips(after: text, in: bubble)
+        chips = shown
+        shown.onPressed = { [weak self] emoji in if let self, let message { onReact(message, emoji) } }
+        shown.show(reactions)
+    }
+
+    private func makeResend() -> Widget {
+        let made = Make.button(Words.sendAgain, classes: "file-action") { [weak self] in
+            if let self, let message { onAction(.resend, message) }
+        }
+        // The name of a button includes that of its label.
+        Names.fill(made)
+        gtk_widget_set_halign(made, GTK_ALIGN_END)
+        bubble.append(made)
+        return made
+    }
+
     private func show(fileOf message: MessageRow) {
-        self.message = message
         file?.root.show(message.file != nil)
         guard let row = message.file else { return }
         let view = file ?? FileView()

@@ -1,13 +1,23 @@
 import CAdwaita
 import KalijApp
+import KalijClient
 
 /// The input field for messages.
 final class Composer {
     let root: Widget
     let text = widget(OpaquePointer(gtk_text_view_new()))
-    var onSend: (String) -> Void = { _ in }
+    /// The line above the text: what the text replies to, or corrects.
+    let bar = ComposerBar()
+    var onSend: (String, Composing) -> Void = { _, _ in }
+    /// Called in an empty field, to correct the last own message.
+    var onCorrectLast: () -> Void = {}
+    /// Called when the text is no longer a correction, so that the draft is displayed again.
+    var onCorrectionEnded: () -> Void = {}
+    var composing = Composing.message
     /// Called with a changed text, to store it as the draft.
-    var onDraft: (String) -> Void = { _ in }
+    var onDraft: (StoredDraft) -> Void = { _ in }
+    /// Called with the user's state in the chat when it has changed.
+    var onTyping: (ChatState) -> Void = { _ in }
     /// Called to send files with a text.
     var onSendFiles: ([Attachment], String) -> Void = { _, _ in }
     /// Called with a description of why a file is not attached.
@@ -15,7 +25,9 @@ final class Composer {
     let strip = AttachmentStrip()
     private let hint = Make.silentLabel(classes: "composer-hint")
     private let send: Widget
-    private var kept = ""
+    private var kept = StoredDraft()
+    private var typing = OwnTyping()
+    private var pause: UInt32?
     private var isWaiting = false
     private var isFilling = false
 
@@ -62,9 +74,11 @@ final class Composer {
     }
 
     private func listen() {
+        bar.onCancel = { [weak self] in self?.cancel() }
         connect(send, "clicked") { [weak self] _ in self?.submit() }
         if let keys = gtk_event_controller_key_new() {
             connect(keys, "key-pressed") { [weak self] arguments in
+                if self?.handled(arguments.uint(1), arguments.flags(3)) ?? false { return arguments.answer(true) }
                 let isEnter = [UInt32(GDK_KEY_Return), UInt32(GDK_KEY_KP_Enter)].contains(arguments.uint(1))
                 guard isEnter, arguments.flags(3) & Int32(GDK_SHIFT_MASK.rawValue) == 0 else {
                     return arguments.answer(false)
@@ -90,39 +104,45 @@ final class Composer {
         return String(cString: bytes)
     }
 
-    /// Displays a stored draft.
-    func fill(_ draft: String) {
+    /// Displays a text that is stored already, or is no draft.
+    func fill(_ stored: String) {
         guard let buffer = gtk_text_view_get_buffer(cast(raw(text))) else { return }
         isFilling = true
-        gtk_text_buffer_set_text(buffer, draft, Int32(draft.utf8.count))
+        gtk_text_buffer_set_text(buffer, stored, Int32(stored.utf8.count))
         isFilling = false
-        kept = draft
+        kept = StoredDraft(stored, composing)
     }
 
     /// Another conversation is opened: stores the text as the draft of the previous one, and clears it.
     func leave() {
         keep()
+        pauseTyping()
+        typing = OwnTyping()
+        compose(.message)
         fill("")
         for file in strip.removeAll() { file.discard() }
     }
 
     /// Displays the stored draft of a conversation, before the text that was typed while the draft was read.
-    func begin(with draft: String) {
-        if written.isEmpty { fill(draft) } else if !draft.isEmpty { giveBack(draft) }
+    func begin(with draft: StoredDraft) {
+        guard written.isEmpty else { return draft.text.isEmpty ? () : giveBack(draft) }
+        if composing == .message, draft.composing != .message { compose(draft.composing) }
+        fill(draft.text)
     }
 
     /// Restores a text that was not accepted, before the text that was typed since.
-    func giveBack(_ text: String) {
+    func giveBack(_ draft: StoredDraft) {
         let since = written
-        fill(since.isEmpty ? text : text + "\n" + since)
-        kept = ""
+        if composing == .message, draft.composing.answered != nil { compose(draft.composing) }
+        fill(since.isEmpty ? draft.text : draft.text + "\n" + since)
+        kept = StoredDraft()
         changed()
     }
 
     /// Restores files that were not accepted, with their text.
     func giveBack(_ files: [Attachment], _ text: String) {
         strip.add(files)
-        if !text.isEmpty { giveBack(text) }
+        if !text.isEmpty { giveBack(StoredDraft(text)) }
     }
 
     private func changed() {
@@ -130,7 +150,9 @@ final class Composer {
         hint.setText(strip.files.isEmpty ? Words.message : Words.description)
         hint.show(isEmpty)
         gtk_widget_set_sensitive(send, isEmpty && strip.files.isEmpty ? 0 : 1)
-        guard !isFilling, !isWaiting else { return }
+        guard !isFilling else { return }
+        type(isEmpty: isEmpty)
+        guard !isWaiting else { return }
         isWaiting = true
         after(Self.keptWithin) { [weak self] in
             self?.isWaiting = false
@@ -140,22 +162,44 @@ final class Composer {
 
     /// Stores the draft now.
     func keep() {
-        let draft = written
-        guard draft != kept else { return }
+        guard !composing.isCorrection else { return }
+        let draft = StoredDraft(written, composing)
+        guard !draft.isSame(as: kept) else { return }
         kept = draft
         onDraft(draft)
     }
 
     private func submit() {
-        let body = written
-        let files = strip.files.isEmpty ? [] : strip.removeAll()
-        guard files.isEmpty else {
-            fill("")
-            changed()
-            return onSendFiles(files, body)
-        }
-        guard body.contains(where: { !$0.isWhitespace }) else { return }
+        let (body, meaning) = (written, composing)
+        let hasText = body.contains { !$0.isWhitespace }
+        if case .correction(_, body) = meaning { return _ = cancel() }
+        let files = meaning.isCorrection || strip.files.isEmpty ? [] : strip.removeAll()
+        guard hasText || !files.isEmpty else { return }
         fill("")
-        onSend(body)
+        compose(.message)
+        // A correction has no state of its own.
+        if meaning.isCorrection { type(isEmpty: true) } else { typing.sent() }
+        changed()
+        // A text that replies to a message is a message of its own; any other text follows the files.
+        let isApart = hasText && (files.isEmpty || meaning.answered != nil)
+        if isApart { onSend(body, meaning) }
+        if !files.isEmpty { onSendFiles(files, isApart ? "" : body) }
+        if meaning.isCorrection { onCorrectionEnded() }
     }
+
+    // MARK: The state in the chat
+
+    private func type(isEmpty: Bool) {
+        if let state = typing.changed(isEmpty: isEmpty) { onTyping(state) }
+        if let pause { g_source_remove(pause) }
+        pause =
+            isEmpty
+            ? nil
+            : after(OwnTyping.pause) { [weak self] in
+                self?.pause = nil
+                self?.pauseTyping()
+            }
+    }
+
+    private func pauseTyping() { if let state = typing.paused() { onTyping(state) } }
 }

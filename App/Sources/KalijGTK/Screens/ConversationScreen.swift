@@ -35,6 +35,8 @@ final class ConversationScreen {
         list.view.addClass("messages")
         list.onMade = { [weak self] row in
             row.onLoad = { gap in self?.onLoad(gap) }
+            row.onAction = { action, message in self?.onAction(action, message) }
+            row.onReact = { message, emoji in self?.onReact(message, emoji) }
             row.onFile = { message, action in self?.onFile(message, action) }
         }
         list.onActivate = { [weak self] place in self?.activate(place) }
@@ -61,7 +63,7 @@ final class ConversationScreen {
         inner.add(empty, Words.noMessages)
         typing.show(false)
         pane.addClass("thread-pane")
-        for part in [inner.root, typing, composer.strip.root, composer.root] { pane.append(part) }
+        for part in [inner.root, typing, composer.bar.root, composer.strip.root, composer.root] { pane.append(part) }
         composer.listenForFiles(over: pane)
         stack.add(nothing, Words.nothingOpen)
         stack.add(pane, Words.messages)
@@ -79,29 +81,24 @@ final class ConversationScreen {
         list.onSettled = { [weak self] in self?.scrolledTo() }
         list.onScroll = { [weak self] toEnd in self?.follow(.scrolls(toEnd: toEnd)) }
         listenForPersons()
-        guard let keys = gtk_event_controller_key_new() else { return }
-        connect(keys, "key-pressed") { [weak self] arguments in
-            let isCopy =
-                arguments.uint(1) == UInt32(GDK_KEY_c)
-                && arguments.flags(3) & Int32(GDK_CONTROL_MASK.rawValue) != 0
-            arguments.answer(isCopy && self?.copy() ?? false)
-        }
-        gtk_widget_add_controller(list.view, keys)
+        listenForActions()
     }
 
     /// Called when the user requests the newest messages.
     var onLatest: () -> Void = {}
 
-    /// Enter in a message performs the first action of its file.
-    private func activate(_ place: Int) {
-        guard let message = list.rows[place].message, let action = message.file?.actions.first else { return }
-        onFile(message, action)
-    }
+    /// Called when an action on a message was chosen.
+    var onAction: (MessageAction, MessageRow) -> Void = { _, _ in }
+    /// Called when the user chose an emoji for a message.
+    var onReact: (MessageRow, String) -> Void = { _, _ in }
+    /// Called when the user undoes the last deletion.
+    var onUndo: () -> Void = {}
 
-    private func copy() -> Bool {
-        guard let place = list.selectedPlace, let message = list.rows[place].message else { return false }
-        gdk_clipboard_set_text(gtk_widget_get_clipboard(list.view), message.text.withoutBreakingPlaces)
-        return true
+    /// Enter in a message performs the first action of its file, or sends a message again that was not sent.
+    private func activate(_ place: Int) {
+        guard let message = list.rows[place].message else { return }
+        if let action = message.file?.actions.first { return onFile(message, action) }
+        if message.actions.contains(.resend) { onAction(.resend, message) }
     }
 
     // MARK: What is shown

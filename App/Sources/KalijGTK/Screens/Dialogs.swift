@@ -58,14 +58,23 @@ enum Dialogs {
         gtk_grid_set_column_spacing(cast(raw(grid)), 18)
         gtk_grid_set_row_spacing(cast(raw(grid)), 6)
         for (line, key) in Words.keys.enumerated() {
-            gtk_grid_attach(cast(raw(grid)), Make.label(key.keys, classes: "heading"), 0, Int32(line), 1, 1)
+            let keys = Make.label(key.keys, classes: "caption-heading")
             let what = Make.label(key.what)
-            what.wrapText()
+            for label in [keys, what] { label.wrapText() }
+            gtk_widget_set_hexpand(what, 1)
+            gtk_grid_attach(cast(raw(grid)), keys, 0, Int32(line), 1, 1)
             gtk_grid_attach(cast(raw(grid)), what, 1, Int32(line), 1, 1)
         }
-        adw_message_dialog_set_extra_child(cast(raw(object)), grid)
+        // The table is longer than a small window.
+        let scrolled = Make.scrolled(grid)
+        gtk_scrolled_window_set_propagate_natural_height(opaque(scrolled), 1)
+        gtk_scrolled_window_set_max_content_height(opaque(scrolled), max(120, gtk_widget_get_height(parent) - 200))
+        adw_message_dialog_set_extra_child(cast(raw(object)), scrolled)
         adw_message_dialog_add_response(cast(raw(object)), "close", Words.close)
         Names.fill(cast(raw(object)))
+        // The focus is there at first, so that keys scroll it.
+        gtk_widget_set_focusable(scrolled, 1)
+        kalij_name(scrolled, Words.shortcuts)
         gtk_window_present(cast(raw(object)))
     }
 
@@ -77,6 +86,25 @@ enum Dialogs {
         adw_about_window_set_version(object, kalijVersion)
         adw_about_window_set_license_type(object, GTK_LICENSE_APACHE_2_0)
         gtk_window_set_transient_for(cast(raw(object)), cast(raw(parent)))
+        Names.fill(cast(raw(object)))
+        gtk_window_present(cast(raw(object)))
+    }
+}
+
+extension Dialogs {
+    /// Requests a confirmation of an action that removes something.
+    static func confirm(
+        over parent: Widget, _ heading: String, _ body: String, _ action: String, _ run: @escaping () -> Void
+    ) {
+        guard let dialog = kalij_message_dialog(cast(raw(parent)), heading) else { return }
+        let object = OpaquePointer(dialog)
+        adw_message_dialog_set_body(cast(raw(object)), body)
+        adw_message_dialog_add_response(cast(raw(object)), "cancel", Words.cancel)
+        adw_message_dialog_add_response(cast(raw(object)), "run", action)
+        adw_message_dialog_set_response_appearance(cast(raw(object)), "run", ADW_RESPONSE_DESTRUCTIVE)
+        adw_message_dialog_set_default_response(cast(raw(object)), "cancel")
+        adw_message_dialog_set_close_response(cast(raw(object)), "cancel")
+        connect(object, "response::run") { _ in run() }
         Names.fill(cast(raw(object)))
         gtk_window_present(cast(raw(object)))
     }

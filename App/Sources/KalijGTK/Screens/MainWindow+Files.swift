@@ -69,18 +69,6 @@ extension MainWindow {
         if message.id > 0 { accept(Forget(.row(message.id))) }
     }
 
-    private func accept(_ intent: some Intent & Sendable) {
-        guard let key = thread?.key else { return }
-        writes.add { [weak self] in
-            guard let self else { return }
-            do { try await backend.accept(intent, for: key.account) } catch {
-                toast(Words.notAccepted("\(error)".shownName))
-            }
-            dirty.insert(key)
-            look()
-        }
-    }
-
     /// Opens the file by the desktop's program for its type.
     private func open(_ file: FileRow) {
         guard let path = file.path, let uri = g_filename_to_uri(path, nil, nil) else { return }

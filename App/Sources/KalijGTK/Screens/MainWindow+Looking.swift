@@ -114,6 +114,7 @@ extension MainWindow {
     /// Reads a part of a conversation; nil if it cannot be read now.
     func page(_ key: ConversationKey, _ window: Window) async -> Page? {
         var page = try? await reader.page(key, window, waiting: driving != .here)
+        if let deletion, deletion.key == key { for id in deletion.messages { page?.remove(id) } }
         if case .offline = states[key.account] { page?.noteOffline() }
         return page
     }
@@ -121,5 +122,6 @@ extension MainWindow {
     func show(_ thread: Thread) {
         screen.show(thread.rows, name: openRow?.name ?? "")
         if thread.page.hasNewer { screen.showToLatest(true) }
+        screen.composer.follow(thread.page)
     }
 }

@@ -29,7 +29,7 @@ extension MainWindow {
         shownAnew(row)
         showTypist()
         showConversation()
-        let draft = (try? await reader.draft(row.key)) ?? ""
+        let draft = (try? await reader.draft(row.key)) ?? StoredDraft()
         thread.firstUnread = row.unread > 0 ? (try? await reader.firstUnread(row.key)) ?? nil : nil
         if let around = message ?? thread.firstUnread {
             thread.window = (try? await reader.window(row.key, before: Window.begin, around)) ?? nil ?? Window()
@@ -161,17 +161,14 @@ extension MainWindow {
 
     // MARK: Writing
 
-    func send(_ text: String) {
+    func send(_ text: String, _ meaning: Composing) {
         guard let key = thread?.key else { return }
+        if case .correction(let id, _) = meaning { return correct(id, text, in: key) }
         writes.add { [weak self] in
             guard let self else { return }
-            do { try await backend.send(text, to: key) } catch {
+            do { try await backend.send(text, to: key, answering: meaning.answered) } catch {
                 toast(Words.notAccepted("\(error)".shownName))
-                if thread?.key == key {
-                    screen.composer.giveBack(text)
-                } else {
-                    try? await backend.keepDraft(text, for: key)
-                }
+                await giveBack(StoredDraft(text, meaning), in: key)
             }
             dirty.insert(key)
             look()
@@ -179,11 +176,17 @@ extension MainWindow {
         }
     }
 
-    func keepDraft(_ text: String) {
+    /// Restores a text that was not accepted.
+    func giveBack(_ draft: StoredDraft, in key: ConversationKey) async {
+        if thread?.key == key { return screen.composer.giveBack(draft) }
+        try? await backend.keepDraft(draft.text, for: key, answering: draft.composing.answered)
+    }
+
+    func keepDraft(_ draft: StoredDraft) {
         guard let key = thread?.key else { return }
         writes.add { [weak self] in
             guard let self else { return }
-            try? await backend.keepDraft(text, for: key)
+            try? await backend.keepDraft(draft.text, for: key, answering: draft.composing.answered)
             dirty.insert(key)
             look()
         }

@@ -17,7 +17,7 @@ final class MainWindow {
     let firstStart: FirstStartScreen
     private let pages = Pages()
     private let leaflet = widget(OpaquePointer(adw_leaflet_new()))
-    private let toasts = widget(OpaquePointer(adw_toast_overlay_new()))
+    let toasts = widget(OpaquePointer(adw_toast_overlay_new()))
 
     // What has to be read again.
     var dirty: Set<ConversationKey> = []
@@ -34,6 +34,7 @@ final class MainWindow {
     var readingPace = ReadingPace()
     var isPlaceWaiting = false
     var typists: [ConversationKey: UInt32] = [:]
+    var deletion: Deletion?
     private var wanted: String?
     private(set) var isQuitting = false
     let words: CommandLineWords
@@ -98,6 +99,7 @@ final class MainWindow {
         pages.add(firstStart.root, Words.welcome)
         adw_toast_overlay_set_child(opaque(toasts), pages.root)
         adw_application_window_set_content(cast(raw(window)), toasts)
+        Names.follow(toasts: toasts)
         connect(leaflet, "notify::folded") { [weak self] _ in self?.folded() }
         folded()
         screen.show(name: nil, subtitle: "")
@@ -137,9 +139,11 @@ final class MainWindow {
         screen.onLatest = { [weak self] in self?.latest() }
         screen.onScrolled = { [weak self] in self?.scrolled() }
         screen.onLoad = { [weak self] gap in self?.load(gap) }
-        screen.composer.onSend = { [weak self] text in self?.send(text) }
+        screen.composer.onSend = { [weak self] text, meaning in self?.send(text, meaning) }
+        connectActions()
+        connectConversationActions()
         connectFiles()
-        screen.composer.onDraft = { [weak self] text in self?.keepDraft(text) }
+        screen.composer.onDraft = { [weak self] draft in self?.keepDraft(draft) }
         firstStart.onDone = { [weak self] account in self?.loggedIn(account) }
         connect(window, "notify::is-active") { [weak self] _ in
             self?.markRead()
@@ -340,6 +344,7 @@ final class MainWindow {
         isQuitting = true
         screen.composer.keep()
         markRead(isLeaving: true)
+        deletion?.end()
         keepPlace()
         window.show(false)
         Task {

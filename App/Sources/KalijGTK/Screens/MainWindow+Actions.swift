@@ -1,0 +1,112 @@
+import CAdwaita
+import KalijApp
+import KalijClient
+
+/// The actions on messages.
+extension MainWindow {
+    func connectActions() {
+        screen.onAction = { [weak self] action, message in self?.act(action, on: message) }
+        screen.onReact = { [weak self] message, emoji in self?.react(to: message, with: emoji) }
+        screen.onUndo = { [weak self] in self?.deletion?.undo() }
+        screen.composer.onCorrectLast = { [weak self] in self?.correctLast() }
+        screen.composer.onCorrectionEnded = { [weak self] in self?.showDraft() }
+        screen.composer.onTyping = { [weak self] state in self?.send(state) }
+    }
+
+    /// - Parameter message: as it was displayed; it may have been retracted while its menu was open.
+    private func act(_ action: MessageAction, on message: MessageRow) {
+        guard let message = thread?.page.message(message.id, for: action) else { return toast(Words.notPossibleNow) }
+        switch action {
+        case .resend: accept(Resend(.row(message.id)))
+        case .reply: screen.composer.reply(to: message)
+        case .react: screen.chooseEmoji(for: message)
+        case .correct: correct(message)
+        case .copy: copy(message)
+        case .retract: retract(message)
+        case .forget: delete(message)
+        }
+    }
+
+    /// Accepts a change of a conversation, in the order of the user's actions.
+    /// - Parameters:
+    ///   - key: the conversation; nil for the open one.
+    ///   - refused: called if the change was not accepted, or has failed at once.
+    func accept(
+        _ intent: some Intent & Sendable, in key: ConversationKey? = nil,
+        refused: @escaping (MainWindow) async -> Void = { _ in }
+    ) {
+        guard let key = key ?? thread?.key else { return }
+        writes.add { [weak self] in
+            guard let self else { return }
+            if let reason = await failure(of: intent, key.account) {
+                toast(Words.notAccepted(reason.shownName))
+                await refused(self)
+            }
+            dirty.insert(key)
+            look()
+        }
+    }
+
+    private func failure(of intent: some Intent & Sendable, _ account: String) async -> String? {
+        let id: String
+        do { id = try await backend.accept(intent, for: account) } catch { return "\(error)" }
+        return try? await reader.failure(of: id, of: account)
+    }
+
+    private func react(to message: MessageRow, with emoji: String) {
+        guard let message = thread?.page.message(message.id, for: .react) else { return toast(Words.notPossibleNow) }
+        accept(React(.row(message.id), message.reactions(toggling: emoji)))
+    }
+
+    private func copy(_ message: MessageRow) {
+        guard let key = thread?.key else { return }
+        Task {
+            let whole = message.id > 0 ? try? await reader.body(of: message.id, in: key) : nil
+            gdk_clipboard_set_text(gtk_widget_get_clipboard(window), whole ?? message.text.withoutBreakingPlaces)
+        }
+    }
+
+    private func retract(_ message: MessageRow) {
+        guard let key = thread?.key else { return }
+        Dialogs.confirm(
+            over: window, Words.retractQuestion, Words.retractHint(message.text.shownStart), Words.retract
+        ) { [weak self] in self?.accept(Retract(.row(message.id)), in: key) }
+    }
+
+    /// Sends a state in the order of the user's actions: none overtakes the message that ends it. Rooms have no states.
+    private func send(_ state: ChatState) {
+        guard let thread, !thread.isGroup else { return }
+        writes.add { [weak self] in await self?.backend.send(state, to: thread.key) }
+    }
+
+    // MARK: Corrections
+
+    private func correct(_ message: MessageRow) {
+        guard let key = thread?.key else { return }
+        Task {
+            guard let body = try? await reader.body(of: message.id, in: key), thread?.key == key else { return }
+            screen.composer.correct(message.id, body)
+        }
+    }
+
+    private func correctLast() {
+        guard let key = thread?.key else { return }
+        Task {
+            guard let message = try? await reader.lastCorrectable(in: key), thread?.key == key else { return }
+            correct(message)
+        }
+    }
+
+    /// Accepts a correction, whose text is given back if it is refused.
+    func correct(_ id: Int64, _ text: String, in key: ConversationKey) {
+        accept(Correct(.row(id), body: text), in: key) { await $0.giveBack(StoredDraft(text), in: key) }
+    }
+
+    private func showDraft() {
+        guard let key = thread?.key else { return }
+        writes.add { [weak self] in
+            guard let self, let draft = try? await reader.draft(key), thread?.key == key else { return }
+            if screen.composer.composing == .message { screen.composer.begin(with: draft) }
+        }
+    }
+}
