@@ -319,6 +319,7 @@ def run(kind):
 if __name__ == "__main__":
     top = os.environ["STAGE"]
     sys.modules["tour"] = sys.modules["__main__"]
+    import bombs
     import days
     import dino
     import files
@@ -334,7 +335,7 @@ if __name__ == "__main__":
     TOURS["heard"] = heard.Heard
     TOURS["notices"] = notices.Notices
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files,
+    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "bombs": bombs.stage(),
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for name in wanted:
         print(f"--- {name}", flush=True)
