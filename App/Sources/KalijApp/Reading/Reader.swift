@@ -77,10 +77,10 @@ public actor Reader {
         return row
     }
 
-    /// The full draft of a conversation.
+    /// The full draft of a conversation; empty once the message or the file that ends it is accepted.
     public func draft(_ key: ConversationKey) throws -> String {
         guard let account = try account(of: key) else { return "" }
-        return try conversations(account).conversation(with: .received(key.jid)).draft?.body ?? ""
+        return try conversations(account).draft(for: .received(key.jid), mailbox: directory)
     }
 
     /// The first unread message.
