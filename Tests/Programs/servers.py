@@ -109,7 +109,8 @@ class Server:
             return
         text = open(RESOURCES + "/ejabberd.yml").read()
         values = {"@DIR@": self.folder, "@PORT@": self.port, "@PORT1@": self.port + 1, "@PORT2@": self.port + 2,
-                  "@HTTPS@": self.port + 3, "@NAMED@": self.port + 3, "@LIMIT@": 10485760, "@DOMAIN@": "localhost",
+                  "@HTTPS@": self.port + 3, "@NAMED@": os.environ.get("UPLOAD_PORT", self.port + 3), "@LIMIT@": 10485760,
+                  "@DOMAIN@": "localhost",
                   "@AUTHORITY@": self.authority, "@ARCHIVE@": "always", "@ASSUME@": "true", "@RESUME@": self.resumable,
                   "@QUEUE@": self.queue or 5000}
         for name, value in values.items():

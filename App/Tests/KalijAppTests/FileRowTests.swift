@@ -78,16 +78,22 @@ import Testing
         #expect(thread.page.messages.first?.file?.fraction == nil)
     }
 
+    @Test func `Why a file waits is in the user's words, not in those of the engine or of a server`() {
+        #expect(FileState.why("connection-lost: Recv failure: Connection reset by peer") == "the connection was lost")
+        #expect(FileState.why("too-slow") == "the connection is too slow for a file of this size")
+        #expect(FileState.why("the server answered HTTP 503 to the upload") == "the server does not take it now")
+    }
+
     @Test func `Without a connection files wait for it`() {
         var page = Page()
         page.messages = [
             message(file(.moving(nil, .up), upload: "u")), message(file(.paused, upload: "v")),
-            message(file(.moving(nil, .down))),
+            message(file(.moving(nil, .down))), message(file(.waiting("the connection was lost", .up), upload: "w")),
         ]
         page.noteOffline()
         #expect(
             page.messages.map { $0.file?.state } == [
-                .waiting("no connection", .up), .paused, .moving(nil, .down),
+                .waiting("no connection", .up), .paused, .moving(nil, .down), .waiting("no connection", .up),
             ])
     }
 }

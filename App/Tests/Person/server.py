@@ -50,6 +50,10 @@ class Server:
                        capture_output=True)
         self.process = None
 
+    @property
+    def files_port(self):
+        return self.port + 2
+
     def command(self, program, *words):
         words = ["--config", str(self.folder / "prosody.cfg.lua"), *words]
         newer = os.environ.get("KALIJ_DEBIAN13", "")
@@ -104,6 +108,10 @@ class Ejabberd:
         self.server = servers.Server("ejabberd13", self.folder, users=())
         self.port, self.certificate = self.server.port, self.server.authority
 
+    @property
+    def files_port(self):
+        return self.port + 3
+
     def register(self, user, password):
         self.server.register(user, password)
 
@@ -124,6 +132,8 @@ class OtherPerson:
         self.received = []
         #: When a text came first.
         self.came = {}
+        #: The id of the message with a text.
+        self.ids = {}
         self.changed = threading.Condition()
         self.loop = asyncio.new_event_loop()
         self.online = threading.Event()
@@ -141,6 +151,7 @@ class OtherPerson:
         self.client.add_event_handler("session_start", self.started)
         self.client.add_event_handler("message", self.heard)
         self.client.register_plugin("xep_0184")
+        self.client.register_plugin("xep_0313")
         self.client.connect(("127.0.0.1", server.port))
         self.loop.run_forever()
 
@@ -154,6 +165,7 @@ class OtherPerson:
             with self.changed:
                 self.received.append(message["body"])
                 self.came.setdefault(message["body"], time.monotonic())
+                self.ids[message["body"]] = message["id"]
                 self.changed.notify_all()
 
     def say(self, to, *texts):
@@ -161,6 +173,22 @@ class OtherPerson:
             for text in texts:
                 self.client.send_message(mto=to, mbody=text, mtype="chat")
         self.loop.call_soon_threadsafe(send)
+
+    def display(self, text):
+        """Marks a message as read (XEP-0333)."""
+        marker = f"<displayed xmlns='urn:xmpp:chat-markers:0' id='{self.ids[text]}'/>"
+        self.loop.call_soon_threadsafe(self.client.send_raw, f"<message to='romeo@localhost' type='chat'>{marker}</message>")
+
+    def archive(self):
+        """The bodies in this person's archive (XEP-0313), the oldest first."""
+        future = asyncio.run_coroutine_threadsafe(self.read_archive(), self.loop)
+        return future.result(60)
+
+    async def read_archive(self):
+        bodies = []
+        async for page in self.client["xep_0313"].retrieve(iterator=True, rsm={"max": 100}):
+            bodies += [result["mam_result"]["forwarded"]["stanza"]["body"] for result in page["mam"]["results"]]
+        return [body for body in bodies if body]
 
     def wait_for(self, text, seconds=20):
         with self.changed:

@@ -42,8 +42,9 @@ class Stage:
         return subprocess.run([os.environ["KALIJ_BINARY"], "--data", self.data, *words], check=True, timeout=60, capture_output=True,
                               text=True, **options).stdout
 
-    def log_in(self, user="romeo"):
-        self.kalij("login", user + "@localhost", "--server", f"localhost:{self.server.port}", "--ca", str(self.server.certificate),
+    def log_in(self, user="romeo", port=None):
+        server = f"localhost:{port or self.server.port}"
+        self.kalij("login", user + "@localhost", "--server", server, "--ca", str(self.server.certificate),
                    env=os.environ | {"KALIJ_PASSWORD": "secret-" + user})
 
     def drive(self):
@@ -320,8 +321,10 @@ if __name__ == "__main__":
     top = os.environ["STAGE"]
     sys.modules["tour"] = sys.modules["__main__"]
     import actions
+    import bombs
     import days
     import dino
+    import filekills
     import files
     import flood
     import heard
@@ -332,11 +335,12 @@ if __name__ == "__main__":
     import pictures
     import scroll
     import shared
+    import states
     import targets
     TOURS["heard"] = heard.Heard
     TOURS["notices"] = notices.Notices
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"actions": actions.Actions, "pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing,
+    TOURS |= {"actions": actions.Actions, "pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for name in wanted:
         print(f"--- {name}", flush=True)

@@ -42,6 +42,7 @@ public struct Attachments: Sendable {
     ///     sent again.
     ///   - keepingMetadata: whether to keep the metadata.
     ///   - privacy: whether to encrypt the file.
+    ///   - endsDraft: whether the text was the conversation's draft. The draft is removed when the file is imported.
     ///   - clock: the source of time.
     /// - Throws: `FileError` if the file cannot be accepted: it is missing, not regular, empty or larger than the server's last
     ///   advertised limit, it changed during the copy, its metadata cannot be removed because the picture is damaged, or less
@@ -50,7 +51,7 @@ public struct Attachments: Sendable {
     @discardableResult
     public func send(
         _ path: String, to recipient: JID, text: String? = nil, id: String? = nil, keepingMetadata: Bool = false,
-        privacy: EncryptionPreference = .asConversation, clock: Clock = .system
+        privacy: EncryptionPreference = .asConversation, endsDraft: Bool = false, clock: Clock = .system
     ) throws -> Upload {
         let database = try directory.read()
         let account = try AccountTable(database).account(account, in: directory)
@@ -66,7 +67,7 @@ public struct Attachments: Sendable {
             width: accepted.width.map { Int64($0) }, height: accepted.height.map { Int64($0) })
         let intent = SendFile(
             to: recipient, file: accepted.id, description, text: text,
-            textID: text.map { _ in UUID().uuidString.lowercased() }, privacy: privacy)
+            textID: text.map { _ in UUID().uuidString.lowercased() }, privacy: privacy, endsDraft: endsDraft)
         do {
             try directory.share(intent, for: account.jid, id: message, clock: clock)
         } catch {

@@ -55,12 +55,12 @@ package struct OutgoingText {
     package func accept(in step: Step) throws -> Message {
         // A draft begun after the message was accepted is another one, and stays.
         if let known = try known(in: step) { return known }
-        try endDraft(in: step)
+        if endsDraft { try Self.endDraft(for: recipient, in: step) }
         return try stanza.accept(in: step, sentAt: step.now)
     }
 
-    private func endDraft(in step: Step) throws {
-        guard endsDraft else { return }
+    /// Removes the draft for `recipient`, because it was accepted.
+    package static func endDraft(for recipient: JID, in step: Step) throws {
         for observer in step.hooks.storedMessageObservers { try observer.didAcceptDraft(for: recipient, in: step) }
     }
 
@@ -72,7 +72,7 @@ package struct OutgoingText {
     /// Stores and enqueues a message that was accepted before, and emits its event. A message that cannot be sent is stored as failed.
     @discardableResult
     package func enqueue(in step: Step, sentAt: Int64) throws -> Message {
-        try endDraft(in: step)
+        if endsDraft { try Self.endDraft(for: recipient, in: step) }
         return try stanza.enqueue(in: step, sentAt: sentAt)
     }
 

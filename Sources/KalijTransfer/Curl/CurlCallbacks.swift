@@ -38,8 +38,10 @@ enum CurlCallbacks {
         }
     }
 
-    static let progress: curl_xferinfo_callback = { user, _, _, _, _ in
-        CurlCallbacks.object(user, CurlTransfer.self)?.turned()
+    static let progress: curl_xferinfo_callback = { user, _, _, _, written in
+        let transfer = CurlCallbacks.object(user, CurlTransfer.self)
+        transfer?.exchange.written(Int64(written))
+        transfer?.turned()
         return 0
     }
 

@@ -51,13 +51,16 @@ final class Exchange {
         }
         let portion = upload.read(into: buffer)
         switch portion {
-        case .bytes(let count):
-            if count > 0, upload.isProgressDue(now: now()) { event(.progress(upload.handed)) }
-            if isOver { return .failed("") }
+        case .bytes, .held: break
         case .failed(let reason): fail(TransferFailure(.source, reason))
-        case .held: break
         }
         return portion
+    }
+
+    /// libcurl has written `count` bytes of the body to the connection; it holds those handed over since.
+    func written(_ count: Int64) {
+        guard !isOver, let upload, upload.isProgressDue(count, now: now()) else { return }
+        event(.progress(count))
     }
 
     // MARK: Taking

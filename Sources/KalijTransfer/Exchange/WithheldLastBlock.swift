@@ -18,7 +18,7 @@ final class WithheldLastBlock {
     private let boundary: Int64
     private var isSealed = false
     private var isReleased = false
-    private var nextProgress = 0.0
+    private var (nextProgress, reported) = (0.0, Int64(0))
 
     init(_ body: any UploadBody) {
         self.body = body
@@ -41,10 +41,10 @@ final class WithheldLastBlock {
         return true
     }
 
-    /// Whether to notify the caller, four times a second and at the end.
-    func isProgressDue(now: Double) -> Bool {
-        guard now >= nextProgress || isComplete else { return false }
-        nextProgress = now + 0.25
+    /// Whether to notify the caller of `count` written bytes, four times a second and at the end.
+    func isProgressDue(_ count: Int64, now: Double) -> Bool {
+        guard count > reported, now >= nextProgress || count == length else { return false }
+        (nextProgress, reported) = (now + 0.25, count)
         return true
     }
 

@@ -27,7 +27,7 @@ public protocol UploadBody: AnyObject {
 
 /// A transfer under way. Calls after the end do nothing.
 public protocol Transfer: AnyObject {
-    /// Bytes that were handed over, and that the other side has not acknowledged yet; 0 if unknown.
+    /// Bytes that were written to the connection, and that the other side has not acknowledged yet; 0 if unknown.
     var unacknowledged: Int64 { get }
     /// Stops reading and writing until ``resume()``. A paused transfer is never too slow.
     func pause()

@@ -1,6 +1,6 @@
 /// News about a transfer.
 public enum TransferEvent {
-    /// PUT: how many bytes of the body have been handed over so far. Four times a second at most, and at the seal.
+    /// PUT: how many bytes of the body were written to the connection so far. Four times a second at most, and at the seal.
     case progress(Int64)
     /// PUT: everything has been handed over except the last block, at most 16 KiB; the whole body if that small. Nothing
     /// of the block leaves, and so the PUT cannot be complete, before ``Transfer/releaseLastBlock()``.

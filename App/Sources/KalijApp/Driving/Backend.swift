@@ -124,9 +124,10 @@ public final class Backend: Sendable {
     }
 
     /// Accepts a file, and a text that follows it: when this returns, a copy of the file is on the disk.
-    public func sendFile(_ path: String, text: String?, to key: ConversationKey) async throws {
+    /// - Parameter endsDraft: whether the draft is removed with the acceptance.
+    public func sendFile(_ path: String, text: String?, to key: ConversationKey, endsDraft: Bool) async throws {
         let (recipient, attachments) = (try JID(key.jid), Attachments(directory, of: try JID(key.account)))
-        try await onOwnThread { try attachments.send(path, to: recipient, text: text) }
+        try await onOwnThread { try attachments.send(path, to: recipient, text: text, endsDraft: endsDraft) }
     }
 
     /// Accepts a change.

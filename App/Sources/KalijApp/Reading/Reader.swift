@@ -80,13 +80,15 @@ public actor Reader {
         return row
     }
 
-    /// The full draft of a conversation.
+    /// The full draft of a conversation; empty once the message or the file that ends it is accepted.
     public func draft(_ key: ConversationKey) throws -> StoredDraft {
-        guard let account = try account(of: key) else { return StoredDraft() }
-        let conversation = try conversations(account).conversation(with: .received(key.jid))
-        guard let draft = conversation.draft else { return StoredDraft() }
+        guard let account = try account(of: key),
+            let draft = try conversations(account).draft(for: .received(key.jid), mailbox: directory)
+        else { return StoredDraft() }
         let answered = try draft.answered.flatMap { try conversations(account).message($0) }
-        let name = conversation.name?.shownName ?? key.jid.shownName
+        let name =
+            try answered.flatMap { _ in try conversations(account).name(of: .received(key.jid)) }?.shownName
+            ?? key.jid.shownName
         let reply = answered.map { Composing.reply(to: MessageRow($0, name: name, account: key.account)) }
         return StoredDraft(draft.body, reply ?? .message)
     }

@@ -40,12 +40,13 @@ extension FileState {
         }
     }
 
-    /// Describes a reason of the engine, which begins with a code.
-    private static func why(_ reason: String) -> String {
+    /// Describes a reason of the engine, which begins with a code unless the server has given it.
+    static func why(_ reason: String) -> String {
         switch reason.prefix(while: { $0 != ":" }) {
         case "no-upload-service": Words.noUploads
         case "too-slow": Words.tooSlow
-        default: reason.shownLine
+        case "connection-lost": Words.lostConnection
+        default: Words.notNow
         }
     }
 }
@@ -87,12 +88,12 @@ extension Page {
 
     public var hasUploads: Bool { messages.contains { $0.file?.upload != nil } }
 
-    /// Without a connection, files wait for it.
+    /// Without a connection, files wait for it, whatever they have waited for before.
     public mutating func noteOffline() {
         for place in messages.indices {
             guard let file = messages[place].file, file.upload != nil else { continue }
             switch file.state {
-            case .waiting(nil, .up), .moving(_, .up): messages[place].file?.state = .waiting(Words.noConnection, .up)
+            case .waiting(_, .up), .moving(_, .up): messages[place].file?.state = .waiting(Words.noConnection, .up)
             default: break
             }
         }

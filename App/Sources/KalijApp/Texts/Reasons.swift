@@ -27,7 +27,7 @@ extension Words {
         case .unknownServer: tr("the server is not known")
         case .noService: tr("the server offers no chat service")
         case .setting, .other: reason.description.shownLine
-        case .connectionLost: tr("the connection was lost")
+        case .connectionLost: lostConnection
         case .signInPage: tr("the network wants a sign-in in a browser first")
         case .loginTooSlow, .silence: tr("the server is too slow")
         case .streamError:

@@ -33,6 +33,8 @@ extension Words {
     public static var fileBefore: String { tr("another file is sent first") }
     public static var noUploads: String { tr("the server takes no files") }
     public static var tooSlow: String { tr("the connection is too slow for a file of this size") }
+    public static var lostConnection: String { tr("the connection was lost") }
+    public static var notNow: String { tr("the server does not take it now") }
     public static var stopped: String { tr("Stopped") }
     public static var uploading: String { tr("Uploading") }
     public static func uploading(_ percent: Int) -> String { tr("Uploading, {n} percent", ["n": "\(percent)"]) }

@@ -21,7 +21,8 @@ extension MainWindow {
             let words = text.contains { !$0.isWhitespace } ? text : nil
             while let file = left.first {
                 do {
-                    try await backend.sendFile(file.path, text: left.count == 1 ? words : nil, to: key)
+                    let isLast = left.count == 1
+                    try await backend.sendFile(file.path, text: isLast ? words : nil, to: key, endsDraft: isLast)
                     file.discard()
                     left.removeFirst()
                 } catch {
@@ -29,12 +30,12 @@ extension MainWindow {
                     break
                 }
             }
-            if left.isEmpty {
-                try? await backend.keepDraft("", for: key)
-            } else if thread?.key == key {
-                screen.composer.giveBack(Array(left), text)
-            } else {
-                try? await backend.keepDraft(text, for: key)
+            if !left.isEmpty {
+                if thread?.key == key {
+                    screen.composer.giveBack(Array(left), text)
+                } else {
+                    try? await backend.keepDraft(text, for: key)
+                }
             }
             dirty.insert(key)
             look()

@@ -21,16 +21,19 @@ package struct SendFile: Intent {
     package let text: String?
     package let textID: String?
     package let privacy: EncryptionPreference
+    /// Whether the text was the conversation's draft; nil if not.
+    package let endsDraft: Bool?
 
     package init(
         to: JID, file: String, _ description: FileDescription, text: String?, textID: String?,
-        privacy: EncryptionPreference
+        privacy: EncryptionPreference, endsDraft: Bool = false
     ) {
         (self.to, self.file) = (to.description, file)
         (name, type) = (description.name ?? "file", description.type ?? "application/octet-stream")
         (size, sha256) = (description.size ?? 0, description.sha256 ?? [])
         (width, height) = (description.width, description.height)
         (self.text, self.textID, self.privacy) = (text, textID, privacy)
+        self.endsDraft = endsDraft ? true : nil
     }
 
     package func check() throws {

@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijCoordination
 import KalijCore
 import KalijHandlers
@@ -24,19 +25,56 @@ package struct MailboxReader {
         }
     }
 
+    /// The entries of `account` that were not imported when `database` was read, oldest first.
+    private func pending(of account: Account, besides database: Database) throws -> [QueuedItem] {
+        let place = try MailboxImporter.place(in: database)
+        let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
+        return parcels.filter { $0.id > last && $0.sender.exact == account.jid.description.exact }
+    }
+
     /// The files of `account` that were not imported when `database` was read, oldest first.
     package func files(of account: Account, besides database: Database) throws -> [(
         id: String, file: SendFile, at: Int64
     )] {
-        let place = try MailboxImporter.place(in: database)
-        let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
-        return parcels.compactMap { parcel in
-            guard parcel.id > last, parcel.sender.exact == account.jid.description.exact,
-                parcel.name == SendFile.name,
+        try pending(of: account, besides: database).compactMap { parcel in
+            guard parcel.name == SendFile.name,
                 let value = StoredValue(canonical: parcel.payload),
                 let shared = try? value.decoded(as: SharedIntent<SendFile>.self)
             else { return nil }
             return (shared.id, shared.intent, parcel.at)
+        }
+    }
+
+    /// The draft for `conversation` as the entries that `database` has not imported leave it: nil if they do not change it, empty if a
+    /// message or a file ends it.
+    package func draft(for conversation: String, of account: Account, besides database: Database) throws -> Draft? {
+        let rooms = RoomRows(database: database, account: account.id)
+        var draft: Draft?
+        for parcel in try pending(of: account, besides: database) {
+            guard let change = Self.draftChange(in: parcel),
+                try rooms.conversation(with: change.recipient).exact == conversation.exact
+            else { continue }
+            let answered = try change.reply?.found(by: account, in: database)
+            draft = Draft(body: change.body, at: parcel.at, answered: answered?.id)
+        }
+        return draft
+    }
+
+    /// The draft that `parcel` sets or ends, with its recipient.
+    private static func draftChange(
+        in parcel: QueuedItem
+    ) -> (recipient: JID, body: String, reply: MessageReference?)? {
+        if let text = try? SharedMessage(parcel).text { return text.endsDraft ? (text.recipient, "", nil) : nil }
+        guard let value = StoredValue(canonical: parcel.payload) else { return nil }
+        switch parcel.name {
+        case SetDraft.name:
+            let intent = try? value.decoded(as: SharedIntent<SetDraft>.self).intent
+            return intent.flatMap { intent in (try? JID(intent.conversation)).map { ($0, intent.body, intent.reply) } }
+        case SendFile.name:
+            let intent = try? value.decoded(as: SharedIntent<SendFile>.self).intent
+            guard let intent, intent.endsDraft ?? false else { return nil }
+            return (try? JID(intent.to)).map { ($0, "", nil) }
+        default: return nil
         }
     }
 
@@ -50,13 +88,10 @@ package struct MailboxReader {
 
     /// The messages of `account` that were not imported when `database` was read, oldest first.
     package func messages(of account: Account, besides database: Database) throws -> [Message] {
-        let place = try MailboxImporter.place(in: database)
-        let last = place?.mailbox == mailbox ? place?.last ?? 0 : 0
         var ids: Set<ExactText> = []
         let rooms = Set(try RoomRows(database: database, account: account.id).all().map(\.jid))
-        return parcels.compactMap { parcel in
-            guard parcel.id > last, parcel.sender.exact == account.jid.description.exact,
-                let text = try? SharedMessage(parcel).text,
+        return try pending(of: account, besides: database).compactMap { parcel in
+            guard let text = try? SharedMessage(parcel).text,
                 // A message accepted twice under one id is sent once.
                 ids.insert(text.id.exact).inserted
             else { return nil }

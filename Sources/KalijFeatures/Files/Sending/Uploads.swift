@@ -24,6 +24,7 @@ package struct Uploads {
         guard try rows.row(for: id) == nil,
             try Message.accepted(id, by: step.account, in: step.database) == nil
         else { return }
+        if file.endsDraft ?? false { try OutgoingText.endDraft(for: JID(file.to), in: step) }
         try rows.insert(file, id: id, acceptedAt: step.now)
         if let row = try rows.row(for: id) { emitChange(row) }
         step.filesChanged()

@@ -133,7 +133,7 @@ package struct UploadPlan: Equatable, Sendable {
     private mutating func unsealed(_ end: UploadResult, _ now: Int64, _ random: Double) -> Action? {
         switch end {
         case .stopped: wait(until: 0, nil)
-        case .cut(let reason): retryLater(reason, now, random)
+        case .cut(let reason): retryLater("connection-lost: \(reason)", now, random)
         case .broken(let reason): return fail(Reason(.fileUnreadable, reason))
         case .status(let status, let retryAfter): return answered(status, retryAfter, now, random)
         }
@@ -177,7 +177,7 @@ package struct UploadPlan: Equatable, Sendable {
         case .whole: return finish()
         case .unknown(let reason):
             failures += 1
-            (self.reason, notBefore) = (self.reason ?? reason, now + delay(random))
+            (self.reason, notBefore) = (self.reason ?? "connection-lost: \(reason)", now + delay(random))
             return nil
         case .missing:
             checks += 1
