@@ -11,7 +11,7 @@ extension MainWindow {
     private func act(_ action: ConversationAction, on row: ConversationRow) {
         writes.add { [weak self] in
             guard let self else { return }
-            let now = g_get_real_time() / 1000
+            let now = Int64(g_get_real_time() / 1000)
             do { try await backend.perform(action, on: row.key, newest: row.newest, now: now) } catch {
                 return toast(Words.notAccepted("\(error)".shownName))
             }

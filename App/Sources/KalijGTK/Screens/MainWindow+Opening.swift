@@ -148,7 +148,7 @@ extension MainWindow {
             !thread.page.hasNewer, let last = thread.page.messages.last(where: { !$0.isOwn && $0.id > 0 }),
             openRow?.unread ?? 0 > 0
         else { return }
-        switch readingPace.displayed(last.id, now: g_get_monotonic_time() / 1000, isLeaving: isLeaving) {
+        switch readingPace.displayed(last.id, now: Int64(g_get_monotonic_time() / 1000), isLeaving: isLeaving) {
         case .mark?: writes.add { [weak self] in try? await self?.backend.read(through: last.id, in: thread.key) }
         case .wait(let time)?:
             after(UInt32(clamping: time)) { [weak self] in
