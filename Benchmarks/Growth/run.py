@@ -16,8 +16,9 @@ parser.add_argument("--rounds", type=int, default=21)
 options = parser.parse_args()
 
 COMMANDS = ["status", "--json status", "history", "history --limit 1000", "history contact1@example.net", "pending", "quarantine"]
-# Found in every thousandth message, so 1,000 times in a million: only the longest time is bounded.
-SEARCHES = ["search nightingale", "search nightingale window --in contact0@example.net"]
+# Found in every thousandth message, or in all: only the longest time is bounded.
+SEARCHES = ["search nightingale", "search nigh", "search nightingale window --in contact0@example.net", "search yonder", "search w l",
+            "search yond --in contact7@example.net", "search --older-than 100 wind"]
 
 
 def seconds(folder, command):

@@ -28,6 +28,8 @@ public struct ConversationPage: Sendable, Equatable {
     public let hasOlder: Bool
     /// Whether there are stored messages after the page.
     public let hasNewer: Bool
+    /// What precedes the oldest stored message; nil if that is not in the page, or the server has no archive.
+    public let beginning: OlderHistory.State?
 
     /// The messages, without the gaps.
     public var messages: [Message] {
@@ -65,7 +67,9 @@ extension Conversations {
             let entries = try reader.entries(part, waiting: Array(waiting), of: account, with: jid)
             return ConversationPage(
                 entries: entries, uploads: try uploads(with: jid, shared), hasOlder: part.older != nil,
-                hasNewer: part.hasNewer)
+                hasNewer: part.hasNewer,
+                beginning: part.older != nil
+                    ? nil : try OlderHistory(of: name(jid), account.id, in: database).state)
         }
     }
 

@@ -34,6 +34,18 @@ public struct HistoryGap: Sendable, Equatable {
     let position: Int64
 }
 
+extension HistoryGap {
+    /// The gap as seen from the conversation with `peer`, whose older history may have been read alone; nil if nothing is missing there.
+    func moved(with peer: JID?, of account: Account, in database: Database) throws -> HistoryGap? {
+        guard let peer, reason == .notFetched, after == nil, room == nil else { return self }
+        let name = try RoomRows(database: database, account: account.id).conversation(with: peer)
+        let history = try OlderHistory(of: name, account.id, in: database)
+        if history.state == .complete { return nil }
+        guard let first = history.first else { return self }
+        return HistoryGap(after: nil, before: first.at, reason: reason, archive: archive, position: first.position)
+    }
+}
+
 extension HistoryReader {
     /// The gaps in the history of an account, in order.
     public func gaps(of account: Account) throws -> [HistoryGap] { try gaps(of: account, in: nil) }
@@ -85,8 +97,18 @@ extension HistoryReader {
 
     /// The state of the last backfill from the account's own archive; nil if there was none.
     public func fetching(of account: Account) throws -> Fetching? {
-        try ArchiveStatus.fetching(of: account.id, in: database).map { messages, outcome in
-            Fetching(isDone: outcome != nil, messages: messages, problem: outcome.flatMap { $0.isEmpty ? nil : $0 })
-        }
+        try ArchiveStatus.fetching(of: account.id, in: database).map(Fetching.init)
+    }
+
+    /// The state of the last reading of older history with `peer` (`Step.fetchHistory(older:with:)`); nil if there was none.
+    public func fetching(of account: Account, with peer: JID) throws -> Fetching? {
+        let name = try RoomRows(database: database, account: account.id).conversation(with: peer)
+        return try OlderHistory(of: name, account.id, in: database).fetching.map(Fetching.init)
+    }
+}
+
+extension HistoryReader.Fetching {
+    fileprivate init(_ messages: Int, _ outcome: String?) {
+        self.init(isDone: outcome != nil, messages: messages, problem: outcome.flatMap { $0.isEmpty ? nil : $0 })
     }
 }

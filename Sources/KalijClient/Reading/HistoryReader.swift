@@ -104,7 +104,10 @@ public struct HistoryReader {
         _ part: HistoryPart, waiting: [Message], of account: Account, with conversation: JID?
     ) throws -> [Entry] {
         let archives = conversation.map { [Archive(room: $0), Archive.own] }
-        var gaps = try gaps(of: account, in: archives).filter(part.holds)
+        var gaps = try gaps(of: account, in: archives).compactMap {
+            try $0.moved(with: conversation, of: account, in: database)
+        }
+        .sorted { $0.position < $1.position }.filter(part.holds)
         let messages = try views(part.messages.map(\.message) + waiting, of: account)
         var entries: [Entry] = []
         for (message, (_, position)) in zip(messages, part.messages) {

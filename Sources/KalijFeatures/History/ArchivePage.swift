@@ -14,6 +14,8 @@ struct ArchiveQuery {
     }
 
     package let archive: Archive
+    /// Only messages from or to this address (section 4.1.1).
+    var with: String?
     /// The `queryid`, which all results of this query repeat. It is random, so that no other entity can guess it.
     package let id = UUID().uuidString.lowercased()
     package let place: Place
@@ -27,10 +29,12 @@ struct ArchiveQuery {
     package var element: Element {
         let query = Element("query", xmlns: "urn:xmpp:mam:2", attributes: ["queryid": id])
         let times = [start.map { ("start", $0) }, end.map { ("end", $0) }].compactMap { $0 }
-        if !times.isEmpty {
-            let fields = times.map { name, time in
-                DataForm.Field(name, value: Date(timeIntervalSince1970: Double(time / 1000)))
-            }
+        if !times.isEmpty || with != nil {
+            let fields =
+                (with.map { [DataForm.Field("with", value: $0)] } ?? [])
+                + times.map { name, time in
+                    DataForm.Field(name, value: Date(timeIntervalSince1970: Double(time / 1000)))
+                }
             query.add(DataForm(.submit, formType: "urn:xmpp:mam:2", fields: fields).element)
         }
         let set = Element(
@@ -71,6 +75,8 @@ struct ArchivePage {
     func filled(by round: ArchiveSyncState) -> ArchivePage { filled(round.shown, first: nil, last: round.lastID) }
     /// The page, with missing fields filled in from its results.
     func filled(by row: BackfillRow) -> ArchivePage { filled(row.shown, first: row.first?.id, last: row.last?.id) }
+    /// The page, with missing fields filled in from its results.
+    func filled(by row: ConversationHistoryRow) -> ArchivePage { filled(row.shown, first: row.first?.id, last: nil) }
 
     /// An empty page is the last one, even without the attribute `complete` (openfire, older ejabberd). A page that names no first or
     /// last message begins and ends with its first and its last result.

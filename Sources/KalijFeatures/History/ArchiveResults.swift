@@ -15,6 +15,7 @@ struct ArchiveResults {
         guard !results.isEmpty else { return }
         if try ArchiveSync(step: step, archive: archive).store(results, query: page.query) { return }
         if try Backfill(step: step, archive: archive).store(results, query: page.query) { return }
+        if archive.isOwn, try ConversationHistory.store(results, query: page.query, in: step) { return }
         try ArchiveStart(step: step, archive: archive).shown()
     }
 
@@ -42,6 +43,7 @@ struct ArchiveResults {
         if let round = try ArchiveSyncState.load(archive, of: account.id, from: database), round.queryID == query {
             return round.phase != .done
         }
-        return try BackfillRow.load(archive, of: account.id, from: database)?.queryID == query
+        if try BackfillRow.load(archive, of: account.id, from: database)?.queryID == query { return true }
+        return try archive.isOwn && ConversationHistoryRow.conversation(of: query, account.id, in: database) != nil
     }
 }

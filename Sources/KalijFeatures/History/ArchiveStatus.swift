@@ -32,14 +32,14 @@ package struct ArchiveStatus {
         .first([.state(ArchiveSyncState.Phase.done), .text(Archive.own.key)]) { _ in true } ?? false
     }
 
-    /// The outcome of the last backfill of the account's own archive; nil if there was none.
+    /// The outcome of the last backfill of `archive`; nil if there was none.
     /// - Returns: the number of new messages; and nil while the backfill is in progress, else why it ended early, empty if it was
     ///   completed.
     package static func fetching(
-        of account: Int64, in database: Database
+        of account: Int64, _ archive: Archive = .own, in database: Database
     ) throws -> (messages: Int, outcome: String?)? {
         try database.prepare("SELECT outcome, stored FROM filling WHERE account = ? AND archive = ?")
-            .first([.integer(account), .text(Archive.own.key)]) {
+            .first([.integer(account), .text(archive.key)]) {
                 (Int($0.integer("stored")), $0.optionalText("outcome"))
             }
     }

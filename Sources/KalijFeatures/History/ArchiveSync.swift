@@ -79,6 +79,7 @@ package struct ArchiveSync {
         for name in [ArchivePageResponse.name, BackfillPageResponse.name, ArchiveStartResponse.name] {
             try Requests(step: step).forget(name, unqueueing: true)
         }
+        try ConversationHistory.forgetQueries(step)
         let account = Value.integer(step.account.id)
         try database.run("UPDATE catchup SET query_id = NULL, request = NULL WHERE account = ?", [account])
         try database.run("UPDATE filling SET query_id = NULL, request = NULL WHERE account = ?", [account])
@@ -358,6 +359,7 @@ package struct ArchiveSync {
         }
         if problem == nil { try ArchiveStart(step: step, archive: archive).findOut() }
         try Backfill.resume(step)
+        if archive.isOwn { try ConversationHistory.resume(step) }
     }
 
     private func emit(problem: String?) {

@@ -34,6 +34,18 @@ struct BackfillPageResponse: Handler {
     }
 }
 
+/// The response to a query for older history of a conversation: the end of a page.
+struct ConversationPageResponse: Handler {
+    static let name = "catch-up.conversation"
+    let conversation: String
+    let query: String
+
+    func call(_ reply: IQReply, in step: Step) throws {
+        let history = ConversationHistory(step: step, conversation: conversation)
+        if let iq = reply.iq { try history.page(iq, of: query) } else { try history.unanswered() }
+    }
+}
+
 /// The response to the query for messages from before the first reading.
 struct ArchiveStartResponse: Handler {
     package static let name = "catch-up.begin"

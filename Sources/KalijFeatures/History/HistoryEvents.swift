@@ -47,25 +47,30 @@ public struct RoomRead: EventContent {
 public struct HistoryFilled: EventContent {
     public static let name = "history_filled"
     public static let meaning = "A backfill of older history has ended, completely or not."
-    public static let keys: [EventKey] = [.room, .messages, .reason]
+    public static let keys: [EventKey] = [.room, .conversation, .messages, .reason]
     /// The room; nil for the account's own archive.
     public let room: JID?
+    /// The conversation whose older history was fetched; nil for all of the archive.
+    public let conversation: JID?
     /// How many messages are new.
     public let messages: Int
     /// Why messages are missing; nil if the backfill was completed.
     public let problem: String?
     public var fields: [EventField] {
         .present(
-            .optional(.room, room?.description), EventField(.messages, .integer(Int64(messages))),
+            .optional(.room, room?.description), .optional(.conversation, conversation?.description),
+            EventField(.messages, .integer(Int64(messages))),
             .optional(.reason, problem))
     }
     public var line: PrintedText? {
-        let what: PrintedText = "\(messages) older messages fetched\(room.map { " from \($0)" } ?? "")"
+        let what: PrintedText =
+            "\(messages) older messages fetched\((room ?? conversation).map { " from \($0)" } ?? "")"
         return problem.map { "\(what), then: \($0)" } ?? what
     }
     public var isDetail: Bool { problem == nil }
+    public var changed: DirectoryChange.Part? { conversation.map { .init(.conversation, $0.description) } }
 
-    package init(room: JID?, messages: Int, problem: String?) {
-        (self.room, self.messages, self.problem) = (room, messages, problem)
+    package init(room: JID?, conversation: JID? = nil, messages: Int, problem: String?) {
+        (self.room, self.conversation, self.messages, self.problem) = (room, conversation, messages, problem)
     }
 }

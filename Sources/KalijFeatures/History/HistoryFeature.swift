@@ -115,6 +115,31 @@ enum HistoryFeature: Feature, SessionObserver, ArchiveObserver, StanzaIntercepto
             ALTER TABLE catchup ADD COLUMN read_at INTEGER; -- when the last reading came to the end, in the steady time
             """),
         Migration("history/5", "ALTER TABLE catchup ADD COLUMN result_bytes INTEGER; -- the mean of a result"),
+        Migration(
+            "history/6",
+            """
+            -- Older history of single conversations, from the account's own archive; it is read backwards.
+            CREATE TABLE conversation_history(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,     -- a bare address, or an occupant's full address
+                wanted INTEGER NOT NULL,        -- how many messages are still requested
+                stored INTEGER NOT NULL DEFAULT 0, -- how many the request has stored
+                pages INTEGER NOT NULL DEFAULT 0, -- how many pages the request has read
+                before_id TEXT,                 -- the next page ends before this message; NULL: before the first range
+                first_at INTEGER,               -- the archive's stamp of the first message read
+                position INTEGER NOT NULL,      -- the order number of the first message read, at least
+                query_id TEXT,                  -- the open page
+                cursor TEXT,                    -- it ends before this message; NULL: at a time, or with the archive
+                page_first TEXT,                -- the first message of the page before, if that had nothing new
+                shown INTEGER NOT NULL DEFAULT 0, -- how many messages the open page has returned
+                placed INTEGER NOT NULL DEFAULT 0, -- and how many of them got a place
+                first_id TEXT, page_at INTEGER, second_id TEXT, -- the first ones of the open page
+                complete INTEGER NOT NULL DEFAULT 0, -- whether the archive has no older messages
+                outcome TEXT,                   -- NULL: it goes on; '': done; else why it ended
+                PRIMARY KEY (account, conversation)) WITHOUT ROWID;
+            CREATE UNIQUE INDEX conversation_history_query ON conversation_history(query_id) WHERE query_id IS NOT NULL;
+            CREATE INDEX conversation_history_open ON conversation_history(account, outcome) WHERE outcome IS NULL;
+            """),
     ]
 
     /// The handlers of backfill and server time share the prefix of catch-up.
@@ -122,7 +147,8 @@ enum HistoryFeature: Feature, SessionObserver, ArchiveObserver, StanzaIntercepto
 
     package static var handlers: [any Handler<Step>.Type] {
         [
-            ArchivePageResponse.self, BackfillPageResponse.self, ArchiveStartResponse.self,
+            ArchivePageResponse.self, BackfillPageResponse.self, ConversationPageResponse.self,
+            ArchiveStartResponse.self,
             RoomArchiveInfoResponse.self,
             ArchivePreferencesResponse.self,
             ServerTimeResponse.self,
@@ -138,6 +164,7 @@ enum HistoryFeature: Feature, SessionObserver, ArchiveObserver, StanzaIntercepto
         case ArchivePageResponse.name: try ArchiveSync(step: step, archive: archive).unanswered(problem)
         case ArchivePreferencesResponse.name: try step.catchUp.didReceivePreferences()
         case BackfillPageResponse.name: try Backfill(step: step, archive: archive).unanswered(problem)
+        case ConversationPageResponse.name: try conversation(of: letter, in: step)?.unanswered(problem)
         case RoomArchiveInfoResponse.name: RoomArchive(step: step, room: archive).emit(problem)
         default: break
         }
@@ -147,6 +174,13 @@ enum HistoryFeature: Feature, SessionObserver, ArchiveObserver, StanzaIntercepto
     private static func archive(of letter: DeadLetter) -> Archive {
         guard case .text(let room)? = (try? StoredHandler(bytes: letter.handler))?.values["room"] else { return .own }
         return Archive(key: room)
+    }
+
+    private static func conversation(of letter: DeadLetter, in step: Step) throws -> ConversationHistory? {
+        guard case .text(let name)? = (try? StoredHandler(bytes: letter.handler))?.values["conversation"] else {
+            return nil
+        }
+        return ConversationHistory(step: step, conversation: name)
     }
 
     package static func didLoseSession(in step: Step) throws { try step.catchUp.forgetQuestions() }
@@ -206,6 +240,8 @@ enum HistoryFeature: Feature, SessionObserver, ArchiveObserver, StanzaIntercepto
             """
             SELECT query_id FROM catchup WHERE account = ?1 AND query_id IS NOT NULL
             UNION SELECT query_id FROM filling WHERE account = ?1 AND query_id IS NOT NULL
+            UNION SELECT query_id FROM conversation_history INDEXED BY conversation_history_open
+                WHERE account = ?1 AND outcome IS NULL AND query_id IS NOT NULL
             """
         ).all([.integer(account.id)]) { $0.text() }
     }

@@ -51,4 +51,16 @@ extension Step {
     public func fetchHistory(older: Int = 0, gaps: Bool = false, of room: JID? = nil) throws {
         try Backfill(step: self, archive: room.map(Archive.init(room:)) ?? .own).request(older: older, gaps: gaps)
     }
+
+    /// Fetches older history of one conversation, in the background, and nothing else of the archive; `HistoryFilled` reports the end. The
+    /// reading continues across sessions and processes, and remembers where the conversation begins.
+    /// - Parameters:
+    ///   - older: how many messages from before the first stored message.
+    ///   - peer: a contact, a room, or an occupant of a room.
+    public func fetchHistory(older: Int, with peer: JID) throws {
+        let isRoom = try hooks.roomProviders.contains { try $0.isRoom(peer, in: self) }
+        if isRoom, peer.isBare { return try fetchHistory(older: older, of: peer) }
+        let name = isRoom ? peer.description : peer.bare.description
+        try ConversationHistory(step: self, conversation: name).request(older: older)
+    }
 }

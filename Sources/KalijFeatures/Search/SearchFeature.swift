@@ -33,6 +33,22 @@ enum SearchFeature: Feature, AccountObserver, StoredMessageObserver, ServiceProv
                 tokenize="unicode61 remove_diacritics 2 categories 'L* N* Co So Mn Mc'");
             UPDATE search_progress SET place = 0, erased = 0, cleaning = 0;
             """),
+        Migration(
+            "search/3",
+            """
+            -- Beginnings of words, of all accounts, newest first (`SearchKey`). `scope`: account and conversation (`SearchScope`). The
+            -- index is filled again.
+            DROP TABLE search_text;
+            CREATE VIRTUAL TABLE search_text USING fts5(body, scope, content='', columnsize=0, prefix='1 2 3',
+                tokenize="unicode61 remove_diacritics 2 categories 'L* N* Co So Mn Mc'");
+            UPDATE search_progress SET place = 0, erased = 0, cleaning = 0;
+            -- How each text is indexed: FTS5 removes a text by all that was indexed of it.
+            CREATE TABLE search_row(
+                id INTEGER PRIMARY KEY,         -- the number of the message's row
+                key INTEGER NOT NULL,           -- the number of the text in the index
+                account INTEGER NOT NULL,
+                conversation INTEGER NOT NULL); -- a hash
+            """),
     ]
 
     static func didChangeBody(of row: Int64, from old: String?, to text: String?, in step: Step) throws {

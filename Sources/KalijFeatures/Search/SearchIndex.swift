@@ -21,13 +21,17 @@ package struct SearchIndex {
         if try row <= place() {
             if let old { try remove(old, of: row) }
             if let text { try add(text, of: row) }
-            if text == nil, old != nil { try database.run("UPDATE search_progress SET erased = 1") }
+            if text == nil, old != nil {
+                try database.run("DELETE FROM search_row WHERE id = ?", [.integer(row)])
+                try database.run("UPDATE search_progress SET erased = 1")
+            }
         }
     }
 
     /// Empties the index because an account is removed. It is rebuilt with the texts of the other accounts.
     func clear() throws {
         try database.run("INSERT INTO search_text(search_text) VALUES ('delete-all')")
+        try database.run("DELETE FROM search_row")
         try database.run("UPDATE search_progress SET place = 0, erased = 0, cleaning = 0")
     }
 
@@ -95,13 +99,45 @@ package struct SearchIndex {
     private func newestRow() throws -> Int64 { try MessageReader.newestRow(in: database) }
 
     private func add(_ text: String, of row: Int64) throws {
+        guard let entry = try entry(of: row) ?? newEntry(of: row) else { return }
         try database.run(
-            "INSERT INTO search_text(rowid, body) VALUES (?, ?)", [.integer(row), .text(SearchText.indexed(text))])
+            "INSERT INTO search_text(rowid, body, scope) VALUES (?, ?, ?)",
+            [.integer(entry.key.number), .text(SearchText.indexed(text)), .text(entry.scope)])
     }
 
     private func remove(_ text: String, of row: Int64) throws {
+        guard let entry = try entry(of: row) else { return }
         try database.run(
-            "INSERT INTO search_text(search_text, rowid, body) VALUES ('delete', ?, ?)",
-            [.integer(row), .text(SearchText.indexed(text))])
+            "INSERT INTO search_text(search_text, rowid, body, scope) VALUES ('delete', ?, ?, ?)",
+            [.integer(entry.key.number), .text(SearchText.indexed(text)), .text(entry.scope)])
     }
+
+    /// How the text of a row is indexed.
+    private struct Entry {
+        let key: SearchKey
+        let scope: String
+    }
+
+    private func entry(of row: Int64) throws -> Entry? {
+        try database.statement("SELECT key, account, conversation FROM search_row WHERE id = ?").first([.integer(row)])
+        {
+            Entry(
+                key: SearchKey(number: $0.integer("key")),
+                scope: SearchScope.indexed($0.integer("account"), $0.integer("conversation")))
+        }
+    }
+
+    private func newEntry(of row: Int64) throws -> Entry? {
+        guard let place = try MessageReader.textPlace(of: row, in: database),
+            let key = SearchKey(row: row, at: place.sentAt)
+        else { return nil }
+        let conversation = SearchScope.hash(place.account, place.conversation)
+        try database.run(
+            "INSERT INTO search_row(id, key, account, conversation) VALUES (?, ?, ?, ?)",
+            [.integer(row), .integer(key.number), .integer(place.account), .integer(conversation)])
+        return Entry(key: key, scope: SearchScope.indexed(place.account, conversation))
+    }
+
+    /// The number of the text of `row` in the index; nil if it is not indexed.
+    func key(of row: Int64) throws -> SearchKey? { try entry(of: row)?.key }
 }

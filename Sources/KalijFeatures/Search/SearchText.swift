@@ -2,8 +2,8 @@
 ///
 /// Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are written without spaces between words, or with particles joined to them.
 /// In a run of their letters, each pair of neighbours is a word of the index, and the last letter is one: so each part of the run is
-/// found by its consecutive pairs. A sign (emoji) is a word. Index and search have to agree: a change of the segmentation requires an
-/// empty index.
+/// found by its consecutive pairs. A sign (emoji) is a word. Of words with spaces between them the beginnings are found. Index and search
+/// have to agree: a change of the segmentation requires an empty index.
 enum SearchText {
     private enum Segment {
         /// Text that the tokenizer segments.
@@ -28,15 +28,30 @@ enum SearchText {
         return indexed
     }
 
-    /// The query for a word of a search, in FTS5's language.
+    /// The query for a word of a search, in FTS5's language: words that begin with it.
     static func expressions(for word: String) -> [String] {
         segments(of: word).map { segment in
             switch segment {
-            case .plain(let text): quoted(text)
+            case .plain(let text): quoted(text) + " *"
             // The letter begins a pair, or is the last.
             case .run(let letters) where letters.count == 1: quoted(String(letters)) + " *"
             case .run(let letters): quoted(pairs(of: letters))
             case .signs(let signs): quoted(words(signs))
+            }
+        }
+    }
+
+    /// The query for each part of a word that the tokenizer segments.
+    static func spacedExpressions(for word: String) -> [String] {
+        segments(of: word).compactMap { if case .plain(let text) = $0 { quoted(text) + " *" } else { nil } }
+    }
+
+    /// The parts of a word in letters of scripts without spaces, and its signs.
+    static func runs(in word: String) -> [[Unicode.Scalar]] {
+        segments(of: word).compactMap {
+            switch $0 {
+            case .plain: nil
+            case .run(let scalars), .signs(let scalars): scalars
             }
         }
     }
@@ -112,7 +127,7 @@ enum SearchText {
 }
 
 extension String {
-    fileprivate init(_ scalars: some Sequence<Unicode.Scalar>) {
+    init(_ scalars: some Sequence<Unicode.Scalar>) {
         self.init()
         unicodeScalars.append(contentsOf: scalars)
     }

@@ -1,8 +1,8 @@
 import KalijText
 
-/// The words of a search, as entered by a person. A message matches if it has all of them, in any order. Case and diacritics are
-/// ignored. Punctuation is a separator: `don't` matches the consecutive words `don` and `t`. In scripts without spaces between words
-/// (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) any part of a text is found, and so are emoji.
+/// The words of a search, as entered by a person. A message matches if it has words that begin with each of them, in any order. Case and
+/// diacritics are ignored. Punctuation is a separator: `don't` matches the consecutive words `don` and `t…`. In scripts without spaces
+/// between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) any part of a text is found, and so are emoji.
 public struct SearchWords: Sendable {
     /// The maximum number of words in a search.
     public static let most = 100
@@ -11,6 +11,8 @@ public struct SearchWords: Sendable {
 
     /// The query in FTS5's language: strings, all of which a row has to contain.
     let expression: String
+    /// The words.
+    let words: [String]
 
     /// - Throws: `SearchError`
     public init(_ text: String) throws {
@@ -19,6 +21,7 @@ public struct SearchWords: Sendable {
         let words = text.unicodeScalars.split { $0.properties.isWhitespace || $0 == "\0" }.map { String($0) }
         guard words.count <= Self.most else { throw SearchError.tooLong }
         guard !words.isEmpty else { throw SearchError.noWords }
+        self.words = words
         expression = words.flatMap(SearchText.expressions).joined(separator: " ")
     }
 }

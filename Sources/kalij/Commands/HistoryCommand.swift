@@ -9,13 +9,15 @@ enum HistoryCommand: Command {
     static let usage = "[JID] [--limit N] [--after ID] [--older N] [--fill] [--within SECONDS] [--account JID]"
     static let summary = "print stored messages, fetch older ones"
     static let details = """
-        Prints the newest stored messages, oldest first, of all conversations or of the conversation with JID, and the places
-        with missing messages: messages older than the first reading of the archive, lost with an expired archive, or not
-        read yet. Reads the database only; a running process is not disturbed. Exit status 1 if there are no messages.
+        Prints the newest stored messages, oldest first, of all conversations or of the conversation with
+        JID, and the places with missing messages: messages older than the first reading of the archive,
+        lost with an expired archive, or not read yet. Reads the database only; a running process is not
+        disturbed. Exit status 1 if there are no messages.
 
-        With --older N, first fetches N messages before the oldest stored message; with --fill, first fetches the missing
-        messages in between. The driving process (`kalij run`) fetches; without one, this process does. If this process ends
-        earlier, fetching goes on in the background: exit status 75.
+        With --older N, first fetches N messages before the oldest stored message, with JID those of this
+        conversation alone; with --fill, first fetches the missing messages in between, of all
+        conversations. The driving process (`kalij run`) fetches; without one, this process does. If this
+        process ends earlier, fetching goes on in the background: exit status 75.
 
         With --after ID, prints the oldest messages that were stored after the message with this id, in
         the order of their ids, and no gaps. A program that keeps the last id it has handled (`id` with
@@ -55,7 +57,8 @@ enum HistoryCommand: Command {
         let jid = try arguments.value("--account").map { try JID($0) }
         let conversation = try arguments.operands.first.map { try JID($0) }
         if older > 0 || arguments.has("--fill") {
-            try HistoryFetcher(shared).fetch(older: older, gaps: arguments.has("--fill"), of: jid, within: seconds)
+            try HistoryFetcher(shared).fetch(
+                older: older, gaps: arguments.has("--fill"), with: conversation, of: jid, within: seconds)
         }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
         let reader = try HistoryReader(shared.directory)
@@ -102,17 +105,27 @@ struct HistoryFetcher {
     init(_ shared: SharedOptions) { self.shared = shared }
 
     /// - Throws: `Failure` if a part was not fetched.
-    func fetch(older: Int, gaps: Bool, of jid: JID?, within seconds: Int) throws {
+    func fetch(older: Int, gaps: Bool, with peer: JID?, of jid: JID?, within seconds: Int) throws {
         guard shared.directory.exists else { throw DirectoryError.noAccount(directory: shared.directory.path) }
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
         let account = try AccountTable(database).account(jid, in: shared.directory)
         guard account.state == .active else { throw Failure(.badConfiguration, "\(account.jid) is logged out") }
         try shared.directory.ringing {
-            try Step.accept(for: account, in: database) { try $0.fetchHistory(older: older, gaps: gaps) }
+            try Step.accept(for: account, in: database) { step in
+                if let peer, older > 0 { try step.fetchHistory(older: older, with: peer) }
+                if peer == nil || gaps { try step.fetchHistory(older: peer == nil ? older : 0, gaps: gaps) }
+            }
         }
         let reader = HistoryReader(database)
-        try DriverWait(shared, for: account).wait(within: seconds) { try reader.fetching(of: account)?.isDone ?? true }
-        guard let outcome = try reader.fetching(of: account) else { return }
+        if let peer, older > 0 { try wait(for: account, seconds) { try reader.fetching(of: account, with: peer) } }
+        if peer == nil || gaps { try wait(for: account, seconds) { try reader.fetching(of: account) } }
+    }
+
+    private func wait(
+        for account: Account, _ seconds: Int, _ fetching: @escaping () throws -> HistoryReader.Fetching?
+    ) throws {
+        try DriverWait(shared, for: account).wait(within: seconds) { try fetching()?.isDone ?? true }
+        guard let outcome = try fetching() else { return }
         Output.notice("\(outcome.messages) older messages fetched")
         if let problem = outcome.problem { Output.notice("not everything could be fetched: \(problem)") }
         guard outcome.isDone else {

@@ -81,6 +81,8 @@ struct PlanTests {
         Exception(
             "an index of words, by a word", "Search.swift", "SELECT rowid FROM search_text",
             "SELECT rowid FROM temp.search_tail"),
+        Exception(
+            "the texts of a page of results", "SearchExcerpt.swift", "SELECT rowid, highlight"),
         Exception(bind, "ArchivePreferences.swift", "DELETE FROM archive_preference"),
         Exception(bind, "DeliveryEvidence.swift", "DELETE FROM archive_shown"),
         Exception(
@@ -180,6 +182,7 @@ struct PlanTests {
     private func databases() throws -> (StepHarness, [Database]) {
         let harness = try StepHarness()
         try harness.database.execute(Search.tail)
+        try harness.database.execute(SearchExcerpt.table)
         _ = try harness.directory.share("a", to: .received("romeo@example.net"))
         return (harness, [harness.database, try Database(reading: Mailbox.databasePath(in: harness.directory.path))])
     }

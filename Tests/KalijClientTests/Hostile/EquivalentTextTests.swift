@@ -209,10 +209,10 @@ struct EquivalentTextTests {
         try harness.receive(
             "<message from='romeo@example.net/x' type='chat' id='1'><body>body x hello</body></message>")
         let reader = try HistoryReader(harness.directory)
-        #expect(try reader.search(try SearchWords(text), of: harness.account).messages.isEmpty)
+        #expect(try reader.search(try SearchWords(text), of: [harness.account]).hits.isEmpty)
         while try SearchIndex(database: harness.database).hasWork() {
             _ = try harness.perform { try SearchIndex(database: $0.database).work() }
         }
-        #expect(try reader.search(try SearchWords(text), of: harness.account).messages.isEmpty)
+        #expect(try reader.search(try SearchWords(text), of: [harness.account]).hits.isEmpty)
     }
 }

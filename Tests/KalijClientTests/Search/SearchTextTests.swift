@@ -13,7 +13,7 @@ import Testing
         try harness.accept(text)
         let reader = try HistoryReader(harness.directory)
         func isFound() throws -> Bool {
-            try reader.search(try SearchWords(words), of: harness.account).messages.map(\.body) == [text]
+            try reader.search(try SearchWords(words), of: [harness.account]).hits.map(\.message.body) == [text]
         }
         let before = try isFound()
         while try SearchIndex(database: harness.database).work() {}
@@ -53,7 +53,7 @@ import Testing
         try index.textChanged(of: row, from: "公民的权利🎉", to: "病院は")
         func rows(_ words: String) throws -> [Int64] {
             try harness.database.prepare("SELECT rowid FROM search_text WHERE search_text MATCH ?")
-                .all([.text(try SearchWords(words).expression)]) { $0.integer() }
+                .all([.text(try SearchWords(words).expression)]) { SearchKey(number: $0.integer()).row }
         }
         #expect(try rows("权利").isEmpty && rows("🎉").isEmpty && rows("病院") == [row])
         try index.textChanged(of: row, from: "病院は", to: nil)

@@ -20,7 +20,7 @@ final class SimulatedSearch: SimulatedFeature {
         let texts = Dictionary(uniqueKeysWithValues: rows)
         return try Set(texts.values).sorted().flatMap { text -> [Violation] in
             let found = try database.prepare("SELECT rowid FROM search_text WHERE search_text MATCH ?")
-                .all([.text("\"" + text + "\"")]) { $0.integer() }
+                .all([.text("\"" + text + "\"")]) { SearchKey(number: $0.integer()).row }
             let missed = rows.filter { $0.text == text && !found.contains($0.row) }
             let wrong = found.filter { texts[$0]?.contains(text) != true }
             return missed.map { Violation(.search, "\"\(text)\" in row \($0.row) is not found") }
