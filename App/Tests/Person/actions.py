@@ -204,7 +204,7 @@ class Actions(tour.Stage):
         me.key("ctrl+period")
         time.sleep(1)
         me.picture("chooser.png")
-        me.type("rose")
+        me.type("grin")
         time.sleep(0.7)
         self.names()
         me.key("Tab")
