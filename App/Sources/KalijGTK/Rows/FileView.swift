@@ -88,17 +88,25 @@ final class FileView {
 
     private func show(_ wanted: [FileAction]) {
         for (action, button) in buttons where !wanted.contains(action) { button.show(false) }
+        var last: Widget?
         for action in wanted {
-            if let button = buttons[action] {
-                button.show(true)
-                continue
+            let button = buttons[action] ?? makeButton(action)
+            button.show(true)
+            // The default is the first, whichever was created before.
+            if gtk_widget_get_prev_sibling(button) != last {
+                gtk_box_reorder_child_after(cast(raw(actions)), button, last)
             }
-            let button = Make.button(action.words, classes: "file-action") { [weak self] in self?.onAction(action) }
-            // The name of a button includes that of its label.
-            Names.fill(button)
-            buttons[action] = button
-            actions.append(button)
+            last = button
         }
         actions.show(!wanted.isEmpty)
+    }
+
+    private func makeButton(_ action: FileAction) -> Widget {
+        let button = Make.button(action.words, classes: "file-action") { [weak self] in self?.onAction(action) }
+        // The name of a button includes that of its label.
+        Names.fill(button)
+        buttons[action] = button
+        actions.append(button)
+        return button
     }
 }
