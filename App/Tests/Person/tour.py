@@ -327,14 +327,18 @@ if __name__ == "__main__":
     import kills
     import many
     import notices
+    import older
     import pictures
     import scroll
+    import search
     import shared
     import targets
     TOURS["heard"] = heard.Heard
     TOURS["notices"] = notices.Notices
+    TOURS["search"] = search.Search
+    TOURS["older"] = older.Older
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files,
+    TOURS |= {"pictures": pictures.Pictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for name in wanted:
         print(f"--- {name}", flush=True)

@@ -154,6 +154,14 @@ public final class Backend: Sendable {
         }
     }
 
+    /// Requests older messages of a conversation from the server.
+    public func loadOlder(_ key: ConversationKey) async throws {
+        let (account, peer, directory) = (try JID(key.account), try JID(key.jid), directory)
+        try await onOwnThread {
+            try directory.accept(for: account) { try $0.fetchHistory(older: Window.begin, with: peer) }
+        }
+    }
+
     func onOwnThread(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }

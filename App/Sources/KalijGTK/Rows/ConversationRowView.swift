@@ -13,6 +13,7 @@ final class ConversationRowView: RowView {
     private var account: Widget?
     private var failed: Widget?
     private var muted: Widget?
+    private var found: Widget?
     private var picture: String?
 
     init() {
@@ -44,6 +45,7 @@ final class ConversationRowView: RowView {
         name.setClass("unread", row.unread > 0)
         failed.show(row.isFailed) { Self.sign("dialog-warning-symbolic", "error", after: line) }
         muted.show(row.isMuted) { Self.sign("audio-volume-muted-symbolic", "dim-label", after: name) }
+        found.show(row.found != nil) { Self.sign("system-search-symbolic", "dim-label", after: name) }
         account.show(row.showsAccount, made: makeAccount)?.setText(row.key.account)
     }
 
@@ -74,5 +76,7 @@ final class ConversationRowView: RowView {
 
     func spoken(_ row: ConversationRow) -> String { row.spoken(row.at > 0 ? Times.short(row.at) : "") }
 
-    static func isSame(_ one: ConversationRow, _ other: ConversationRow) -> Bool { one.key == other.key }
+    static func isSame(_ one: ConversationRow, _ other: ConversationRow) -> Bool {
+        one.key == other.key && one.found == other.found
+    }
 }

@@ -12,6 +12,8 @@ final class ConversationScreen {
     var onNewer: () -> Void = {}
     var onBack: () -> Void = {}
     var onLoad: (GapRow) -> Void = { _ in }
+    /// Called when older messages of the server are requested.
+    var onFetch: () -> Void = {}
     /// Called for an action on a message's file.
     var onFile: (MessageRow, FileAction) -> Void = { _, _ in }
     /// Called when the visible part has changed.
@@ -35,6 +37,7 @@ final class ConversationScreen {
         list.view.addClass("messages")
         list.onMade = { [weak self] row in
             row.onLoad = { gap in self?.onLoad(gap) }
+            row.onOlder = { self?.onFetch() }
             row.onFile = { message, action in self?.onFile(message, action) }
         }
         list.onActivate = { [weak self] place in self?.activate(place) }
@@ -92,10 +95,14 @@ final class ConversationScreen {
     /// Called when the user requests the newest messages.
     var onLatest: () -> Void = {}
 
-    /// Enter in a message performs the first action of its file.
+    /// Enter performs the action of a row: the first one of a message's file, or loading what is missing.
     private func activate(_ place: Int) {
-        guard let message = list.rows[place].message, let action = message.file?.actions.first else { return }
-        onFile(message, action)
+        switch list.rows[place] {
+        case .message(let message, _, _): if let action = message.file?.actions.first { onFile(message, action) }
+        case .gap(let gap): if gap.kind == .missing { onLoad(gap) }
+        case .beginning(let beginning): if beginning.action != nil { onFetch() }
+        case .day, .unread: break
+        }
     }
 
     private func copy() -> Bool {

@@ -4,6 +4,7 @@ import KalijApp
 extension MainWindow {
     /// Opens a conversation at the first unread message, or at its end.
     func open(_ row: ConversationRow) {
+        if let found = row.found { return open(row, found: found) }
         guard row.key != thread?.key else {
             showConversation()
             screen.composer.text.focus()
@@ -18,19 +19,22 @@ extension MainWindow {
         await open(row, at: place.message)
     }
 
-    private func open(_ row: ConversationRow, at message: Int64?) async {
+    /// - Parameter isFound: whether `message` is the result of a search: the row is focused, in the middle of the screen.
+    func open(_ row: ConversationRow, at message: Int64?, isFound: Bool = false) async {
         screen.composer.leave()
         var thread = Thread(row.key, isGroup: row.isGroup)
         self.thread = thread
-        (markedRead, isPaging) = (0, true)
+        (markedRead, isPaging, fetchedBefore) = (0, true, nil)
         conversations.open(row.key)
         shownAnew(row)
         showTypist()
         showConversation()
         let draft = (try? await reader.draft(row.key)) ?? ""
-        thread.firstUnread = row.unread > 0 ? (try? await reader.firstUnread(row.key)) ?? nil : nil
+        thread.firstUnread = row.unread > 0 && !isFound ? (try? await reader.firstUnread(row.key)) ?? nil : nil
         if let around = message ?? thread.firstUnread {
             thread.window = (try? await reader.window(row.key, before: Window.begin, around)) ?? nil ?? Window()
+            // The visible part is read first.
+            if isFound { thread.window.count = min(thread.window.count, 2 * Window.begin + 1) }
         }
         let page = await page(row.key, thread.window) ?? Page()
         guard self.thread?.key == row.key else { return }
@@ -38,8 +42,12 @@ extension MainWindow {
         self.thread = thread
         screen.composer.begin(with: draft)
         show(thread)
-        screen.list.scroll(to: message.flatMap(thread.place(of:)) ?? thread.opening, atTop: true)
-        screen.composer.text.focus()
+        if isFound, let place = message.flatMap(thread.place(of:)) {
+            screen.list.center(place)
+        } else {
+            screen.list.scroll(to: message.flatMap(thread.place(of:)) ?? thread.opening, atTop: true)
+            screen.composer.text.focus()
+        }
         places.keep(Place(row.key, message: message))
         after(60) { [weak self] in self?.settle(row.key) }
     }
@@ -67,8 +75,10 @@ extension MainWindow {
 
     /// Loads older messages.
     func older() {
-        guard !isPaging, let thread, thread.page.hasOlder, let first = thread.page.messages.first(where: { $0.id > 0 })
-        else { return }
+        guard !isPaging, let thread else { return }
+        guard thread.page.hasOlder, let first = thread.page.messages.first(where: { $0.id > 0 }) else {
+            return fetchOlder(before: thread.oldest)
+        }
         isPaging = true
         Task {
             defer { isPaging = false }
