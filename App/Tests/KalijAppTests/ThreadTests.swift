@@ -1,3 +1,4 @@
+import KalijClient
 import Testing
 
 @testable import KalijApp
@@ -116,6 +117,25 @@ import Testing
         #expect(!isLimited)
         #expect(now.messages.map(\.id) == Array(151...180) && Set(now.gaps.keys) == [10, 30] && now.hasOlder)
         #expect(!now.hasNewer)
+    }
+
+    @Test func `Above the oldest message stands what precedes it, and no other gap`() {
+        var thread = Thread(key, isGroup: false)
+        var top = page([message(1, at: noon)], gaps: [0: [GapRow(kind: .missing, before: nil, room: nil)]])
+        top.show(OlderHistory.State?.none)
+        _ = thread.read(top)
+        #expect(thread.rows.first == .gap(GapRow(kind: .missing, before: nil, room: nil)) && thread.oldest == nil)
+        let states: [(OlderHistory.State, Beginning, action: String?, oldest: Int64?)] = [
+            (.available, .available, "Load", 1), (.reading, .reading, nil, nil), (.failed("x"), .failed, "Retry", nil),
+            (.complete, .complete, nil, nil),
+        ]
+        for (state, beginning, action, oldest) in states {
+            top.show(state)
+            _ = thread.read(top)
+            #expect(thread.rows.first == .beginning(beginning) && thread.rows.count == 3)
+            #expect(beginning.action == action && thread.oldest == oldest)
+        }
+        #expect(Beginning.complete.words == "The beginning of the conversation")
     }
 
     @Test func `Reading on goes by steps, and ends at the newest`() {

@@ -332,15 +332,19 @@ if __name__ == "__main__":
     import listing
     import many
     import notices
+    import older
     import pictures
     import scroll
+    import search
     import shared
     import states
     import targets
     TOURS["heard"] = heard.Heard
     TOURS["notices"] = notices.Notices
+    TOURS["search"] = search.Search
+    TOURS["older"] = older.Older
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"actions": actions.Actions, "pictures": pictures.Pictures, "many": many.Many, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
+    TOURS |= {"actions": actions.Actions, "pictures": pictures.Pictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for name in wanted:
         print(f"--- {name}", flush=True)

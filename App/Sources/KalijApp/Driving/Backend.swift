@@ -166,6 +166,14 @@ public final class Backend: Sendable {
         }
     }
 
+    /// Requests older messages of a conversation from the server.
+    public func loadOlder(_ key: ConversationKey) async throws {
+        let (account, peer, directory) = (try JID(key.account), try JID(key.jid), directory)
+        try await onOwnThread {
+            try directory.accept(for: account) { try $0.fetchHistory(older: Window.begin, with: peer) }
+        }
+    }
+
     @discardableResult
     func onOwnThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in

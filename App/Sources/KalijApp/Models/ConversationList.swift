@@ -1,5 +1,7 @@
-/// The list of conversations, optionally filtered by a search. Of thousands, only the visible rows are read completely, and the
-/// list grows as it is scrolled.
+import KalijClient
+
+/// The list of conversations, optionally filtered by a search, which also finds messages. Of thousands, only the visible rows are read
+/// completely, and the list grows as it is scrolled.
 public struct ConversationList: Sendable {
     /// All conversations, hidden ones too: pinned ones first, most recently active first.
     public private(set) var all: [ConversationRow] = []
@@ -10,8 +12,12 @@ public struct ConversationList: Sendable {
         didSet {
             length = Self.begin
             filter()
+            // Earlier results stay until the new ones are read.
+            if search.isEmpty { results = SearchResults() }
         }
     }
+    /// The messages that match the search, as far as they were read.
+    private(set) var results = SearchResults()
     /// The maximum number of rows of the list.
     private var length = Self.begin
     /// The rows whose content is not read, or may be outdated.
@@ -24,8 +30,8 @@ public struct ConversationList: Sendable {
 
     public init() {}
 
-    /// The rows of the list.
-    public var shown: ArraySlice<ConversationRow> { found.prefix(length) }
+    /// The rows of the list: conversations, then messages.
+    public var shown: [ConversationRow] { found.prefix(length) + (length < found.count ? [] : results.rows) }
 
     /// The end of the list is near.
     /// - Returns: whether the list has grown.
@@ -68,6 +74,22 @@ public struct ConversationList: Sendable {
         all = (all.filter { !keys.contains($0.key) } + rows.filter { $0.at > 0 || $0.isGroup })
             .sorted(by: ConversationRow.isBefore)
         filter()
+    }
+
+    // MARK: Searching
+
+    /// Where the next results begin; nil if there are none.
+    public var nextResults: SearchKey? { search.isEmpty ? nil : results.older }
+
+    /// Messages were read.
+    /// - Parameters:
+    ///   - words: the words for which they were read.
+    ///   - place: where they begin; nil for the newest.
+    /// - Returns: false if something else is searched meanwhile.
+    public mutating func read(_ more: SearchResults, for words: String, from place: SearchKey?) -> Bool {
+        guard words == search, place == nil || place == results.older else { return false }
+        results = SearchResults(rows: (place == nil ? [] : results.rows) + more.rows, older: more.older)
+        return true
     }
 
     public func row(_ key: ConversationKey) -> ConversationRow? { all.first { $0.key == key } }

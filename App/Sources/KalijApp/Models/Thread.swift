@@ -28,6 +28,8 @@ public struct Page: Sendable, Equatable {
     public var gaps: [Int: [GapRow]] = [:]
     public var hasOlder = false
     public var hasNewer = false
+    /// What precedes the first message, if that is the oldest stored one; nil without an archive.
+    public var beginning: Beginning?
 
     public init() {}
 
@@ -41,7 +43,7 @@ public struct Page: Sendable, Equatable {
             guard more > 0 else { return false }
             messages.removeFirst(more)  // traps: never, more than zero and less than all
             gaps = Dictionary(uniqueKeysWithValues: gaps.compactMap { $0.key > more ? ($0.key - more, $0.value) : nil })
-            hasOlder = true
+            (hasOlder, beginning) = (true, nil)
             return false
         }
         let end = last + 1 + Window.mostArriving
@@ -76,6 +78,7 @@ public struct GapRow: Sendable, Equatable {
 
 /// A row of a conversation.
 public enum ThreadRow: Sendable, Equatable {
+    case beginning(Beginning)
     /// The first message of a day, in milliseconds since 1970.
     case day(Int64)
     case unread
@@ -152,7 +155,17 @@ public struct Thread: Sendable {
     /// The window for loading newer messages; nil if there are none.
     public var newer: Window? {
         guard page.hasNewer, page.messages.count > Window.step else { return page.hasNewer ? Window() : nil }
+        // Around a message that a search has found.
+        if page.messages.count + Window.step <= Window.most, let first = page.messages.first?.id {
+            return Window(first: first, count: page.messages.count + Window.step)
+        }
         return Window(first: page.messages[Window.step].id, count: Window.most)
+    }
+
+    /// The oldest stored message, if older ones are to be requested when the user reaches it; nil if not.
+    public var oldest: Int64? {
+        guard page.beginning == .available else { return nil }
+        return page.messages.first { $0.id > 0 }?.id ?? 0
     }
 
     /// The index of a message's row.
@@ -163,7 +176,7 @@ public struct Thread: Sendable {
 
     /// The rows, a function of the page.
     static func rows(_ page: Page, firstUnread: Int64?, isGroup: Bool) -> [ThreadRow] {
-        var rows: [ThreadRow] = []
+        var rows = page.beginning.map { [ThreadRow.beginning($0)] } ?? []
         var (day, previous): (Int, MessageRow?) = (.min, nil)
         for (number, message) in page.messages.enumerated() {
             // The first loaded row remains unchanged when older ones are inserted before it.

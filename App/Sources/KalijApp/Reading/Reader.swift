@@ -10,7 +10,7 @@ public actor Reader {
 
     public init(_ directory: AccountDirectory) { self.directory = directory }
 
-    private func database() throws -> Database {
+    func database() throws -> Database {
         if let opened { return opened }
         let database = try directory.read()
         opened = database
@@ -154,6 +154,7 @@ extension Page {
             case .gap(let gap): if let row = GapRow(gap) { gaps[messages.count, default: []].append(row) }
             }
         }
+        show(page.beginning)
         add(page.uploads)
     }
 }

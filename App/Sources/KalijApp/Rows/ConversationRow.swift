@@ -36,6 +36,8 @@ public struct ConversationRow: Sendable, Equatable {
     public var isGroup = false
     /// Whether to display the account, because there are several.
     public var showsAccount = false
+    /// The row of a message that a search has found, whose text and time the row has; nil for the conversation itself.
+    public var found: Int64?
 
     public init(key: ConversationKey, name: String) { (self.key, self.name) = (key, name) }
 
@@ -56,7 +58,7 @@ public struct ConversationRow: Sendable, Equatable {
         if isMuted { words.append(Words.muted) }
         if isPinned { words.append(Words.pinned) }
         if isHidden { words.append(Words.hidden) }
-        if !line.isEmpty { words.append(line) }
+        if !line.isEmpty { words.append(found == nil ? line : Words.found(line)) }
         if at > 0, !time.isEmpty { words.append(time) }
         return words.joined(separator: ", ")
     }

@@ -53,6 +53,8 @@ public enum Words {
     }
     public static func answersYou(_ text: String) -> String { tr("answers you: {text}", ["text": text]) }
     public static var answersUnknown: String { tr("answers a message that is not here") }
+    public static func found(_ text: String) -> String { tr("message: {text}", ["text": text]) }
+    public static func results(_ count: Int) -> String { tr("{n} result", "{n} results", count) }
     public static func arrived(_ count: Int) -> String { tr("{n} message", "{n} messages", count) }
 
     // Rows
@@ -71,6 +73,9 @@ public enum Words {
     public static var gapMissing: String { tr("Messages are missing here") }
     public static var gapLost: String { tr("Messages are missing here, and the server has them no more") }
     public static var gapUnread: String { tr("Newer messages could not be fetched yet") }
+    public static var loadingOlder: String { tr("Loading older messages") }
+    public static var olderFailed: String { tr("Older messages could not be loaded") }
+    public static var conversationBegins: String { tr("The beginning of the conversation") }
     public static var older: String { tr("Older messages are on the server") }
     public static func messagesWith(_ name: String) -> String { tr("Conversation with {name}", ["name": name]) }
     public static var typing: String { tr("is writing …") }
@@ -174,7 +179,8 @@ public enum Words {
         [
             ("Return", tr("Open a conversation; send a message")), ("Shift+Return", tr("New line")),
             ("Escape", tr("Back to the list")), ("F6", tr("Next region")),
-            ("Alt+Up, Alt+Down", tr("Previous and next conversation")), ("Ctrl+K, Ctrl+F", tr("Search conversations")),
+            ("Alt+Up, Alt+Down", tr("Previous and next conversation")),
+            ("Ctrl+K, Ctrl+F", tr("Search in names and messages")),
             ("Ctrl+N", newConversation), ("F10", menu), ("Ctrl+C", tr("Copy the selected message")),
         ] + actionKeys + [("Ctrl+?", shortcuts), ("Ctrl+Q", quit)]
     }

@@ -26,7 +26,7 @@ final class ListView<Row: RowView> {
     private let model = ListModel()
     private let selection: OpaquePointer
     /// The rows with widgets, keyed by their list items.
-    private(set) var bound: [OpaquePointer: Row] = [:]
+    var bound: [OpaquePointer: Row] = [:]
     /// Called when a row was clicked, or Enter was pressed in it.
     var onActivate: (Int) -> Void = { _ in }
     /// Called once for each new row, to prepare its widgets.
@@ -37,6 +37,7 @@ final class ListView<Row: RowView> {
     var onScroll: (Bool) -> Void = { _ in }
     /// Called when scrolling has ended.
     var onSettled: () -> Void = {}
+    var isCentering = false
     private var scrolling: (place: Int, frames: Int, above: Int)?
 
     init(name: String, activatesOnClick: Bool) {
@@ -212,7 +213,7 @@ final class ListView<Row: RowView> {
         return gtk_widget_grab_focus(parent) != 0
     }
 
-    private func scrollToItem(_ place: Int) {
+    func scrollToItem(_ place: Int) {
         // The action does not sink a floating reference.
         guard let item = kalij_uint_variant(UInt32(place)).map({ g_variant_ref_sink($0) }) else { return }
         gtk_widget_activate_action_variant(view, "list.scroll-to-item", item)
@@ -238,9 +239,9 @@ final class ListView<Row: RowView> {
         }
     }
 
-    var isScrolling: Bool { scrolling != nil }
+    var isScrolling: Bool { scrolling != nil || isCentering }
     /// Whether the list is scrolling to the last row; nil if it is not scrolling.
-    var isScrollingToEnd: Bool? { scrolling.map { $0.place >= rows.count - 1 } }
+    var isScrollingToEnd: Bool? { isCentering ? false : scrolling.map { $0.place >= rows.count - 1 } }
 
     /// The row at the given height of the view.
     func place(atHeight y: Double) -> Int? { place(at: Double(gtk_widget_get_width(view)) / 2, y) }

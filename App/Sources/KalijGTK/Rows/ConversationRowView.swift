@@ -15,6 +15,7 @@ final class ConversationRowView: RowView {
     private var muted: Widget?
     private var pinned: Widget?
     private var hidden: Widget?
+    private var found: Widget?
     private var picture: String?
 
     init() {
@@ -48,6 +49,7 @@ final class ConversationRowView: RowView {
         muted.show(row.isMuted) { Self.sign("audio-volume-muted-symbolic", "dim-label", after: name) }
         pinned.show(row.isPinned) { Self.sign("view-pin-symbolic", "dim-label", after: name) }
         hidden.show(row.isHidden) { Self.sign("view-conceal-symbolic", "dim-label", after: name) }
+        found.show(row.found != nil) { Self.sign("system-search-symbolic", "dim-label", after: name) }
         account.show(row.showsAccount, made: makeAccount)?.setText(row.key.account)
     }
 
@@ -78,5 +80,7 @@ final class ConversationRowView: RowView {
 
     func spoken(_ row: ConversationRow) -> String { row.spoken(row.at > 0 ? Times.short(row.at) : "") }
 
-    static func isSame(_ one: ConversationRow, _ other: ConversationRow) -> Bool { one.key == other.key }
+    static func isSame(_ one: ConversationRow, _ other: ConversationRow) -> Bool {
+        one.key == other.key && one.found == other.found
+    }
 }

@@ -12,6 +12,8 @@ final class ThreadRowView: RowView {
     var onReact: (MessageRow, String) -> Void = { _, _ in }
     private var chips: ReactionChips?
     var anchor: Widget { bubble }
+    /// Called when the button of the row above the oldest message was pressed.
+    var onOlder: () -> Void = {}
     /// Called when a button of a message's file was pressed.
     var onFile: (MessageRow, FileAction) -> Void = { _, _ in }
     private let bubble = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 2)
@@ -50,7 +52,15 @@ final class ThreadRowView: RowView {
         case .day(let at): show(line: Times.day(at), "day-line")
         case .unread: show(line: Words.newMessages, "unread-line")
         case .gap(let gap): show(gap)
+        case .beginning(let beginning): show(beginning)
         }
+    }
+
+    private func show(_ beginning: Beginning) {
+        show(line: beginning.words, "gap-line")
+        gap = nil
+        let button = load.show(beginning.action != nil, made: makeLoad)
+        if let button, let action = beginning.action { gtk_button_set_label(cast(raw(button)), action) }
     }
 
     private func show(line words: String, _ kind: String) {
@@ -146,13 +156,14 @@ final class ThreadRowView: RowView {
     private func show(_ gap: GapRow) {
         show(line: gap.words, "gap-line")
         self.gap = gap
-        load.show(gap.kind == .missing, made: makeLoad)
+        let button = load.show(gap.kind == .missing, made: makeLoad)
+        if let button { gtk_button_set_label(cast(raw(button)), Words.load) }
     }
 
     private func makeLoad() -> Widget {
         let made = Make.button(Words.load, classes: "pill") { [weak self] in
-            guard let self, let gap = self.gap else { return }
-            onLoad(gap)
+            guard let self else { return }
+            if let gap { onLoad(gap) } else { onOlder() }
         }
         gtk_widget_set_halign(made, GTK_ALIGN_CENTER)
         root.append(made)
@@ -165,6 +176,7 @@ final class ThreadRowView: RowView {
         case .day(let at): Times.day(at)
         case .unread: Words.newMessages
         case .gap(let gap): gap.words
+        case .beginning(let beginning): beginning.words
         }
     }
 
@@ -172,7 +184,7 @@ final class ThreadRowView: RowView {
         switch (one, other) {
         case (.message(let one, _, _), .message(let other, _, _)): one.id == other.id
         case (.day(let one), .day(let other)): Days.number(one) == Days.number(other)
-        case (.unread, .unread): true
+        case (.unread, .unread), (.beginning, .beginning): true
         case (.gap(let one), .gap(let other)): one == other
         default: false
         }

@@ -12,6 +12,8 @@ final class ConversationScreen {
     var onNewer: () -> Void = {}
     var onBack: () -> Void = {}
     var onLoad: (GapRow) -> Void = { _ in }
+    /// Called when older messages of the server are requested.
+    var onFetch: () -> Void = {}
     /// Called for an action on a message's file.
     var onFile: (MessageRow, FileAction) -> Void = { _, _ in }
     /// Called when the visible part has changed.
@@ -37,6 +39,7 @@ final class ConversationScreen {
             row.onLoad = { gap in self?.onLoad(gap) }
             row.onAction = { action, message in self?.onAction(action, message) }
             row.onReact = { message, emoji in self?.onReact(message, emoji) }
+            row.onOlder = { self?.onFetch() }
             row.onFile = { message, action in self?.onFile(message, action) }
         }
         list.onActivate = { [weak self] place in self?.activate(place) }
@@ -94,11 +97,16 @@ final class ConversationScreen {
     /// Called when the user undoes the last deletion.
     var onUndo: () -> Void = {}
 
-    /// Enter in a message performs the first action of its file, or sends a message again that was not sent.
+    /// Enter performs the action of a row: the first one of a message's file, sending a message again, or loading what is missing.
     private func activate(_ place: Int) {
-        guard let message = list.rows[place].message else { return }
-        if let action = message.file?.actions.first { return onFile(message, action) }
-        if message.actions.contains(.resend) { onAction(.resend, message) }
+        switch list.rows[place] {
+        case .message(let message, _, _):
+            if let action = message.file?.actions.first { return onFile(message, action) }
+            if message.actions.contains(.resend) { onAction(.resend, message) }
+        case .gap(let gap): if gap.kind == .missing { onLoad(gap) }
+        case .beginning(let beginning): if beginning.action != nil { onFetch() }
+        case .day, .unread: break
+        }
     }
 
     // MARK: What is shown

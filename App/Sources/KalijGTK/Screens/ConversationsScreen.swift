@@ -1,5 +1,6 @@
 import CAdwaita
 import KalijApp
+import KalijClient
 
 /// The list of the conversations of all accounts.
 final class ConversationsScreen {
@@ -21,6 +22,8 @@ final class ConversationsScreen {
     /// Called when visible rows are not read yet.
     var onWanted: ([ConversationKey]) -> Void = { _ in }
     private var isAsking = false
+    /// Called when results of a search are needed: with the words, and where they begin.
+    var onSearch: (String, SearchKey?) -> Void = { _, _ in }
 
     init() {
         root = Make.box(GTK_ORIENTATION_VERTICAL)
@@ -104,8 +107,8 @@ final class ConversationsScreen {
     }
 
     private func show() {
-        stack.show(!model.found.isEmpty ? scrolled : model.search.isEmpty ? empty : nothing)
-        list.show(Array(model.shown))
+        stack.show(!model.shown.isEmpty ? scrolled : model.search.isEmpty ? empty : nothing)
+        list.show(model.shown)
         selectOpen()
     }
 
@@ -125,11 +128,11 @@ final class ConversationsScreen {
     private func growNearEnd() {
         guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) else { return }
         let end = gtk_adjustment_get_value(adjustment) + 2 * gtk_adjustment_get_page_size(adjustment)
-        guard end >= gtk_adjustment_get_upper(adjustment), model.found.count > list.rows.count else { return }
+        guard end >= gtk_adjustment_get_upper(adjustment) else { return }
         // Not during the layout of the list.
         after(0) { [weak self] in
-            guard let self, model.grow() else { return }
-            show()
+            guard let self else { return }
+            if model.grow() { show() } else if let next = model.nextResults { onSearch(model.search, next) }
         }
     }
 
@@ -141,14 +144,17 @@ final class ConversationsScreen {
     }
 
     private func selectOpen() {
-        guard let openKey, let place = list.rows.firstIndex(where: { $0.key == openKey }) else { return }
-        list.select(place)
+        guard let openKey, let place = list.rows.firstIndex(where: { $0.key == openKey && $0.found == nil })
+        else { return }
+        // The selection stays in the results.
+        if !isSearching { list.select(place) }
     }
 
     private func activate(_ place: Int) {
         guard list.rows.indices.contains(place) else { return }
         let row = list.rows[place]
-        endSearch()
+        // The other messages found stay beside the conversation.
+        if row.found == nil { endSearch() }
         onOpen(row)
     }
 
@@ -165,6 +171,12 @@ final class ConversationsScreen {
 
     var isSearching: Bool { gtk_search_bar_get_search_mode(opaque(searchBar)) != 0 }
 
+    /// Whether the focus is in the list, or in the words of the search.
+    var hasFocus: Bool {
+        guard let window = gtk_widget_get_root(root), let focused = gtk_root_get_focus(window) else { return false }
+        return gtk_widget_is_ancestor(focused, root) != 0
+    }
+
     func endSearch() {
         guard isSearching else { return }
         gtk_search_bar_set_search_mode(opaque(searchBar), 0)
@@ -176,5 +188,13 @@ final class ConversationsScreen {
     private func searched() {
         model.search = gtk_editable_get_text(OpaquePointer(searchEntry)).map { String(cString: $0) } ?? ""
         show()
+        if !model.search.isEmpty { onSearch(model.search, nil) }
+    }
+
+    /// Messages were found.
+    func read(_ results: SearchResults, for words: String, from place: SearchKey?) {
+        guard model.read(results, for: words, from: place) else { return }
+        show()
+        if place == nil { Announcer.say(Words.results(model.found.count + results.rows.count)) }
     }
 }

@@ -101,6 +101,8 @@ extension MainWindow {
         now.window = window
         thread = now
         show(now)
+        // Older messages of the server were stored: they are inserted in front, where they do not move the reader.
+        if before.page.beginning != nil, page.hasOlder { older() }
         let hasNew = page.messages.last?.id != before.page.messages.last?.id
         if isAtEnd, hasNew, !now.rows.isEmpty { screen.list.scroll(to: now.rows.count - 1) }
         for message in arrived { Announcer.arrived(Words.said(message.author, message.text.shownStart)) }

@@ -4,6 +4,7 @@ import KalijApp
 extension MainWindow {
     /// Opens a conversation at the first unread message, or at its end.
     func open(_ row: ConversationRow) {
+        if let found = row.found { return open(row, found: found) }
         guard row.key != thread?.key else {
             showConversation()
             screen.composer.text.focus()
@@ -18,21 +19,24 @@ extension MainWindow {
         await open(row, at: place.message)
     }
 
-    private func open(_ row: ConversationRow, at message: Int64?) async {
+    /// - Parameter isFound: whether `message` is the result of a search: the row is focused, in the middle of the screen.
+    func open(_ row: ConversationRow, at message: Int64?, isFound: Bool = false) async {
         markRead(isLeaving: true)
         screen.composer.leave()
         var thread = Thread(row.key, isGroup: row.isGroup)
         self.thread = thread
         readingPace.opened()
-        isPaging = true
+        (isPaging, fetchedBefore) = (true, nil)
         conversations.open(row.key)
         shownAnew(row)
         showTypist()
         showConversation()
         let draft = (try? await reader.draft(row.key)) ?? StoredDraft()
-        thread.firstUnread = row.unread > 0 ? (try? await reader.firstUnread(row.key)) ?? nil : nil
+        thread.firstUnread = row.unread > 0 && !isFound ? (try? await reader.firstUnread(row.key)) ?? nil : nil
         if let around = message ?? thread.firstUnread {
             thread.window = (try? await reader.window(row.key, before: Window.begin, around)) ?? nil ?? Window()
+            // The visible part is read first.
+            if isFound { thread.window.count = min(thread.window.count, 2 * Window.begin + 1) }
         }
         let page = await page(row.key, thread.window) ?? Page()
         guard self.thread?.key == row.key else { return }
@@ -40,8 +44,12 @@ extension MainWindow {
         self.thread = thread
         screen.composer.begin(with: draft)
         show(thread)
-        screen.list.scroll(to: message.flatMap(thread.place(of:)) ?? thread.opening, atTop: true)
-        screen.composer.text.focus()
+        if isFound, let place = message.flatMap(thread.place(of:)) {
+            screen.list.center(place)
+        } else {
+            screen.list.scroll(to: message.flatMap(thread.place(of:)) ?? thread.opening, atTop: true)
+            screen.composer.text.focus()
+        }
         places.keep(Place(row.key, message: message))
         after(60) { [weak self] in self?.settle(row.key) }
     }
@@ -69,8 +77,10 @@ extension MainWindow {
 
     /// Loads older messages.
     func older() {
-        guard !isPaging, let thread, thread.page.hasOlder, let first = thread.page.messages.first(where: { $0.id > 0 })
-        else { return }
+        guard !isPaging, let thread else { return }
+        guard thread.page.hasOlder, let first = thread.page.messages.first(where: { $0.id > 0 }) else {
+            return fetchOlder(before: thread.oldest)
+        }
         isPaging = true
         Task {
             defer { isPaging = false }

@@ -32,6 +32,9 @@ final class MainWindow {
     var openRow: ConversationRow?
     var isPaging = false
     var readingPace = ReadingPace()
+    var isSearching = false
+    /// The oldest message when older ones were requested last.
+    var fetchedBefore: Int64?
     var isPlaceWaiting = false
     var typists: [ConversationKey: UInt32] = [:]
     var deletion: Deletion?
@@ -138,11 +141,13 @@ final class MainWindow {
         screen.onNewer = { [weak self] in self?.newer() }
         screen.onLatest = { [weak self] in self?.latest() }
         screen.onScrolled = { [weak self] in self?.scrolled() }
+        screen.onFetch = { [weak self] in self?.fetchOlder() }
         screen.onLoad = { [weak self] gap in self?.load(gap) }
         screen.composer.onSend = { [weak self] text, meaning in self?.send(text, meaning) }
         connectActions()
         connectConversationActions()
         connectFiles()
+        connectSearch()
         screen.composer.onDraft = { [weak self] draft in self?.keepDraft(draft) }
         firstStart.onDone = { [weak self] account in self?.loggedIn(account) }
         connect(window, "notify::is-active") { [weak self] _ in
@@ -231,7 +236,8 @@ final class MainWindow {
 
     /// Returns from the conversation to the list.
     func goBack() {
-        if conversations.isSearching { conversations.endSearch() }
+        // From a result, back to the other results.
+        if conversations.isSearching, conversations.hasFocus { conversations.endSearch() }
         screen.composer.keep()
         if isFolded { adw_leaflet_set_visible_child(opaque(leaflet), conversations.root) }
         focusList()
