@@ -38,8 +38,10 @@ class Listing(tour.Stage):
     def choose(self, name, *words):
         """By the Menu key."""
         me = self.person
+        me.wait_focus("list item", ".*")
         me.select("Conversations", name + "@localhost.*")
-        me.wait_focus("list item", name + "@localhost.*")
+        me.wait("the row of " + name, lambda: any(
+            "SELECTED" in person.states(node) for node in me.nodes("list item", name + "@localhost.*")))
         me.key("Menu")
         for item in words:
             me.see("menu item", item)

@@ -41,7 +41,7 @@ extension ConversationRow {
     init(_ hit: SearchPage.Hit, in head: ConversationRow) {
         self.init(key: head.key, name: head.name)
         (picture, isGroup, showsAccount) = (head.picture, head.isGroup, head.showsAccount)
-        let message = MessageRow(hit.message, name: head.name)
+        let message = MessageRow(hit.message, name: head.name, account: head.key.account)
         let text = hit.excerpt.text.shownLine
         preview = message.isOwn ? Words.own(text) : isGroup ? Words.said(message.author, text) : text
         (at, found) = (hit.message.sentAt, hit.message.id)
