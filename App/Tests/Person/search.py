@@ -31,13 +31,14 @@ class Place:
         self.me = me
         self.held = me.see("list", "Messages")
         self.kind = person.Atspi.CoordType.WINDOW
-        self.box = self.held.get_component_iface().get_extents(self.kind)
 
     def at(self, share):
         """The name of the row at this share of the height."""
+        view = self.held.get_component_iface()
+        # A list that was just shown has no size yet.
+        box = view.get_extents(self.kind)
         # Beside the text: a screen reader passes by the labels of a row.
-        x, y = self.box.x + 8, self.box.y + int(share * self.box.height)
-        node = self.held.get_component_iface().get_accessible_at_point(x, y, self.kind)
+        node = view.get_accessible_at_point(box.x + 8, box.y + int(share * box.height), self.kind)
         while node is not None and node.get_role_name() not in ("list", "list item"):
             node = node.get_parent()
         if node is None or node.get_role_name() == "list":
@@ -236,7 +237,9 @@ class Million(Searching):
             # A list that was never shown is in no tree.
             place = Place(me)
             while not place.in_middle(number):
-                time.sleep(0.002)
+                # A row has an accessible object once its list was asked for it.
+                for row in range(place.held.get_child_count()):
+                    place.held.get_child_at_index(row)
                 if time.monotonic() - begun > 20:
                     raise person.Lost(f"{number} is not in the middle: {[place.at(share / 10) for share in range(10)]}")
             if turn:
@@ -269,7 +272,9 @@ def fill(path):
     scopes = [f"a1 c{fnv('1 ' + name):x}" for name in names]
 
     def text(place):
-        return f"message {place} of a long life, which goes on and on" + (" with a nightingale" if place % 997 == 0 else "")
+        # Not among the last of a conversation, which cannot be in the middle.
+        bird = "nightingale's" if place % 997 == 0 and place < ROWS // 2 else "long"
+        return f"message {place} of a {bird} life, which goes on and on"
 
     def key(place):
         return (begin + place) << 31 | place

@@ -8,6 +8,7 @@ public struct SearchPage: Sendable {
     public struct Hit: Sendable {
         /// The row of the message's account (``Account/id``).
         public let account: Int64
+        /// The message as it is displayed.
         public let message: Message
         /// Where the words are in the message's text.
         public let excerpt: SearchExcerpt

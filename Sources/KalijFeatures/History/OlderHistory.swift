@@ -3,6 +3,7 @@ import KalijStore
 
 /// What precedes the oldest stored message of a conversation.
 public struct OlderHistory: Sendable {
+    /// What the archive has before the oldest stored message.
     public enum State: Sendable, Equatable {
         /// The archive may have older messages.
         case available

@@ -5,7 +5,10 @@ import KalijText
 enum SettingsCommand: Command {
     static let name = "settings"
     static let usage =
-        "[JID] [NAME=VALUE]..."
+        """
+        [JID] [receipts=on|off] [markers=on|off] [typing=on|off] [notify=all|mentions|none|TIME] [preview=on|off] \
+        [downloads=on|off] [pinned=on|off] [hidden=on|off]
+        """
     static let summary = "change what others are told, what notifies, and what is listed"
     static let details = """
         Changes settings for the conversation with JID, or without JID for all conversations without a setting of their own; then
