@@ -158,7 +158,8 @@ struct PlanTests {
             "all sessions of an old copy of the database, once", "RatchetSessions.swift",
             "UPDATE omemo_session SET sends = 0 WHERE account = ?"),
         Exception("the same", "BackupRestoreGuard.swift", "DELETE FROM omemo_session"),
-        Exception("the settings of conversations, for the user's list", "ListPlacement.swift", "SELECT conversation, name"),
+        Exception(
+            "the settings of conversations, for the user's list", "ListPlacement.swift", "SELECT conversation, name"),
         Exception("the names of all profiles, for the user", "ProfileRows.swift", "SELECT jid, nick"),
         Exception(
             "the encrypted conversations, for the user", "ConversationEncryption.swift",
