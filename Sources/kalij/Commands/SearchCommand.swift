@@ -64,13 +64,13 @@ enum SearchCommand: Command {
             hits += page.hits
             place = page.older
         } while place != nil && hits.count < limit
-        try print(hits.reversed(), of: accounts, shared)
+        try write(hits.reversed(), of: accounts, shared)
         return hits.isEmpty ? .nothing : .done
     }
 
     private static let pageSize = 1000
 
-    private static func print(_ hits: [SearchPage.Hit], of accounts: [Account], _ shared: SharedOptions) throws {
+    private static func write(_ hits: [SearchPage.Hit], of accounts: [Account], _ shared: SharedOptions) throws {
         let names = Dictionary(accounts.map { ($0.id, $0.jid.description) }) { first, _ in first }
         var times = TimedLines(shared.clock)
         for hit in hits {
