@@ -4,7 +4,9 @@ import KalijFeatures
 extension Conversations {
     /// The draft for `jid`, as the entries of the mailbox leave it; nil if there is none, or if a message or a file
     /// that was accepted ends it.
-    /// - Parameter directory: the directory whose mailbox is read.
+    /// - Parameters:
+    ///   - jid: the address of the peer.
+    ///   - directory: the directory whose mailbox is read.
     /// - Throws: `StoreError`
     public func draft(for jid: JID, mailbox directory: AccountDirectory) throws -> Draft? {
         // The mailbox is read before the database: an entry imported in between then appears in both, and never in neither.

@@ -66,7 +66,7 @@ public struct Conversations {
         public var activeAt: Int64 { max(last?.sentAt ?? 0, draft?.at ?? 0) }
     }
 
-    /// All conversations in the order of ``heads()``.
+    /// All conversations that are not hidden, in the order of ``heads(includingHidden:)``.
     /// - Throws: `StoreError`
     public func all() throws -> [Conversation] {
         try database.reading { try readHeads(includingHidden: false).map { try conversation($0.jid) } }
