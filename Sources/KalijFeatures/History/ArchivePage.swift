@@ -53,6 +53,9 @@ struct ArchiveQuery {
 
 /// The end of a page, `<fin/>`.
 struct ArchivePage {
+    /// The problem of an archive that has more messages, and names none where the next page begins.
+    static let noContinuation = "the server's archive ended a page without saying where it goes on"
+
     /// Whether the page is the last one in the requested direction.
     private(set) var isComplete: Bool
     package private(set) var first: String?

@@ -14,7 +14,7 @@ package struct ArchiveStatus {
 
     /// The status of each archive of the account that is or was read.
     package static func all(of account: Int64, in database: Database) throws -> [ArchiveStatus] {
-        try database.prepare("SELECT archive, phase, problem, since FROM catchup WHERE account = ?")
+        try database.statement("SELECT archive, phase, problem, since FROM catchup WHERE account = ?")
             .all([.integer(account)]) {
                 let phase = $0.text("phase")
                 return ArchiveStatus(
@@ -38,7 +38,7 @@ package struct ArchiveStatus {
     package static func fetching(
         of account: Int64, _ archive: Archive = .own, in database: Database
     ) throws -> (messages: Int, outcome: String?)? {
-        try database.prepare("SELECT outcome, stored FROM filling WHERE account = ? AND archive = ?")
+        try database.statement("SELECT outcome, stored FROM filling WHERE account = ? AND archive = ?")
             .first([.integer(account), .text(archive.key)]) {
                 (Int($0.integer("stored")), $0.optionalText("outcome"))
             }

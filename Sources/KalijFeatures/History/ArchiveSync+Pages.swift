@@ -94,7 +94,7 @@ extension ArchiveSync {
             if round.phase == .beforePresence, round.seen >= Self.maxBeforePresence { try announcePresence() }
             try requestPage()
         } else {
-            try completed(round, problem: "the server's archive ended a page without saying where it goes on")
+            try completed(round, problem: ArchivePage.noContinuation)
         }
     }
 

@@ -140,7 +140,7 @@ struct Backfill {
             guard let extended else { return try finish(row, problem: nil) }
             try ranges.markBottom(extended)
         } else if page.first == nil {
-            return try finish(row, problem: "the server's archive ended a page without saying where it goes on")
+            return try finish(row, problem: ArchivePage.noContinuation)
         } else if row.placed == 0 {
             return try retryCloser(row, range)
         }

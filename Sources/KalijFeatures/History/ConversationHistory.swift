@@ -170,7 +170,7 @@ struct ConversationHistory {
     /// A page without a message that was not stored: continues before its first result, if that is an earlier one.
     private func readOn(_ row: ConversationHistoryRow, before first: String?) throws {
         guard let first, first.exact != row.cursor?.exact, first.exact != row.pageFirst?.exact else {
-            return try finish(row, problem: "the server's archive ended a page without saying where it goes on")
+            return try finish(row, problem: ArchivePage.noContinuation)
         }
         guard row.pages < Self.maxPages else { return try finish(row, problem: nil) }
         try database.run(

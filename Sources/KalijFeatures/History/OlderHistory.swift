@@ -24,8 +24,8 @@ public struct OlderHistory: Sendable {
 
     /// - Parameter conversation: the name of the conversation (`Message.conversation`).
     package init(of conversation: String, _ account: Int64, in database: Database) throws {
-        let room = Archive(key: conversation)
-        if let status = try ArchiveStatus.all(of: account, in: database).first(where: { $0.archive == room }) {
+        let (room, statuses) = (Archive(key: conversation), try ArchiveStatus.all(of: account, in: database))
+        if let status = statuses.first(where: { $0.archive == room }) {
             let filling = try ArchiveStatus.fetching(of: account, room, in: database)
             let ranges = ArchiveRanges(database: database, account: account, archive: room)
             let isComplete = try Self.isAtBeginning(ranges, status)
@@ -36,7 +36,7 @@ public struct OlderHistory: Sendable {
         fetching = row.map { (Int($0.stored), $0.outcome) }
         first = row.flatMap { $0.position < ConversationHistory.end ? ($0.position, $0.firstAt) : nil }
         guard try SessionRow.load(account, from: database).archive,
-            let status = try ArchiveStatus.all(of: account, in: database).first(where: { $0.archive.isOwn })
+            let status = statuses.first(where: { $0.archive.isOwn })
         else {
             state = nil
             return

@@ -34,9 +34,9 @@ public enum ConversationAction: Sendable, Equatable {
         }
     }
 
-    /// The change of settings; nil for ``markRead``, which is none.
+    /// The change of settings; nil for ``markRead``, which is no setting.
     /// - Parameter now: milliseconds since 1970.
-    func change(of jid: JID, now: Int64) -> ChangeSettings? {
+    public func change(of jid: JID, now: Int64) -> ChangeSettings? {
         var change = ChangeSettings(for: jid)
         switch self {
         case .markRead: return nil

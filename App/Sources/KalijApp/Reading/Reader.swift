@@ -85,12 +85,12 @@ public actor Reader {
         guard let account = try account(of: key),
             let draft = try conversations(account).draft(for: .received(key.jid), mailbox: directory)
         else { return StoredDraft() }
-        let answered = try draft.answered.flatMap { try conversations(account).message($0) }
-        let name =
-            try answered.flatMap { _ in try conversations(account).name(of: .received(key.jid)) }?.shownName
-            ?? key.jid.shownName
-        let reply = answered.map { Composing.reply(to: MessageRow($0, name: name, account: key.account)) }
-        return StoredDraft(draft.body, reply ?? .message)
+        guard let answered = try draft.answered.flatMap({ try conversations(account).message($0) }) else {
+            return StoredDraft(draft.body)
+        }
+        let name = try conversations(account).name(of: .received(key.jid)) ?? key.jid
+        return StoredDraft(
+            draft.body, .reply(to: MessageRow(answered, name: name.shownName, account: key.account)))
     }
 
     /// Why an intent has failed; nil if it has not, or not yet.

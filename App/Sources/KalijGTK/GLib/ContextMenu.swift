@@ -122,9 +122,7 @@ extension ListView {
 
     /// The rectangle of a row in the coordinates of `parent`; nil if the row has no widgets.
     func bounds(of place: Int, in parent: Widget) -> GdkRectangle? {
-        guard let row = bound.first(where: { Int(gtk_list_item_get_position($0.key)) == place })?.value else {
-            return nil
-        }
+        guard let row = boundRow(at: place) else { return nil }
         var bounds = graphene_rect_t()
         guard gtk_widget_compute_bounds(row.anchor, parent, &bounds) != 0 else { return nil }
         let size = bounds.size

@@ -30,7 +30,7 @@ extension ListView {
 
     /// The distance in pixels; nil before the layout of the row.
     private func distanceFromMiddle(of place: Int) -> Double? {
-        guard let row = bound.first(where: { Int(gtk_list_item_get_position($0.key)) == place })?.value.root,
+        guard let row = boundRow(at: place)?.root,
             let item = gtk_widget_get_parent(row), gtk_widget_get_mapped(item) != 0, gtk_widget_get_height(item) > 0
         else { return nil }
         var (x, y) = (0.0, 0.0)

@@ -26,7 +26,7 @@ final class ListView<Row: RowView> {
     private let model = ListModel()
     private let selection: OpaquePointer
     /// The rows with widgets, keyed by their list items.
-    var bound: [OpaquePointer: Row] = [:]
+    private var bound: [OpaquePointer: Row] = [:]
     /// Called when a row was clicked, or Enter was pressed in it.
     var onActivate: (Int) -> Void = { _ in }
     /// Called once for each new row, to prepare its widgets.
@@ -204,9 +204,14 @@ final class ListView<Row: RowView> {
         }
     }
 
+    /// The widgets of the row at `place`; nil if it has none.
+    func boundRow(at place: Int) -> Row? {
+        bound.first { Int(gtk_list_item_get_position($0.key)) == place }?.value
+    }
+
     private func focusBound(_ place: Int) -> Bool {
-        let found = bound.first { Int(gtk_list_item_get_position($0.key)) == place }
-        guard let row = found?.value.root, let parent = gtk_widget_get_parent(row), gtk_widget_get_mapped(parent) != 0
+        guard let row = boundRow(at: place)?.root, let parent = gtk_widget_get_parent(row),
+            gtk_widget_get_mapped(parent) != 0
         else {
             return false
         }

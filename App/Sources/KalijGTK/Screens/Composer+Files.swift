@@ -94,7 +94,7 @@ extension Composer {
 
     private func store(_ stream: UnsafeMutablePointer<GInputStream>, _ type: String) {
         defer { g_object_unref(raw(stream)) }
-        // Six letters X, which GLib replaces.
+        // Six letters X, which GLib replaces. Its error is discarded: the user is shown the app's own words.
         guard let folder = g_dir_make_tmp("kalij-XXXXXX", nil) else { return notPasted("") }
         defer { g_free(folder) }
         let ending = type.split(separator: "/").last.map { $0 == "jpeg" ? "jpg" : String($0) } ?? "png"

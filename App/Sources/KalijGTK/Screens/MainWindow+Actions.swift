@@ -30,9 +30,11 @@ extension MainWindow {
     /// Accepts a change of a conversation, in the order of the user's actions.
     /// - Parameters:
     ///   - key: the conversation; nil for the open one.
-    ///   - refused: called if the change was not accepted, or has failed at once.
+    ///   - accepted: called if the change was accepted, and has not failed at once.
+    ///   - refused: called otherwise.
     func accept(
         _ intent: some Intent & Sendable, in key: ConversationKey? = nil,
+        accepted: @escaping (MainWindow) -> Void = { _ in },
         refused: @escaping (MainWindow) async -> Void = { _ in }
     ) {
         guard let key = key ?? thread?.key else { return }
@@ -41,6 +43,8 @@ extension MainWindow {
             if let reason = await failure(of: intent, key.account) {
                 toast(Words.notAccepted(reason.shownName))
                 await refused(self)
+            } else {
+                accepted(self)
             }
             dirty.insert(key)
             look()
@@ -99,7 +103,7 @@ extension MainWindow {
 
     /// Accepts a correction, whose text is given back if it is refused.
     func correct(_ id: Int64, _ text: String, in key: ConversationKey) {
-        accept(Correct(.row(id), body: text), in: key) { await $0.giveBack(StoredDraft(text), in: key) }
+        accept(Correct(.row(id), body: text), in: key, refused: { await $0.giveBack(StoredDraft(text), in: key) })
     }
 
     private func showDraft() {

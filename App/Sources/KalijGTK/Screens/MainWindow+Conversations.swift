@@ -1,5 +1,7 @@
 import CAdwaita
+import KalijAddress
 import KalijApp
+import KalijClient
 
 /// The actions on conversations of the list.
 extension MainWindow {
@@ -9,15 +11,14 @@ extension MainWindow {
     }
 
     private func act(_ action: ConversationAction, on row: ConversationRow) {
-        writes.add { [weak self] in
-            guard let self else { return }
-            let now = Int64(g_get_real_time() / 1000)
-            do { try await backend.perform(action, on: row.key, newest: row.newest, now: now) } catch {
-                return toast(Words.notAccepted("\(error)".shownName))
-            }
-            dirty.insert(row.key)
-            look()
-            if action == .hide { toast(Words.hiddenNow(row.name)) { [weak self] in self?.act(.unhide, on: row) } }
+        let jid = JID.received(row.key.jid)
+        guard let change = action.change(of: jid, now: Int64(g_get_real_time() / 1000)) else {
+            if let newest = row.newest { accept(MarkRead(jid, through: .row(newest)), in: row.key) }
+            return
+        }
+        accept(change, in: row.key) { window in
+            guard action == .hide else { return }
+            window.toast(Words.hiddenNow(row.name)) { [weak window] in window?.act(.unhide, on: row) }
         }
     }
 }
