@@ -49,7 +49,7 @@ final class BackgroundDriver: Sendable {
     }
 
     func start(_ shared: SharedOptions, of account: String) throws {
-        try DetachedThread.start { [self] in
+        _ = try JoinableThread { [self] in
             drive(shared, of: account)
             change { $0.state.isOver = true }
         }

@@ -164,7 +164,7 @@ final class CommandInput {
         let waker = engine.loop.waker
         // Accessed on the loop's thread only: the waker forwards the response there.
         nonisolated(unsafe) weak let input = self
-        try DetachedThread.start {
+        _ = try JoinableThread {
             let answer: Answer
             do {
                 let upload = try attachments.send(

@@ -24,8 +24,9 @@ final class EngineThread: Sendable {
     let hub = EventHub()
     let presenter = NotificationPresenter()
     /// Resolved once an engine drives the directory.
-    let began = Future<Void>()
-    let ended = Future<Engine.Ending>()
+    private let began = Future<Void>()
+    private let ended = Future<Engine.Ending>()
+    private let thread = Mutex<JoinableThread?>(nil)
 
     /// The engine, for jobs.
     // Accessed on the engine's thread only: wakers forward the request there.
@@ -35,9 +36,10 @@ final class EngineThread: Sendable {
     func start(_ directory: AccountDirectory, _ options: sending Engine.Options, _ clock: Clock) throws {
         var options = options
         options.presenter = presenter
-        try DetachedThread.start { [self, options] in
+        let started = try JoinableThread { [self, options] in
             end(Result { try drive(directory, options, clock) })
         }
+        thread.withLock { $0 = started }
     }
 
     private func drive(
@@ -101,12 +103,33 @@ final class EngineThread: Sendable {
         }
         presenter.end()
         hub.end()
-        began.resolve(result.map { _ in () })
         ended.resolve(result)
+        began.resolve(result.map { _ in () })
         freezing.forEach { $0.resolve(.success(())) }
     }
 
     // MARK: From any thread
+
+    /// Waits until an engine drives the directory.
+    /// - Throws: the error that ended the thread before; the thread no longer exists then.
+    func waitUntilBegun() async throws {
+        do { try await began.value() } catch {
+            joinIfEnded()
+            throw error
+        }
+    }
+
+    /// Waits until the thread no longer exists: the process may exit then.
+    func waitUntilEnded() async throws -> Engine.Ending {
+        defer { joinIfEnded() }
+        return try await ended.value()
+    }
+
+    /// A cancelled wait does not join.
+    private func joinIfEnded() {
+        guard ended.isResolved else { return }
+        thread.withLock { $0 }?.join()
+    }
 
     /// Runs `job` on the engine's thread; jobs run in the order of the calls.
     func submit(_ job: @escaping Job) {

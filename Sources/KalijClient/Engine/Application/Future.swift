@@ -23,6 +23,8 @@ final class Future<Value: Sendable>: Sendable {
         waiting.forEach { $0.resume(with: result) }
     }
 
+    var isResolved: Bool { state.withLock { $0.result != nil } }
+
     /// The value, once set.
     /// - Throws: the error set instead of the value; `CancellationError` if the task is cancelled first.
     func value() async throws -> Value {

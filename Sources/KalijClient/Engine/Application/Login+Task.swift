@@ -32,7 +32,7 @@ extension Login {
         _ jid: JID, password: String, server: ServerSettings, within seconds: Double = 60
     ) async throws -> SuccessfulLogin {
         let (outcome, running) = (Future<SuccessfulLogin>(), Running())
-        try DetachedThread.start {
+        let thread = try JoinableThread {
             outcome.resolve(
                 Result {
                     let login = try Login(jid, password: password)
@@ -42,6 +42,8 @@ extension Login {
                     return found
                 })
         }
+        // After a cancellation the thread ends later.
+        defer { if outcome.isResolved { thread.join() } }
         return try await withTaskCancellationHandler {
             try await outcome.value()
         } onCancel: {

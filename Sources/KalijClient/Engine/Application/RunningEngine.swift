@@ -34,7 +34,7 @@ extension Engine {
         let thread = EngineThread()
         try thread.start(directory, options, clock)
         let engine = RunningEngine(directory, role, thread, clock)
-        try await thread.began.value()
+        try await thread.waitUntilBegun()
         return engine
     }
 }
@@ -67,18 +67,20 @@ public final class RunningEngine: Sendable {
     /// (``Engine/Options/notifies``).
     public var notifications: Notifications { Notifications(presenter: thread.presenter) }
 
-    /// Waits for the end of the engine: the engine was stopped, or its role's work is done.
+    /// Waits for the end of the engine: the engine was stopped, or its role's work is done. After the return the engine's thread
+    /// no longer exists, so that the process may exit.
     /// - Throws: `EngineError.refused` if no account can log in; `FenceError.held` if another process has taken over and does not
     ///   yield; `StoreError`; `CancellationError` if the task is cancelled, which does not stop the engine.
     @discardableResult
-    public func waitUntilEnded() async throws -> Engine.Ending { try await thread.ended.value() }
+    public func waitUntilEnded() async throws -> Engine.Ending { try await thread.waitUntilEnded() }
 
-    /// Stops the engine in an orderly manner, within a second, and waits for its end.
+    /// Stops the engine in an orderly manner, within a second, and waits for its end. After the return the engine's thread no
+    /// longer exists, so that the process may exit.
     /// - Throws: the error that ended the engine, if any.
     @discardableResult
     public func stop() async throws -> Engine.Ending {
         thread.stop()
-        return try await thread.ended.value()
+        return try await thread.waitUntilEnded()
     }
 
     /// Releases all locks within a second because the system is about to suspend this process. After the return other processes

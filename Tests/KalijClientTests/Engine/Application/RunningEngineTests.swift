@@ -4,6 +4,7 @@ import KalijAddress
 import KalijHandlers
 import KalijCoordination
 import KalijStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -179,6 +180,25 @@ import Testing
         await reading.value
         #expect(try driver?.role == .main)
         try await engine.stop()
+    }
+
+    /// Set by the destructor of the engine's thread, after a pause in which `exit` would run its handlers.
+    private static let isDestroyed = Atomic(false)
+
+    @Test("the engine's thread no longer exists when `stop` returns: `exit` runs beside no destructor of it")
+    func joined() async throws {
+        let engine = try await start()
+        try await engine.perform { _ in
+            var key = pthread_key_t()
+            let made = pthread_key_create(&key) { _ in
+                usleep(100_000)
+                Self.isDestroyed.store(true, ordering: .sequentiallyConsistent)
+            }
+            #expect(made == 0 && pthread_setspecific(key, UnsafeRawPointer(bitPattern: 1)) == 0)
+        }
+        #expect(try await engine.stop() == .stopped)
+        let isDestroyed = Self.isDestroyed.load(ordering: .sequentiallyConsistent)
+        #expect(isDestroyed)
     }
 
     @Test("a step and a promise from any task")

@@ -1,15 +1,22 @@
 import Glibc
+import KalijEngine
+import Synchronization
 
 /// A thread that runs one function and ends. Blocking socket calls must not occupy the threads of Swift's concurrency runtime.
-package enum DetachedThread {
+///
+/// Released without ``join()``, the thread is detached.
+package final class JoinableThread: Sendable {
     // Ownership of the closure passes to the thread, its only user.
     private final class Body: @unchecked Sendable {
         let run: () -> Void
         init(_ run: @escaping () -> Void) { self.run = run }
     }
 
+    private let handle: Mutex<pthread_t?>
+
+    /// Starts a thread that runs `run`.
     /// - Throws: `EngineError.noThread` if the system cannot create another thread.
-    package static func start(_ run: sending @escaping () -> Void) throws {
+    package init(_ run: sending @escaping () -> Void) throws {
         // Released by the thread, or below if the thread cannot be created.
         let body = Unmanaged.passRetained(Body(run))
         var thread = pthread_t()
@@ -24,10 +31,22 @@ package enum DetachedThread {
                 Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, body.toOpaque())  // lives: retained above
+        handle = Mutex(status == 0 ? thread : nil)
         guard status == 0 else {
             body.release()
             throw EngineError.noThread(reason: String(cString: strerror(status)))
         }
-        pthread_detach(thread)
     }
+
+    /// Waits until the thread has ended, including the destructors of its libraries' thread-specific data, which must not run
+    /// beside the `atexit` handlers of the process.
+    package func join() {
+        handle.withLock { thread in
+            guard let joined = thread else { return }
+            thread = nil
+            pthread_join(joined, nil)
+        }
+    }
+
+    deinit { handle.withLock { if let thread = $0 { pthread_detach(thread) } } }
 }
