@@ -35,6 +35,7 @@ import Testing
     @Test func `Only what is possible is offered, and Enter does the first`() {
         #expect(file(.moving(1, .up), upload: "u").actions == [.pause, .cancel])
         #expect(file(.paused, upload: "u").actions == [.resume, .cancel])
+        #expect(file(.waiting("no connection", .up), upload: "u").actions == [.resume, .pause, .cancel])
         #expect(file(.failed(nil, .up), upload: "u").actions == [.retry, .cancel])
         #expect(file(.failed(nil, .up)).actions.isEmpty)
         #expect(file(.offered).actions == [.download])

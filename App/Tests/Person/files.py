@@ -36,8 +36,9 @@ Gtk.main()
 
 class Files(tour.Stage):
     def run(self):
-        self.juliet, = self.begin("juliet")
+        self.juliet, self.nurse = self.begin("juliet", "nurse")
         self.log_in()
+        self.kalij("send", "nurse@localhost", "Sweet nurse")
         self.kalij("send", "juliet@localhost", "Good morrow")
         self.files = pathlib.Path(self.stage) / "files"
         self.files.mkdir()
@@ -49,6 +50,7 @@ class Files(tour.Stage):
         me.key("Return")
         me.wait_row("Messages", ".*Good morrow.*")
         self.copied()
+        self.kept()
         self.pasted()
         self.hostile()
         self.stopped()
@@ -109,6 +111,43 @@ class Files(tour.Stage):
         time.sleep(1)
         me.picture("sent-picture.png")
 
+    def kept(self):
+        """A file and a correction wait in their conversation while another one is open."""
+        me = self.person
+        path = self.picture_file("kept.png")
+        self.attach(path)
+        self.open("nurse")
+        if me.sees("push button", "Remove kept.png"):
+            raise person.Lost("a file is attached to another conversation")
+        self.open("juliet")
+        me.see("push button", "Remove kept.png")
+        me.press("Remove kept.png")
+        me.gone("push button", "Remove kept.png")
+        me.wait_focus("text", "Message")
+        me.key("Up")
+        me.see("label", "Correct the message")
+        me.wait("the text to correct", lambda: self.written() == "By the moon")
+        me.key("ctrl+End")
+        me.type("light")
+        self.open("nurse")
+        if self.written():
+            raise person.Lost("a correction shows in another conversation")
+        self.open("juliet")
+        me.wait("the correction", lambda: self.written() == "By the moonlight")
+        me.key("Return")
+        self.juliet.wait_for("By the moonlight")
+        self.say("a file and a correction wait in their conversation")
+
+    def written(self):
+        return self.person.text(next(self.person.fields("Message")))
+
+    def open(self, name):
+        me = self.person
+        me.select("Conversations", name + "@localhost.*")
+        me.wait_focus("list item", ".*")
+        me.key("Return")
+        me.wait_focus("text", "Message")
+
     def pasted(self):
         me = self.person
         self.paste("picture", self.picture_file("pasted.png", 30), "picture.png")
@@ -135,7 +174,10 @@ class Files(tour.Stage):
         self.attach(str(path))
         me.key("Return")
         me.wait_row("Messages", "You, .*File verse.bin. 300.KB, (Waiting|Stopped).*")
-        me.press("Stop") if me.sees("push button", "Stop") else None
+        me.press("Stop")
+        me.wait_row("Messages", "You, .*File verse.bin. 300.KB, Stopped.*")
+        me.press("Go on")
+        me.wait_row("Messages", "You, .*File verse.bin. 300.KB, Waiting.*")
         listed = self.kalij("uploads")
         if "verse.bin" not in listed:
             raise person.Lost("a second process does not see the file: " + listed)

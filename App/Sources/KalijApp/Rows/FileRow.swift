@@ -50,7 +50,7 @@ public struct FileRow: Sendable, Equatable {
         case .offered: [.download]
         case .moving(_, .up): upload == nil ? [] : [.pause, .cancel]
         case .moving(_, .down): [.pause]
-        case .waiting(_, .up): upload == nil ? [] : [.resume, .cancel]
+        case .waiting(_, .up): upload == nil ? [] : [.resume, .pause, .cancel]
         case .waiting(_, .down): [.pause]
         case .paused: [.resume, .cancel]
         case .failed(_, .up): upload == nil ? [] : [.retry, .cancel]

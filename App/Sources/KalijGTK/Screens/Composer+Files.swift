@@ -4,10 +4,17 @@ import KalijApp
 
 /// Files for the next message: chosen, pasted or dropped.
 extension Composer {
-    /// Adds files; a folder or a missing file is refused with a word.
-    func attach(_ paths: [String]) {
+    /// Adds files for the conversation `key`; a folder or a missing file is refused with a word.
+    private func attach(_ paths: [String], to key: ConversationKey?) {
         let files = paths.compactMap { Attachment($0) }
         if files.count < paths.count { onProblem(Words.isFolder) }
+        add(files, to: key)
+    }
+
+    /// Adds files that were read while the user may have opened another conversation: each goes to the conversation that it was
+    /// chosen for.
+    private func add(_ files: [Attachment], to key: ConversationKey?) {
+        guard key == conversation else { return onLateFiles(files, key) }
         strip.add(files)
         text.focus()
     }
@@ -19,8 +26,10 @@ extension Composer {
             let chooser = kalij_file_chooser(Words.attach, cast(raw(root)), GTK_FILE_CHOOSER_ACTION_OPEN, Words.attach)
         else { return }
         gtk_file_chooser_set_select_multiple(kalij_chooser(chooser), 1)
-        connect(chooser, "response") { [weak self] arguments in
-            if arguments.int(1) == GTK_RESPONSE_ACCEPT.rawValue { self?.attach(Self.chosen(chooser)) }
+        connect(chooser, "response") { [weak self, conversation] arguments in
+            if arguments.int(1) == GTK_RESPONSE_ACCEPT.rawValue {
+                self?.attach(Self.chosen(chooser), to: conversation)
+            }
             g_object_unref(chooser)
         }
         gtk_native_dialog_show(kalij_native_dialog(chooser))
@@ -44,7 +53,7 @@ extension Composer {
         if let target = gtk_drop_target_new(kalij_type_file_list(), GDK_ACTION_COPY) {
             connect(target, "drop") { [weak self] arguments in
                 let paths = arguments.files(1)
-                self?.attach(paths)
+                self?.attach(paths, to: self?.conversation)
                 arguments.answer(!paths.isEmpty)
             }
             gtk_widget_add_controller(area, target)
@@ -75,24 +84,25 @@ extension Composer {
     }
 
     private func readFiles(_ clipboard: OpaquePointer) {
-        let (ready, data) = whenReady { [weak self] _, result in
-            self?.attach(localPaths(kalij_files(gdk_clipboard_read_value_finish(clipboard, result, nil))))
+        let (ready, data) = whenReady { [weak self, conversation] _, result in
+            let files = localPaths(kalij_files(gdk_clipboard_read_value_finish(clipboard, result, nil)))
+            self?.attach(files, to: conversation)
         }
         gdk_clipboard_read_value_async(clipboard, kalij_type_file_list(), 0, nil, ready, data)
     }
 
     /// The bytes are kept as they are: nothing is decoded here.
     private func readPicture(_ clipboard: OpaquePointer, _ type: String) {
-        let (ready, data) = whenReady { [weak self] _, result in
+        let (ready, data) = whenReady { [weak self, conversation] _, result in
             guard let stream = gdk_clipboard_read_finish(clipboard, result, nil, nil) else { return }
-            self?.store(stream, type)
+            self?.store(stream, type, for: conversation)
         }
         var types: [UnsafePointer<CChar>?] = [g_strdup(type).map { UnsafePointer($0) }, nil]
         gdk_clipboard_read_async(clipboard, &types, 0, nil, ready, data)
         if let name = types[0] { g_free(UnsafeMutableRawPointer(mutating: name)) }
     }
 
-    private func store(_ stream: UnsafeMutablePointer<GInputStream>, _ type: String) {
+    private func store(_ stream: UnsafeMutablePointer<GInputStream>, _ type: String, for key: ConversationKey?) {
         defer { g_object_unref(raw(stream)) }
         // Six letters X, which GLib replaces. Its error is discarded: the user is shown the app's own words.
         guard let folder = g_dir_make_tmp("kalij-XXXXXX", nil) else { return notPasted("") }
@@ -111,7 +121,7 @@ extension Composer {
                 self?.notPasted(path)
                 return
             }
-            strip.add([pasted])
+            add([pasted], to: key)
         }
         g_output_stream_splice_async(cast(raw(output)), stream, both, 0, nil, ready, data)
     }

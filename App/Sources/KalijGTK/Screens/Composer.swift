@@ -22,6 +22,10 @@ final class Composer {
     var onSendFiles: ([Attachment], String) -> Void = { _, _ in }
     /// Called with a description of why a file is not attached.
     var onProblem: (String) -> Void = { _ in }
+    /// Called with files for a conversation that is no longer open.
+    var onLateFiles: ([Attachment], ConversationKey?) -> Void = { files, _ in files.forEach { $0.discard() } }
+    /// The open conversation.
+    var conversation: ConversationKey?
     let strip = AttachmentStrip()
     private let hint = Make.silentLabel(classes: "composer-hint")
     private let send: Widget
@@ -114,20 +118,25 @@ final class Composer {
     }
 
     /// Another conversation is opened: stores the text as the draft of the previous one, and clears it.
-    func leave() {
+    /// - Returns: what the draft does not have.
+    func leave() -> UnsentWork {
         keep()
         pauseTyping()
         typing = OwnTyping()
+        let correction = composing.isCorrection ? StoredDraft(written, composing) : nil
         compose(.message)
         fill("")
-        for file in strip.removeAll() { file.discard() }
+        return UnsentWork(files: strip.removeAll(), correction: correction)
     }
 
-    /// Displays the stored draft of a conversation, before the text that was typed while the draft was read.
-    func begin(with draft: StoredDraft) {
+    /// Displays the stored draft of a conversation, before the text that was typed while the draft was read, or the correction that
+    /// was in progress.
+    func begin(with draft: StoredDraft, _ unsent: UnsentWork = UnsentWork()) {
+        strip.add(unsent.files)
         guard written.isEmpty else { return draft.text.isEmpty ? () : giveBack(draft) }
-        if composing == .message, draft.composing != .message { compose(draft.composing) }
-        fill(draft.text)
+        let shown = unsent.correction ?? draft
+        if composing == .message, shown.composing != .message { compose(shown.composing) }
+        fill(shown.text)
     }
 
     /// Restores a text that was not accepted, before the text that was typed since.

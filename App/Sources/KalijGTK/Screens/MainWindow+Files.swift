@@ -6,6 +6,9 @@ extension MainWindow {
     /// Connects files: chosen ones, and those of rows.
     func connectFiles() {
         screen.composer.onSendFiles = { [weak self] files, text in self?.send(files, text) }
+        screen.composer.onLateFiles = { [weak self] files, key in
+            if let key { self?.unsent.keep(UnsentWork(files: files), for: key) }
+        }
         screen.composer.onProblem = { [weak self] words in self?.toast(words) }
         screen.onFile = { [weak self] message, action in self?.act(action, on: message) }
     }
@@ -34,6 +37,7 @@ extension MainWindow {
                 if thread?.key == key {
                     screen.composer.giveBack(Array(left), text)
                 } else {
+                    unsent.keep(UnsentWork(files: Array(left)), for: key)
                     try? await backend.keepDraft(text, for: key)
                 }
             }

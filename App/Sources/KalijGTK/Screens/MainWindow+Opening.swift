@@ -22,9 +22,10 @@ extension MainWindow {
     /// - Parameter isFound: whether `message` is the result of a search: the row is focused, in the middle of the screen.
     func open(_ row: ConversationRow, at message: Int64?, isFound: Bool = false) async {
         markRead(isLeaving: true)
-        screen.composer.leave()
+        leaveComposer()
         var thread = Thread(row.key, isGroup: row.isGroup)
         self.thread = thread
+        screen.composer.conversation = row.key
         readingPace.opened()
         (isPaging, fetchedBefore) = (true, nil)
         conversations.open(row.key)
@@ -42,7 +43,7 @@ extension MainWindow {
         guard self.thread?.key == row.key else { return }
         _ = thread.read(page)
         self.thread = thread
-        screen.composer.begin(with: draft)
+        screen.composer.begin(with: draft, unsent.take(row.key))
         show(thread)
         if isFound, let place = message.flatMap(thread.place(of:)) {
             screen.list.center(place)
@@ -184,6 +185,12 @@ extension MainWindow {
             look()
             if thread?.page.hasNewer ?? false || !screen.isAtEnd { latest() }
         }
+    }
+
+    /// The composer is emptied: a draft is stored, files and a correction are kept until the conversation is opened again.
+    func leaveComposer() {
+        let work = screen.composer.leave()
+        if let key = thread?.key { unsent.keep(work, for: key) }
     }
 
     /// Restores a text that was not accepted.

@@ -38,6 +38,7 @@ final class MainWindow {
     var isPlaceWaiting = false
     var typists: [ConversationKey: UInt32] = [:]
     var deletion: Deletion?
+    var unsent = UnsentWorks()
     private var wanted: String?
     private(set) var isQuitting = false
     let words: CommandLineWords
@@ -348,8 +349,9 @@ final class MainWindow {
     func quit() {
         guard !isQuitting else { return }
         isQuitting = true
-        screen.composer.keep()
         markRead(isLeaving: true)
+        leaveComposer()
+        unsent.discard()
         deletion?.end()
         keepPlace()
         window.show(false)
