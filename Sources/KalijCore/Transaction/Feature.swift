@@ -13,7 +13,7 @@ import KalijStore
 /// The engine's own features are listed in `Features.own`. An application is a feature too: the options of its engine
 /// name the feature (``Engine/Options/features``). An application keeps tables of its own in the accounts' database,
 /// and its handlers are called.
-public protocol Feature: SendableMetatype {
+public protocol Feature: CapabilityDeclaration {
     /// A word. The names of the feature's migrations begin with this word (`messages/1`), and, without a
     /// ``handlerPrefix``, the names of its handlers (`messages.settled`). The name of an application's feature begins
     /// with a domain of the author: `org.example.bot`. Never changed after a release.

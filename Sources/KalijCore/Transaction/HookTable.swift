@@ -17,20 +17,20 @@ package final class HookTable: Sendable {
     package let serviceProviders: [any ServiceProvider.Type]
 
     package init(_ features: [any Feature.Type]) {
-        sessionObservers = features.compactMap { $0 as? any SessionObserver.Type }
-        stanzaInterceptors = features.compactMap { $0 as? any StanzaInterceptor.Type }
-        accountObservers = features.compactMap { $0 as? any AccountObserver.Type }
-        archiveObservers = features.compactMap { $0 as? any ArchiveObserver.Type }
-        messageProcessors = features.compactMap { $0 as? any MessageProcessor.Type }
-        storedMessageObservers = features.compactMap { $0 as? any StoredMessageObserver.Type }
-        presenceObservers = features.compactMap { $0 as? any PresenceObserver.Type }
-        requestResponders = features.compactMap { $0 as? any RequestResponder.Type }
-        outgoingMessageInterceptors = features.compactMap { $0 as? any OutgoingMessageInterceptor.Type }
-        outgoingMessageDecorators = features.compactMap { $0 as? any OutgoingMessageDecorator.Type }
-        roomProviders = features.compactMap { $0 as? any RoomProvider.Type }
-        bookmarkExtenders = features.compactMap { $0 as? any BookmarkExtender.Type }
-        transactionObservers = features.compactMap { $0 as? any TransactionObserver.Type }
-        workReporters = features.compactMap { $0 as? any WorkReporter.Type }
-        serviceProviders = features.compactMap { $0 as? any ServiceProvider.Type }
+        sessionObservers = features.compactMap { $0.asSessionObserver }
+        stanzaInterceptors = features.compactMap { $0.asStanzaInterceptor }
+        accountObservers = features.compactMap { $0.asAccountObserver }
+        archiveObservers = features.compactMap { $0.asArchiveObserver }
+        messageProcessors = features.compactMap { $0.asMessageProcessor }
+        storedMessageObservers = features.compactMap { $0.asStoredMessageObserver }
+        presenceObservers = features.compactMap { $0.asPresenceObserver }
+        requestResponders = features.compactMap { $0.asRequestResponder }
+        outgoingMessageInterceptors = features.compactMap { $0.asOutgoingMessageInterceptor }
+        outgoingMessageDecorators = features.compactMap { $0.asOutgoingMessageDecorator }
+        roomProviders = features.compactMap { $0.asRoomProvider }
+        bookmarkExtenders = features.compactMap { $0.asBookmarkExtender }
+        transactionObservers = features.compactMap { $0.asTransactionObserver }
+        workReporters = features.compactMap { $0.asWorkReporter }
+        serviceProviders = features.compactMap { $0.asServiceProvider as? any ServiceProvider.Type }
     }
 }

@@ -94,6 +94,40 @@ struct AddingAFeatureTests {
         }
     }
 
+    @Test("the capabilities that the compiler knows of each feature are those that the feature conforms to")
+    func declared() {
+        for feature in Features.own {
+            let (known, conforming) = (HookTable([feature]), feature as Any)
+            let counts: [(String, Int, Bool)] = [
+                ("SessionObserver", known.sessionObservers.count, conforming is any SessionObserver.Type),
+                ("StanzaInterceptor", known.stanzaInterceptors.count, conforming is any StanzaInterceptor.Type),
+                ("AccountObserver", known.accountObservers.count, conforming is any AccountObserver.Type),
+                ("ArchiveObserver", known.archiveObservers.count, conforming is any ArchiveObserver.Type),
+                ("MessageProcessor", known.messageProcessors.count, conforming is any MessageProcessor.Type),
+                (
+                    "StoredMessageObserver", known.storedMessageObservers.count,
+                    conforming is any StoredMessageObserver.Type
+                ),
+                ("PresenceObserver", known.presenceObservers.count, conforming is any PresenceObserver.Type),
+                ("RequestResponder", known.requestResponders.count, conforming is any RequestResponder.Type),
+                (
+                    "OutgoingMessageInterceptor", known.outgoingMessageInterceptors.count,
+                    conforming is any OutgoingMessageInterceptor.Type
+                ),
+                (
+                    "OutgoingMessageDecorator", known.outgoingMessageDecorators.count,
+                    conforming is any OutgoingMessageDecorator.Type
+                ),
+                ("RoomProvider", known.roomProviders.count, conforming is any RoomProvider.Type),
+                ("BookmarkExtender", known.bookmarkExtenders.count, conforming is any BookmarkExtender.Type),
+                ("TransactionObserver", known.transactionObservers.count, conforming is any TransactionObserver.Type),
+                ("WorkReporter", known.workReporters.count, conforming is any WorkReporter.Type),
+                ("ServiceProvider", known.serviceProviders.count, conforming is any ServiceProvider.Type),
+            ]
+            for (name, count, isOne) in counts { #expect(count == (isOne ? 1 : 0), "\(feature): \(name)") }
+        }
+    }
+
     @Test(
         "a function with the name of a hook is in a type that has the capability: the compiler does not see one that is never called"
     )
