@@ -28,12 +28,15 @@ package struct MessageContent {
     ///   - type: RFC 6121 5.2.2.
     package init(of message: Element, type: String) {
         let body = message.childInOwnLanguage("body", "jabber:client")?.text ?? ""
+        let hasFallbacks = message.child("fallback", Fallback.namespace) != nil
         // The text of an operation is a fallback for other clients.
-        let replaced = Self.texts.filter { Self.isRead($0, in: message) }
+        let replaced: Set = hasFallbacks ? Self.texts.filter { Self.isRead($0, in: message) } : []
         let own = Fallback(in: message, for: replaced).rest(of: body, in: "body")
         let file = SharedFile(in: message, text: own)
         let isFallback = file != nil && !FileAddress.isAddress(own)
-        let others = Self.others.filter { message.child(in: $0) != nil }.union(isFallback ? Self.files : [])
+        let others: Set =
+            hasFallbacks
+            ? Self.others.filter { message.child(in: $0) != nil }.union(isFallback ? Self.files : []) : []
         self.file = file
         text =
             Self.text(body, message, replaced, others, type, isLine: file != nil)
@@ -70,7 +73,7 @@ package struct MessageContent {
     private static func text(
         _ body: String, _ message: Element, _ texts: Set<String>, _ others: Set<String>, _ type: String, isLine: Bool
     ) -> String? {
-        let all = Fallback(in: message, for: texts.union(others))
+        let all = Fallback(in: message, for: others.isEmpty ? texts : texts.union(others))
         var lines: [String] = []
         // In a groupchat message the subject is the room's (XEP-0045 section 8.1).
         if type != "groupchat", let subject = message.childInOwnLanguage("subject", "jabber:client")?.text {

@@ -5,6 +5,7 @@ extension String {
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
             let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
         else { return "" }
-        return String(scalars[first...last])
+        let end = scalars.index(after: last)
+        return first == scalars.startIndex && end == scalars.endIndex ? self : String(scalars[first..<end])
     }
 }

@@ -8,7 +8,8 @@ package struct MessageCounts {
         try database.prepare(
             """
             SELECT state, settled, count(*) AS number FROM message
-            WHERE account = ? AND state IN ('queued', 'sent', 'failed') AND shown = 1 GROUP BY state, settled
+            WHERE account = ? AND direction = 'out' AND (state = 'queued' OR state = 'sent' OR state = 'failed') AND shown = 1
+            GROUP BY state, settled
             """
         ).each([.integer(account)]) { row in
             let count = Int(row.integer("number"))

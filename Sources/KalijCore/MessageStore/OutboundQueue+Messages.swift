@@ -59,12 +59,13 @@ extension OutboundQueue {
 
     /// Removes all messages except those that were never sent, and those that are sent again.
     package func removeSent() throws {
-        // The index `message_unfinished` is used only if the statement names the states of the index.
+        // The index `message_unfinished` is used only if the statement repeats the condition of the index.
         try database.run(
             """
             DELETE FROM queue WHERE account = ?1 AND message IS NOT NULL AND NOT lasting
                 AND message NOT IN (SELECT id FROM message
-                    WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = ?2)
+                    WHERE account = ?1 AND direction = 'out' AND (state = 'queued' OR state = 'sent' OR state = 'failed')
+                        AND state = ?2)
             """, [.integer(account), .state(MessageState.queued)])
     }
 

@@ -8,7 +8,7 @@ package struct UnknownOutcomes {
     private var account: Value { .integer(step.account.id) }
     private var queue: OutboundQueue { OutboundQueue(database: step.database, account: step.account.id) }
 
-    // The index `message_unfinished` is used only if the statement names the states of the index.
+    // The index `message_unfinished` is used only if the statement repeats the condition of the index.
 
     /// Reports all unacknowledged one-to-one messages, and removes sent messages from the queue. Idempotent messages are sent again instead.
     package func reportAll() throws {
@@ -16,7 +16,8 @@ package struct UnknownOutcomes {
             try step.database.statement(
                 """
                 SELECT id FROM message
-                WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = ?2 AND settled = 1 AND type <> 'groupchat'
+                WHERE account = ?1 AND direction = 'out' AND (state = 'queued' OR state = 'sent' OR state = 'failed')
+                    AND state = ?2 AND settled = 1 AND type <> 'groupchat'
                     AND id NOT IN (SELECT message FROM queue WHERE account = ?1 AND message IS NOT NULL AND lasting)
                 ORDER BY id
                 """))
@@ -29,7 +30,8 @@ package struct UnknownOutcomes {
             try step.database.statement(
                 """
                 SELECT id FROM message
-                WHERE account = ?1 AND state IN ('queued', 'sent', 'failed') AND state = ?2 AND settled = 1 AND type <> 'groupchat'
+                WHERE account = ?1 AND direction = 'out' AND (state = 'queued' OR state = 'sent' OR state = 'failed')
+                    AND state = ?2 AND settled = 1 AND type <> 'groupchat'
                     AND id NOT IN (SELECT message FROM queue WHERE account = ?1 AND message IS NOT NULL) ORDER BY id
                 """))
     }

@@ -1,14 +1,14 @@
 /// Prepared statements, by the addresses of their texts.
 ///
 /// A statement takes some kilobytes. Many are used once in a session, and a process that kept all would hold most of them for
-/// nothing: a statement that was not used in the last 96 to 192 uses is finalized.
+/// nothing: a statement that was not used in the last 512 to 1,024 uses is finalized.
 struct StatementCache {
     private var recent: [UInt: Statement] = [:]
     private var earlier: [UInt: Statement] = [:]
     private var uses = 0
 
     /// More uses than any step needs for all of its statements, so that nothing is prepared again and again.
-    private static let generation = 96
+    private static let generation = 512
 
     /// The statement for the text at `key`, made by `prepare` if it is not here.
     mutating func statement<Failure>(

@@ -97,7 +97,10 @@ struct PageTests {
             "SELECT m.stanza_id FROM message m NOT INDEXED WHERE m.account = 1 AND m.id > 5 ORDER BY m.id DESC LIMIT 1",
             "SELECT id FROM message NOT INDEXED WHERE id > 5 AND account = 1 AND catchup < 2",
             "SELECT id FROM message WHERE account = 1 AND direction = 'out' AND origin_id = 'x' AND received_at IS NULL",
-            "SELECT id FROM message WHERE account = 1 AND state IN ('queued', 'sent', 'failed') AND state = 'sent' AND settled = 1 ORDER BY id",
+            """
+            SELECT id FROM message WHERE account = 1 AND direction = 'out'
+                AND (state = 'queued' OR state = 'sent' OR state = 'failed') AND state = 'sent' AND settled = 1 ORDER BY id
+            """,
         ] {
             let plan = try harness.database.prepare("EXPLAIN QUERY PLAN " + sql).all { $0.text("detail") }.joined(
                 separator: "; ")
