@@ -36,6 +36,10 @@ struct RegistrationTests {
         #expect(own.isOwn(node: node) && !other.isOwn(node: node))
         #expect(!own.isOwn(node: "8f2c66d0"))
         #expect(own.token != other.token && own.token.utf8.count <= 100)
+        let long = try UnifiedPushRegistration(
+            account: String(repeating: "ä", count: 100) + "@example.org", distributor: Distributor("lab"),
+            service: "push.example.org")
+        #expect(long.summary.utf8.count <= 100 && long.summary.hasPrefix("XMPP, ää"))
     }
 
     @Test(

@@ -246,6 +246,7 @@ class Chain:
             self.end(part, signal.SIGTERM)
 
 
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 chain = Chain()
 try:
     failed = asyncio.get_event_loop().run_until_complete(chain.run())

@@ -24,7 +24,9 @@ public struct Distributor: Sendable, Hashable {
 
     /// A version of the interface. The second has dictionaries, and the key of the sender.
     public enum Version: Int, Sendable, Codable {
+        /// `org.unifiedpush.Distributor1`.
         case first = 1
+        /// `org.unifiedpush.Distributor2`.
         case second = 2
     }
 

@@ -49,7 +49,7 @@ public struct UnifiedPushRegistration: Sendable, Equatable, Codable {
     }
 
     /// What the distributor shows to the user.
-    var summary: String { String(decoding: Array("XMPP, \(account)".utf8.prefix(100)), as: UTF8.self) }
+    var summary: String { "XMPP, \(account)".cut(to: 100) }
 
     // MARK: The node
 

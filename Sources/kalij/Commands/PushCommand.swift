@@ -25,7 +25,8 @@ enum PushCommand: Command {
                                 if none delivers
           unifiedpush SERVICE   registers at a distributor on the session bus, and enables push with its endpoint, also when the
                                 distributor changes the endpoint. The session bus starts a process for each push, which runs
-                                `kalij wake`, or COMMAND: `kalij wake | while read -r line; do notify-send Kalij "$line"; done`
+                                `kalij wake`, or COMMAND. KEY is what the operator of SERVICE names. Exit status 69 without a session
+                                bus, a distributor or an endpoint
           unifiedpush --off     ends that registration, and disables push
           disable               ends pushes; `kalij logout` does, too
 

@@ -120,6 +120,7 @@ final class PushConnector {
             missing.remove(registration.token)
             if !(try isAbandoned(registration)) { _ = try change(registration, DisablePush(), Arguments()) {} }
             try remove(registration)
+            runner.request(registration.command)
         case .refused(let registration, let reason):
             conclude(registration, .failure(Failure(.unavailable, "\(registration.distributor): \(reason)")))
         case .replaced: isReplaced = true
@@ -144,6 +145,8 @@ final class PushConnector {
             }
         }
         if case .success(.done) = outcome { try update(registration) { $0.isConfirmed = true } }
+        // The session that enabled push may have received messages, which the server pushes no more.
+        if goal == nil { runner.request(registration.command) }
         conclude(registration, outcome.mapError { Failure($0) })
     }
 
