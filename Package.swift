@@ -36,6 +36,8 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         // Only headers: KalijTransfer loads libcurl when the first transfer begins.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        // Only headers: KalijUnifiedPush loads libsystemd when a command needs the session bus.
+        .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         .target(name: "KalijXML", dependencies: ["KalijText", "CLibXML2", "CPCRE2", "COpenSSL"]),
@@ -62,6 +64,8 @@ let package = Package(
             name: "KalijHTTP", dependencies: ["CNghttp2", "CHTTPParser", "COpenSSL", "KalijText", "KalijTransport"]),
         // Values of Web Push; knows neither XMPP nor a socket.
         .target(name: "KalijWebPush", dependencies: ["KalijText", "COpenSSL"]),
+        // The device's side of Web Push on Linux: D-Bus and a file; knows no XMPP.
+        .target(name: "KalijUnifiedPush", dependencies: ["KalijText", "KalijWebPush", "CSystemd"]),
         .target(
             name: "KalijCore",
             dependencies: [
@@ -131,7 +135,7 @@ let package = Package(
             dependencies: [
                 "KalijXML", "KalijAddress", "KalijStream", "KalijStore", "KalijCoordination", "KalijTransport",
                 "KalijClient", "KalijFiles", "KalijHandlers", "KalijText", "KalijCommandLine", "KalijLab",
-                "KalijWebPush",
+                "KalijWebPush", "KalijUnifiedPush",
                 "CLinux",
             ]),
 
@@ -160,6 +164,9 @@ let package = Package(
             name: "KalijHTTPTests",
             dependencies: ["KalijHTTP", "KalijPushLab", "KalijTransport", "COpenSSL", "TestSupport"]),
         .testTarget(name: "KalijWebPushTests", dependencies: ["KalijWebPush", "KalijText", "TestSupport"]),
+        .testTarget(
+            name: "KalijUnifiedPushTests",
+            dependencies: ["KalijUnifiedPush", "KalijWebPush", "KalijText", "TestSupport"]),
         .testTarget(
             name: "KalijPushTests",
             dependencies: [

@@ -7,7 +7,8 @@ public struct P256Key: Sendable {
         init() { ERR_clear_error() }
     }
 
-    private let privateKey: [UInt8]
+    /// 32 bytes.
+    package let privateKey: [UInt8]
     /// The point in uncompressed form, 65 bytes.
     public let publicKey: [UInt8]
 
@@ -41,7 +42,7 @@ public struct P256Key: Sendable {
     }
 
     /// Whether bytes are a point of the curve in uncompressed form, and not the point at infinity.
-    static func isPoint(_ bytes: [UInt8]) -> Bool {
+    public static func isPoint(_ bytes: [UInt8]) -> Bool {
         guard let group = Self.group, bytes.count == 65, bytes.first == 4 else { return false }
         guard kalij_p256_is_point(group, bytes) == 1 else {
             ERR_clear_error()

@@ -30,15 +30,21 @@ struct IntentRunner {
     init(_ arguments: Arguments, _ shared: SharedOptions) { (self.arguments, self.shared) = (arguments, shared) }
 
     /// - Parameters:
+    ///   - jid: the account; nil for the one of the arguments.
     ///   - waiting: whether to wait for the outcome, regardless of the arguments.
     ///   - isTold: whether to print the events of the intent with `--json`.
+    ///   - accepted: called when the intent is on the disk.
     /// - Throws: `Failure`, and the errors of `AccountDirectory.share`. In each case nothing was accepted.
-    func run(_ intent: some Intent, waiting: Bool = false, isTold: Bool = true) throws -> ExitStatus {
+    func run(
+        _ intent: some Intent, of jid: JID? = nil, waiting: Bool = false, isTold: Bool = true,
+        accepted: () throws -> Void = {}
+    ) throws -> ExitStatus {
         guard !arguments.has("--wait") || !arguments.has("--queue-only") else {
             throw Failure(.usage, "--queue-only never goes online, so there is nothing to --wait for")
         }
-        let jid = try arguments.value("--account").map { try JID($0) }
+        let jid = try jid ?? arguments.value("--account").map { try JID($0) }
         let id = try shared.directory.share(intent, for: jid)
+        try accepted()
         // A query changes nothing.
         if !(intent is FetchProfile) { Output.accepted() }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)

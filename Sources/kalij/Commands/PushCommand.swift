@@ -7,7 +7,8 @@ enum PushCommand: Command {
     static let name = "push"
     static let usage = """
         [status | enable SERVICE NODE [--module M] [--secret-file F] | enable SERVICE --endpoint URL --p256dh KEY --auth SECRET \
-        [--module M] | disable] [--account JID]
+        [--module M] | unifiedpush [SERVICE [--vapid KEY] [--module M] [--distributor NAME] [--command COMMAND] | --off] | disable] \
+        [--account JID]
         """
     static let summary = "have your server wake this device when something comes"
     static let details = """
@@ -20,6 +21,13 @@ enum PushCommand: Command {
           enable SERVICE --endpoint URL --p256dh KEY --auth SECRET
                                 enables push to a Web Push subscription: the endpoint that a push service such as ntfy or a UnifiedPush
                                 distributor has given, with the device's public key and secret in base64url
+          unifiedpush           prints which UnifiedPush distributor delivers pushes, and which are on the session bus; exit status 1
+                                if none delivers
+          unifiedpush SERVICE   registers at a distributor on the session bus, and enables push with its endpoint, also when the
+                                distributor changes the endpoint. The session bus starts a process for each push, which runs
+                                `kalij wake`, or COMMAND. KEY is what the operator of SERVICE names. Exit status 69 without a session
+                                bus, a distributor or an endpoint
+          unifiedpush --off     ends that registration, and disables push
           disable               ends pushes; `kalij logout` does, too
 
         \(IntentRunner.details)
@@ -37,7 +45,7 @@ enum PushCommand: Command {
             .value("--p256dh", "KEY", "the public key of the subscription"),
             .value("--auth", "SECRET", "the secret of the subscription"),
             .value("--secret-file", "F", "read the service's secret from the file F; - is standard input"),
-        ] + IntentRunner.options
+        ] + UnifiedPush.options + IntentRunner.options
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...3)
@@ -48,8 +56,9 @@ enum PushCommand: Command {
         case ("enable", 2) where arguments.value("--endpoint") != nil:
             return try enable(subscription(arguments), arguments, shared)
         case ("enable", _): throw Failure(.usage, "`push enable` needs a service, and a node or --endpoint")
+        case ("unifiedpush", 1...2): return try UnifiedPush(arguments, shared).run()
         case ("disable", 1): return try IntentRunner(arguments, shared).run(DisablePush(), waiting: waits(arguments))
-        default: throw Failure(.usage, "`push` takes status, enable SERVICE NODE, or disable")
+        default: throw Failure(.usage, "`push` takes status, enable SERVICE NODE, unifiedpush, or disable")
         }
     }
 

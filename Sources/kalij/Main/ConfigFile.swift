@@ -83,15 +83,11 @@ struct ConfigFile {
             guard !given.isEmpty else { throw Failure(.usage, "--config needs the name of a file") }
             return given
         }
-        let home = home.map { $0 + "/.config" }
-        let base = EnvironmentVariable.value("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home
         // An unreadable file is an error; a missing one is not.
-        return base.map { $0 + "/kalij/config" }.flatMap {
+        return UserSettings.folder.map { $0 + "/kalij/config" }.flatMap {
             access($0, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno) ? $0 : nil
         }
     }
-
-    private static var home: String? { EnvironmentVariable.value("HOME").flatMap { $0.isEmpty ? nil : $0 } }
 
     private static func line(_ text: Substring, _ place: String) throws -> Line? {
         let text = text.trimmed
@@ -109,7 +105,7 @@ struct ConfigFile {
             throw Failure(.badConfiguration, "an option a line: a value goes on to the end of the line")
         }
         // No shell expands the value.
-        if value.hasPrefix("~/"), let home { value = home + value.dropFirst() }
+        if value.hasPrefix("~/"), let home = UserSettings.home { value = home + value.dropFirst() }
         return Line(name: name, value: value, place: place)
     }
 }

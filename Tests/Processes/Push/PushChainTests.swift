@@ -8,7 +8,10 @@ struct PushChainTests {
     private static let messages = LongForm.amount("push-chain", short: 9)
 
     @Test(
-        "a message, Prosody, kalij-push, Prosody's mod_unified_push, a distributor, `kalij wake`: each message is printed once, whoever is killed"
+        """
+        a message, Prosody, kalij-push, Prosody's mod_unified_push, a distributor, the session bus, `kalij wake`: each message is printed once, \
+        whoever is killed
+        """
     )
     func chain() async throws {
         let scratch = try ScratchDirectory()
