@@ -253,7 +253,8 @@ def renewals(lab):
         newest = f"https://push.localhost/kill-{number}"
         lab.answer = serving([newest])
         lab.endpoint(newest)
-        time.sleep(random.random() * 0.15)
+        # From before the start of the connector to the end of its session.
+        time.sleep(random.random() ** 2 * 0.8)
         for pid in connectors():
             os.kill(pid, signal.SIGKILL)
     # As the next login does.
