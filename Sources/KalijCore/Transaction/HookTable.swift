@@ -10,6 +10,7 @@ package final class HookTable: Sendable {
     package let requestResponders: [any RequestResponder.Type]
     package let outgoingMessageInterceptors: [any OutgoingMessageInterceptor.Type]
     package let outgoingMessageDecorators: [any OutgoingMessageDecorator.Type]
+    package let messageRetainers: [any MessageRetainer.Type]
     package let roomProviders: [any RoomProvider.Type]
     package let bookmarkExtenders: [any BookmarkExtender.Type]
     package let transactionObservers: [any TransactionObserver.Type]
@@ -27,6 +28,7 @@ package final class HookTable: Sendable {
         requestResponders = features.compactMap { $0 as? any RequestResponder.Type }
         outgoingMessageInterceptors = features.compactMap { $0 as? any OutgoingMessageInterceptor.Type }
         outgoingMessageDecorators = features.compactMap { $0 as? any OutgoingMessageDecorator.Type }
+        messageRetainers = features.compactMap { $0 as? any MessageRetainer.Type }
         roomProviders = features.compactMap { $0 as? any RoomProvider.Type }
         bookmarkExtenders = features.compactMap { $0 as? any BookmarkExtender.Type }
         transactionObservers = features.compactMap { $0 as? any TransactionObserver.Type }
