@@ -81,13 +81,15 @@ import Testing
             .text(text.next()), .text(text.next()), .text(text.next()), .text(text.next()), .text(text.next()),
             .text(text.next()), .text(text.next()), state, .text(text.next()),
         ]
-        return try database.prepare(
+        var message = try database.prepare(
             """
             SELECT 7 AS id, ? AS direction, ? AS conversation, ? AS message_id, ? AS stanza_id, ? AS origin_id, ? AS sender,
                 ? AS recipient, ? AS type, ? AS body, 1 AS shown, 2 AS edited_at, NULL AS erased, ? AS corrects,
                 ? AS reply_to, ? AS encryption, 1 AS sent_at, ? AS state, ? AS error, 0 AS settled, NULL AS author
             """
-        ).first(values) { Message($0) }?.with([Reaction(author: text.next(), emoji: [text.next()])])
+        ).first(values) { Message($0) }
+        message?.reactions = [Reaction(author: text.next(), emoji: [text.next()])]
+        return message
     }
 
     private func contents(_ text: inout HostileText) -> [any EventContent] {

@@ -21,7 +21,7 @@ private func row(
     @Test func `A message that was not sent is sent again or deleted`() {
         #expect(row(state: .notSent("no such user")).actions == [.resend, .copy, .forget])
         #expect(row(state: .unknown).actions.first == .resend)
-        for state in [DeliveryState.waiting, .sending, .sent, .delivered, .read] {
+        for state in [DeliveryState.waiting(nil), .sending, .sent, .delivered, .read] {
             #expect(!row(state: state).actions.contains(.resend))
         }
     }
@@ -36,7 +36,7 @@ private func row(
         var removed = row()
         removed.isNotice = true
         #expect(removed.actions == [.forget])
-        #expect(row(id: -1, state: .waiting).actions == [.copy])
+        #expect(row(id: -1, state: .waiting(.driver)).actions == [.copy])
     }
 
     @Test func `A file has no text to correct or to copy, and its upload is what is sent again`() {

@@ -1,3 +1,4 @@
+import KalijClient
 import Testing
 
 @testable import KalijApp
@@ -21,13 +22,42 @@ import Testing
     }
 
     @Test(arguments: [
-        (DeliveryState.waiting, "Waiting"), (.sending, "Sending"), (.sent, "Sent"), (.delivered, "Delivered"),
+        (DeliveryState.waiting(nil), "Waiting"), (.waiting(.nothing), "Sending"), (.sending, "Sending"),
+        (.sent, "Sent"), (.delivered, "Delivered"),
         (.read, "Read"), (.notSent(nil), "Not sent"), (.notSent("no such user"), "Not sent: no such user"),
         (.unknown, "Unknown whether it arrived"),
     ])
     func `Each state is a word`(_ state: DeliveryState, _ words: String) {
         #expect(state.words == words)
         #expect(row("x", state: state).foot("19:15") == "19:15  ·  " + words)
+    }
+
+    @Test(arguments: [
+        (WaitReason.driver, "the running program has not taken it yet"), (.connection(nil), "no connection"),
+        (.archive, "earlier messages are checked first"), (.keys(nil), "encryption keys are fetched"),
+        (.keys("server gone"), "encryption keys cannot be fetched now"),
+        (.decision, "the other side no longer wants encryption"), (.room("full"), "you are not in the group"),
+        (.earlier, "the message before it is checked first"),
+    ])
+    func `What a message waits for is in the user's words, for eyes and ears`(_ reason: WaitReason, _ words: String) {
+        let state = DeliveryState(.queued, isSettled: true, isInRoom: false, error: nil, waitsFor: reason)
+        let message = row("Good night", state: state)
+        #expect(message.foot("19:15") == "19:15  ·  Waiting: " + words)
+        #expect(message.spoken("19:15") == "You, 19:15: Good night. Waiting: " + words)
+    }
+
+    @Test func `Without a connection a message waits for it, unless it is in the mailbox`() {
+        var page = Page()
+        page.messages = [WaitReason.nothing, .keys(nil), .driver].map { row("x", state: .waiting($0)) }
+        page.messages.append(row("x", state: .sent))
+        #expect(page.hasWaiting)
+        page.noteOffline()
+        #expect(
+            page.messages.map(\.state) == [
+                .waiting(.connection(nil)), .waiting(.connection(nil)), .waiting(.driver), .sent,
+            ])
+        page.messages.removeFirst(3)
+        #expect(!page.hasWaiting)
     }
 
     @Test func `In a room a message is sent only when the room has shown it`() {

@@ -226,7 +226,7 @@ class Tour(Stage):
         me.wait_focus("text", "Message")
         me.type("Sweet, so would I")
         me.key("Return")
-        me.wait_row("Messages", r"You, \d\d:\d\d: Sweet, so would I\. Waiting")
+        me.wait_row("Messages", r"You, \d\d:\d\d: Sweet, so would I\. Waiting: no connection")
         self.say("offline: a message waits")
         me.picture("offline.png")
         me.press("Try now")

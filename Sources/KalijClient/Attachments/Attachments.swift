@@ -112,13 +112,14 @@ public struct Attachments: Sendable {
     }
 
     /// The pending uploads, those in the mailbox last. An upload is no longer listed once the server has its message.
+    /// - Parameter report: the driver's report, for ``Upload/bytes``.
     /// - Throws: `DirectoryError`, `StoreError`
-    public func uploads() throws -> [Upload] {
+    public func uploads(report: DriverReport? = nil) throws -> [Upload] {
         // The mailbox is read before the database: an entry imported in between then appears in both, and never in neither.
         let mailbox = try MailboxReader(directory.path)
         let database = try directory.read()
         let account = try AccountTable(database).account(account, in: directory)
-        return try Upload.all(of: account, in: database, and: mailbox, directory.path)
+        return try Upload.all(of: account, in: database, and: mailbox, directory.path).map { $0.reported(report) }
     }
 
     /// Cancels a file whose message is not queued yet, or discards a file that has failed.

@@ -20,6 +20,8 @@ extension Attachments {
         public let type: String
         /// The size in bytes.
         public let size: Int64
+        /// The bytes that the driver has sent (``DriverReport``); nil if no transfer is in progress, or nothing was reported.
+        public private(set) var bytes: Int64?
         /// In pixels; nil if the file is no picture.
         public private(set) var width: Int64?
         /// In pixels; nil if the file is no picture.
@@ -36,6 +38,13 @@ extension Attachments {
         public private(set) var text: String?
         /// The path of the accepted copy; nil if the upload has ended.
         public private(set) var path: String?
+
+        /// The upload with the bytes in the driver's report, its encryption's tag not counted.
+        func reported(_ report: DriverReport?) -> Upload {
+            var upload = self
+            upload.bytes = report?.bytes(of: id, of: from).map { min($0, size) }
+            return upload
+        }
 
         /// Whether the user has paused the upload.
         public var isPaused: Bool { state == "waiting" && reason?.begins(with: "paused") ?? false }

@@ -18,7 +18,7 @@ public struct ConversationPage: Sendable, Equatable {
         case around(Int64)
     }
 
-    /// The messages, oldest first, and the gaps between them. A gap belongs to the page of the message that follows it, so that
+    /// The messages, oldest first, those in the state `queued` with what they wait for (``Message/waitsFor``), and the gaps between them. A gap belongs to the page of the message that follows it, so that
     /// consecutive pages contain it once. At the newest end the messages in the mailbox follow, with negative ids.
     public let entries: [HistoryReader.Entry]
     /// The files on their way to the server, in the order of acceptance, those in the mailbox last. Their messages are not stored yet, and
@@ -60,7 +60,8 @@ extension Conversations {
     ) throws -> ConversationPage? {
         let limit = min(max(limit, 0), 1_000_000_000)
         let shared = try mailbox.map { try MailboxReader($0.path) }
-        let reader = HistoryReader(database, shared: shared)
+        var reader = HistoryReader(database, shared: shared)
+        reader.report = self.reader.report
         return try database.reading {
             guard let part = try part(of: name(jid), at: place, limit) else { return nil }
             let waiting = part.hasNewer ? [] : try reader.waiting(of: account, with: jid).suffix(limit)

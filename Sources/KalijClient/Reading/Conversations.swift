@@ -13,7 +13,7 @@ import KalijText
 public struct Conversations {
     /// The account.
     public let account: Account
-    private let reader: HistoryReader
+    let reader: HistoryReader
     private let now: Int64
     var database: Database { reader.database }
     var messages: MessageReader { MessageReader(database: database, account: account.id) }
@@ -23,11 +23,16 @@ public struct Conversations {
     ///   - directory: the directory of the accounts.
     ///   - jid: the account; nil selects the only account.
     ///   - clock: the source of time, for settings that expire.
+    ///   - report: the driver's report (``HistoryReader/report``).
     /// - Throws: `DirectoryError` if the account is missing or ambiguous; `StoreError`.
-    public init(_ directory: AccountDirectory, of jid: JID? = nil, clock: Clock = .system) throws {
+    public init(
+        _ directory: AccountDirectory, of jid: JID? = nil, clock: Clock = .system, report: DriverReport? = nil
+    ) throws {
         let database = try directory.read()
         account = try AccountTable(database).account(jid, in: directory)
-        reader = HistoryReader(database)
+        var reader = HistoryReader(database)
+        reader.report = report
+        self.reader = reader
         now = clock.now()
     }
 
@@ -36,9 +41,14 @@ public struct Conversations {
     ///   - database: the directory's database (``AccountDirectory/read()``), used by one thread at a time.
     ///   - account: an account in `database`.
     ///   - clock: the source of time, for settings that expire.
-    public init(reading database: Database, of account: Account, clock: Clock = .system) {
+    ///   - report: the driver's report (``HistoryReader/report``).
+    public init(
+        reading database: Database, of account: Account, clock: Clock = .system, report: DriverReport? = nil
+    ) {
         self.account = account
-        reader = HistoryReader(database)
+        var reader = HistoryReader(database)
+        reader.report = report
+        self.reader = reader
         now = clock.now()
     }
 
@@ -83,7 +93,7 @@ public struct Conversations {
         let face = try ConversationFace(name, of: account.id, in: database)
         return Conversation(
             jid: name, name: face.name, isRoom: face.isRoom, picture: face.picture,
-            last: try last.map { try reader.view($0, of: account) },
+            last: try last.flatMap { try reader.waiting([reader.view($0, of: account)], of: account).first },
             unread: try DisplayedPlaces.unread(in: name, of: account.id, in: database),
             draft: try Draft.load(for: name, of: account.id, in: database),
             settings: try settings(name),

@@ -93,7 +93,8 @@ extension HistoryReader {
     {
         let excerpts = try SearchExcerpt.all(of: found.map { $0.message.body ?? "" }, words, in: database)
         return try zip(found, excerpts).map { found, excerpt in
-            let message = try quoting([found.message], of: found.account).first ?? found.message
+            let waiting = try waiting([found.message], of: found.account)
+            let message = try quoting(waiting, of: found.account).first ?? found.message
             return SearchPage.Hit(account: found.account.id, message: message, excerpt: excerpt)
         }
     }

@@ -8,6 +8,8 @@ import KalijText
 public struct HistoryReader {
     let database: Database
     private let shared: MailboxReader?
+    /// The driver's report, for what queued messages wait for (``Message/waitsFor``). Without it, and with a driver, a connection is assumed.
+    public var report: DriverReport?
 
     /// - Parameter shared: the mailbox, read before the database.
     init(_ database: Database, shared: MailboxReader?) { (self.database, self.shared) = (database, shared) }
@@ -66,7 +68,12 @@ public struct HistoryReader {
 
     /// The messages as they are displayed, with the messages that they reply to.
     func views(_ messages: [Message], of account: Account) throws -> [Message] {
-        try quoting(messages.map { $0.id > 0 ? try view($0, of: account) : $0 }, of: account)
+        try quoting(waiting(messages.map { $0.id > 0 ? try view($0, of: account) : $0 }, of: account), of: account)
+    }
+
+    /// The messages with what the queued ones wait for.
+    func waiting(_ messages: [Message], of account: Account) throws -> [Message] {
+        try WaitReasons(account: account, database: database, state: report?.state(of: account.jid)).added(to: messages)
     }
 
     /// The messages with the messages that they reply to.

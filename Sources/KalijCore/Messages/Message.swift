@@ -52,6 +52,8 @@ public struct Message: Sendable, Equatable {
     public let sentAt: Int64
     /// The state of an outgoing message; nil for incoming messages.
     public package(set) var state: MessageState?
+    /// What a queued message waits for; nil for all other messages. Events do not have it.
+    public package(set) var waitsFor: WaitReason?
     /// Why the message failed.
     public private(set) var error: Reason?
     /// False if the session of the message was lost before the server acknowledged the message.
@@ -123,13 +125,6 @@ public struct Message: Sendable, Equatable {
     public var author: String? {
         guard !isInRoom else { return roomAuthor?.address }
         return direction == .incoming ? conversation : JID.received(from).bare.description
-    }
-
-    /// The message with `reactions`.
-    package func with(_ reactions: [Reaction]) -> Message {
-        var message = self
-        message.reactions = reactions
-        return message
     }
 
     /// The message with `file`.

@@ -29,6 +29,15 @@ extension EventKey {
     /// Of an outgoing message: `queued`, `sent`, `acked`, `delivered`, `displayed` or `failed`.
     public static let state = EventKey(
         "state", "of an outgoing message: `queued`, `sent`, `acked`, `delivered`, `displayed` or `failed`")
+    /// What a queued message waits for.
+    public static let waitsFor = EventKey(
+        "waits_for",
+        "in `kalij history`, `search` and `chats`, what a queued message waits for: `driver`, a process that imports the mailbox; "
+            + "`connection`; `archive`, which is read first; `keys` of the recipients or of this device; `decision` of the user, because "
+            + "the other side does not want encryption any more; `room`, which is not entered; `earlier`, a message to the room whose "
+            + "outcome is unknown; or `nothing`, it is about to be sent")
+    /// Details of what a queued message waits for.
+    public static let waitDetails = EventKey("wait_reason", "of `waits_for`: why, in words, if that is known")
     /// When the text was corrected last.
     public static let edited = EventKey("edited", "when the text was corrected last (XEP-0308)")
     /// Why the text was removed.
@@ -135,7 +144,8 @@ public struct MessageUnsettled: MessageEvent {
 extension Message {
     static let keys: [EventKey] = [
         .direction, .id, .conversation, .author, .stanzaID, .originID, .from, .to, .type, .body, .sentAt, .state,
-        .error, .errorCode, .settled, .edited, .retracted, .erased, .corrects, .replyTo, .answers, .reactions,
+        .waitsFor, .waitDetails, .error, .errorCode, .settled, .edited, .retracted, .erased, .corrects, .replyTo,
+        .answers, .reactions,
         .plainReactions,
         .plainRetraction, .encryption, .file, .shown,
     ]
@@ -149,6 +159,7 @@ extension Message {
             .optional(.originID, originID), EventField(.from, .text(from)), EventField(.to, .text(to)),
             EventField(.type, .text(type)),
             .optional(.body, body), EventField(.sentAt, .time(sentAt)), .optional(.state, state?.rawValue),
+            .optional(.waitsFor, waitsFor?.word), .optional(.waitDetails, waitsFor?.details),
             .optional(.error, error?.description), .optional(.errorCode, error?.name),
             isSettled ? nil : EventField(.settled, .flag(false)),
             editedAt.map { EventField(.edited, .time($0)) },
@@ -172,6 +183,7 @@ extension Message {
         let other: PrintedText = direction == .incoming ? "from \(from)" : "to \(to)"
         var words: PrintedText = ""
         if let state { words = " [\(state.rawValue)\(isSettled ? "" : ", outcome unknown")]" }
+        if let waiting = waitsFor?.line { words += " (waits for \(waiting))" }
         if let error { words += " (\(error))" }
         if editedAt != nil { words += " (edited)" }
         if let corrects { words += " (corrects \(corrects), which is not here)" }

@@ -24,6 +24,8 @@ public protocol CapabilityDeclaration: SendableMetatype {
     static var asOutgoingMessageInterceptor: (any OutgoingMessageInterceptor.Type)? { get }
     /// The type as an ``OutgoingMessageDecorator``; nil without the capability.
     static var asOutgoingMessageDecorator: (any OutgoingMessageDecorator.Type)? { get }
+    /// The type as a ``MessageRetainer``; nil without the capability.
+    static var asMessageRetainer: (any MessageRetainer.Type)? { get }
     /// The type as a ``RoomProvider``; nil without the capability.
     static var asRoomProvider: (any RoomProvider.Type)? { get }
     /// The type as a ``BookmarkExtender``; nil without the capability.
@@ -47,6 +49,7 @@ extension CapabilityDeclaration {
     public static var asRequestResponder: (any RequestResponder.Type)? { nil }
     public static var asOutgoingMessageInterceptor: (any OutgoingMessageInterceptor.Type)? { nil }
     public static var asOutgoingMessageDecorator: (any OutgoingMessageDecorator.Type)? { nil }
+    public static var asMessageRetainer: (any MessageRetainer.Type)? { nil }
     public static var asRoomProvider: (any RoomProvider.Type)? { nil }
     public static var asBookmarkExtender: (any BookmarkExtender.Type)? { nil }
     public static var asTransactionObserver: (any TransactionObserver.Type)? { nil }
@@ -70,6 +73,7 @@ extension OutgoingMessageInterceptor {
 extension OutgoingMessageDecorator {
     public static var asOutgoingMessageDecorator: (any OutgoingMessageDecorator.Type)? { self }
 }
+extension MessageRetainer { public static var asMessageRetainer: (any MessageRetainer.Type)? { self } }
 extension RoomProvider { public static var asRoomProvider: (any RoomProvider.Type)? { self } }
 extension BookmarkExtender { public static var asBookmarkExtender: (any BookmarkExtender.Type)? { self } }
 extension TransactionObserver { public static var asTransactionObserver: (any TransactionObserver.Type)? { self } }

@@ -10,6 +10,7 @@ package final class HookTable: Sendable {
     package let requestResponders: [any RequestResponder.Type]
     package let outgoingMessageInterceptors: [any OutgoingMessageInterceptor.Type]
     package let outgoingMessageDecorators: [any OutgoingMessageDecorator.Type]
+    package let messageRetainers: [any MessageRetainer.Type]
     package let roomProviders: [any RoomProvider.Type]
     package let bookmarkExtenders: [any BookmarkExtender.Type]
     package let transactionObservers: [any TransactionObserver.Type]
@@ -27,6 +28,7 @@ package final class HookTable: Sendable {
         requestResponders = features.compactMap { $0.asRequestResponder }
         outgoingMessageInterceptors = features.compactMap { $0.asOutgoingMessageInterceptor }
         outgoingMessageDecorators = features.compactMap { $0.asOutgoingMessageDecorator }
+        messageRetainers = features.compactMap { $0.asMessageRetainer }
         roomProviders = features.compactMap { $0.asRoomProvider }
         bookmarkExtenders = features.compactMap { $0.asBookmarkExtender }
         transactionObservers = features.compactMap { $0.asTransactionObserver }

@@ -24,6 +24,8 @@ package final class ChangeTeller {
     private var waiting: [Place: DirectoryChange] = [:]
     private var timer: Timer?
     private var states: [JID: AccountState] = [:]
+    /// The transfers in progress, with their bytes.
+    private var transfers: [Place: DirectoryChange] = [:]
 
     package init(on loop: any Scheduler) { self.loop = loop }
 
@@ -31,13 +33,24 @@ package final class ChangeTeller {
 
     /// An event was emitted to the application.
     package func record(_ event: EngineEvent) {
-        if event.content is LoggedOut { return states[event.account] = nil }
+        if event.content is LoggedOut { return forget(event.account) }
         // An event with a number is about a message.
         if event.number == nil, states[event.account, default: AccountState(at: event.at)].apply(event) {
             recordState(of: event.account)
         }
-        guard hasViewers, let part = event.content.changed else { return }
-        add(DirectoryChange(part, of: event.account))
+        guard hasViewers || event.number == nil, let part = event.content.changed else { return }
+        let change = DirectoryChange(part, of: event.account)
+        if part.kind == .transfer { transfers[place(of: change)] = part.value == nil ? nil : change }
+        if hasViewers { add(change) }
+    }
+
+    private func forget(_ account: JID) {
+        states[account] = nil
+        transfers = transfers.filter { $0.key.account != account.description.exact }
+    }
+
+    private func place(of change: DirectoryChange) -> Place {
+        Place(account: change.account.exact, kind: change.kind, key: change.key.exact)
     }
 
     private var hasViewers: Bool { doorbell?.hasViewers ?? false }
@@ -53,10 +66,12 @@ package final class ChangeTeller {
     }
 
     /// The first lines for a new viewer.
-    package var greeting: [UInt8] { Self.everything + Self.lines(states.keys.compactMap(state)) }
+    package var greeting: [UInt8] {
+        Self.everything + Self.lines(states.keys.compactMap(state) + Array(transfers.values))
+    }
 
     private func add(_ change: DirectoryChange) {
-        waiting[Place(account: change.account.exact, kind: change.kind, key: change.key.exact)] = change
+        waiting[place(of: change)] = change
         guard timer == nil else { return }
         // The first change is sent when the current work is done.
         timer = loop.schedule(after: 0) { [weak self] in self?.publish() }

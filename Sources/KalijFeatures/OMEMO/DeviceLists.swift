@@ -37,6 +37,13 @@ struct DeviceLists {
         }
     }
 
+    /// Why the list of `jid` is unavailable in any version; nil if it is not.
+    static func problem(of jid: JID, _ account: Int64, in database: Database) throws -> String? {
+        try database.statement(
+            "SELECT problem FROM omemo_list WHERE account = ? AND jid = ? AND problem IS NOT NULL LIMIT 1"
+        ).first([.integer(account), .text(jid.bare.description)]) { $0.text() }
+    }
+
     /// The list of `jid`, created if there is none.
     func make(_ jid: JID) throws -> PeerList {
         try database.run(

@@ -92,6 +92,12 @@ struct EncryptionQueue {
             .first([.integer(message)]) { _ in true } ?? false
     }
 
+    /// The conversation in which a message waits here; nil if it does not.
+    static func conversation(of message: Int64, in database: Database) throws -> String? {
+        try database.statement("SELECT conversation FROM omemo_waiting WHERE message = ?")
+            .first([.integer(message)]) { $0.text() }
+    }
+
     // MARK: Scheduling
 
     /// Schedules an attempt to send the messages of `conversation`.

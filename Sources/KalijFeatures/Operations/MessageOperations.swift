@@ -325,9 +325,10 @@ extension Message {
         let reactions = all.filter { $0.row.operation.kind == .reaction }
         let (sealed, plain) = (reactions.filter { $0.mayChange(self) }, reactions.filter { !$0.mayChange(self) })
         let proven = Set(sealed.map(\.row.author.exact))
-        return message.with(
+        message.reactions =
             Self.last(sealed, isPlain: false)
-                + Self.last(plain.filter { !proven.contains($0.row.author.exact) }, isPlain: true))
+            + Self.last(plain.filter { !proven.contains($0.row.author.exact) }, isPlain: true)
+        return message
     }
 
     private static func last(_ reactions: [EffectiveOperation], isPlain: Bool) -> [Reaction] {

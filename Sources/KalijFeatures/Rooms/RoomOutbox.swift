@@ -79,7 +79,7 @@ struct RoomOutbox {
     /// Whether a waiting message may be sent now.
     var isOpen: Bool {
         get throws {
-            try room.stay.state == .joined && !room.stay.mayCreate && room.held != nil && first(.doubtful) == nil
+            try room.canSend && first(.doubtful) == nil
         }
     }
 

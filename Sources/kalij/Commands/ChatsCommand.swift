@@ -25,7 +25,11 @@ enum ChatsCommand: Command {
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(0...0)
         let limit = try arguments.integer("--limit", in: 1...1_000_000_000) ?? 100
-        let conversations = try Conversations(shared.directory, of: arguments.value("--account").map { try JID($0) })
+        let database = try shared.directory.read()
+        let jid = try arguments.value("--account").map { try JID($0) }
+        let account = try AccountTable(database).account(jid, in: shared.directory)
+        let report = try DriverReport(of: shared.directory, ifQueuedIn: database, by: [account])
+        let conversations = Conversations(reading: database, of: account, report: report)
         let heads = try conversations.heads(includingHidden: arguments.has("--hidden")).prefix(limit)
         for conversation in try heads.map({ try conversations.conversation(with: .received($0.jid)) }) {
             let record = ChatRecord(conversation, account: conversations.account.jid.description)

@@ -11,7 +11,11 @@ enum UploadsCommand: Command {
         Lists files that were accepted (`kalij send --file`) and whose messages your server does not have yet, with their state:
         mailbox (no process has taken the file over), waiting (with the reason), asking (for a slot, XEP-0363), putting, sealed
         (the last block may have left; the server is asked whether the file is there), done (the message is queued), failed.
-        Reads the database only; a running process is not disturbed. Exit status 1 if there are none.
+        The driving process reports how much has left; without one, nothing is in progress. Exit status 1 if there are none.
+
+        With --json each line is an upload; `bytes` of `size` have left, if a transfer is in progress:
+          {"event":"upload","account":"...","at":"...","origin_id":"...","to":"romeo@example.net",
+           "file_name":"balcony.jpg","transfer":"putting","bytes":65536,"size":120934,"encrypted":false}
 
         `cancel ID` gives a file up as long as its message is not queued, and forgets a file that has failed. `pause ID` keeps a file
         that is not sealed from going on. `retry ID` tries a file that waits, is paused or has failed now. ID is the `origin_id` of the message. A file that has failed is kept for a week.
@@ -44,7 +48,8 @@ enum UploadsCommand: Command {
     private static func list(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         let jid = try arguments.value("--account").map { try JID($0) }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
-        let uploads = try Attachments(shared.directory, of: account.jid).uploads()
+        let report = DriverReport(of: shared.directory)
+        let uploads = try Attachments(shared.directory, of: account.jid).uploads(report: report)
         for upload in uploads {
             let record = UploadRecord(upload)
             Output.line(shared.json ? try JSONLine.of(record) : record.line)

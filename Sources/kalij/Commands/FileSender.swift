@@ -151,13 +151,14 @@ struct UploadRecord: Encodable {
     private let originID: String
     private let to: String
     private let fileName: String
+    private let bytes: Int64?
     private let size: Int64
     private let transfer: String
     private let reason: String?
     private let encrypted: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case event, account, at, to, size, transfer, reason, encrypted
+        case event, account, at, to, bytes, size, transfer, reason, encrypted
         case originID = "origin_id"
         case fileName = "file_name"
     }
@@ -165,14 +166,15 @@ struct UploadRecord: Encodable {
     init(_ upload: Attachments.Upload) {
         (account, at) = (upload.from.description, Stamp.of(upload.acceptedAt))
         (originID, to, fileName) = (upload.id, upload.to.description, upload.name)
-        (size, transfer, reason) = (upload.size, upload.state, upload.reason)
+        (bytes, size, transfer, reason) = (upload.bytes, upload.size, upload.state, upload.reason)
         encrypted = upload.isEncrypted
     }
 
     /// The text for people.
     var line: PrintedText {
         let words: PrintedText = reason.map { " (\($0))" } ?? ""
+        let part: PrintedText = bytes.map { "\($0) of " } ?? ""
         return
-            "\(at) \(originID) to \(to): \(fileName), \(size) bytes\(encrypted ? ", encrypted" : ""): \(transfer)\(words)"
+            "\(at) \(originID) to \(to): \(fileName), \(part)\(size) bytes\(encrypted ? ", encrypted" : ""): \(transfer)\(words)"
     }
 }

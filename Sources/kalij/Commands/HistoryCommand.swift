@@ -34,7 +34,8 @@ enum HistoryCommand: Command {
            "fillable":true}
         An answer has `answers`, the answered message if it is here: its `id`, `author`, `from` and the beginning of its `text`.
         Outgoing messages have a `state`: queued, sent, acked, delivered or failed (with an `error`), and `settled` is false if their
-        session is lost and the outcome is unknown. The `reason` of a gap is not-fetched, lost, reading or unread (with a
+        session is lost and the outcome is unknown. Of a queued one, `waits_for` is what it waits for:
+        driver, connection, archive, keys, decision, room, earlier or nothing (`wait_reason` has details). The `reason` of a gap is not-fetched, lost, reading or unread (with a
         `problem`).
 
         Times are local, with a line for the date once a day; --utc and --json print UTC.
@@ -60,8 +61,10 @@ enum HistoryCommand: Command {
             try HistoryFetcher(shared).fetch(
                 older: older, gaps: arguments.has("--fill"), with: conversation, of: jid, within: seconds)
         }
-        let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)
-        let reader = try HistoryReader(shared.directory)
+        let database = try shared.directory.read()
+        let account = try AccountTable(database).account(jid, in: shared.directory)
+        var reader = try HistoryReader(shared.directory)
+        reader.report = try DriverReport(of: shared.directory, ifQueuedIn: database, by: [account])
         if let damage = reader.mailboxDamage {
             Output.notice("messages that other processes left in the mailbox are not shown: \(damage)")
         }

@@ -43,10 +43,12 @@ enum SearchCommand: Command {
         let jid = try arguments.value("--account").map { try JID($0) }
         let conversation = try arguments.value("--in").map { try JID($0) }
         let (after, before) = (try LocalTime.of(arguments, "--after"), try LocalTime.of(arguments, "--before"))
-        let stored = AccountTable(try shared.directory.read())
+        let database = try shared.directory.read()
+        let stored = AccountTable(database)
         let accounts = try jid.map { [try stored.account($0, in: shared.directory)] } ?? stored.all()
         guard !accounts.isEmpty else { throw DirectoryError.noAccount(directory: shared.directory.path) }
-        let reader = try HistoryReader(shared.directory)
+        var reader = try HistoryReader(shared.directory)
+        reader.report = try DriverReport(of: shared.directory, ifQueuedIn: database, by: accounts)
         var place = try arguments.integer("--older-than").map { id in
             guard let place = try reader.searchPlace(of: Int64(id)) else {
                 throw Failure(.badInput, "--older-than: there is no message with the id \(id)")

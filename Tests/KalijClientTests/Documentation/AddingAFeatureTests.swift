@@ -118,6 +118,7 @@ struct AddingAFeatureTests {
                     "OutgoingMessageDecorator", known.outgoingMessageDecorators.count,
                     conforming is any OutgoingMessageDecorator.Type
                 ),
+                ("MessageRetainer", known.messageRetainers.count, conforming is any MessageRetainer.Type),
                 ("RoomProvider", known.roomProviders.count, conforming is any RoomProvider.Type),
                 ("BookmarkExtender", known.bookmarkExtenders.count, conforming is any BookmarkExtender.Type),
                 ("TransactionObserver", known.transactionObservers.count, conforming is any TransactionObserver.Type),

@@ -76,6 +76,9 @@ private final class SlowLine {
         }
         let uploads = try kalij("--json", "uploads").objects()
         #expect(uploads.first?["transfer"] as? String == "putting", "\(world.server.kind): \(uploads)")
+        let (left, size) = (uploads.first?["bytes"] as? Int ?? 0, uploads.first?["size"] as? Int ?? 0)
+        #expect(left > 0 && left < size, "\(world.server.kind): \(uploads)")
+        #expect(try kalij("uploads").output.contains(" of \(size) bytes: putting"))
         return times.sorted()
     }
 

@@ -5,6 +5,14 @@ public enum AccountStatus: Sendable, Equatable {
     case offline(since: Int64, why: String?)
     case refused
     case noStorage(String)
+
+    /// Whether there is no connection.
+    public var isOffline: Bool {
+        switch self {
+        case .connecting, .offline, .refused: true
+        case .online, .noStorage: false
+        }
+    }
 }
 
 /// Which process keeps the accounts online.

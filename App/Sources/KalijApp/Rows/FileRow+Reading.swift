@@ -86,11 +86,17 @@ extension Page {
         }
     }
 
-    public var hasUploads: Bool { messages.contains { $0.file?.upload != nil } }
+    /// Whether a message or a file is not sent yet.
+    public var hasWaiting: Bool {
+        messages.contains { if case .waiting = $0.state { true } else { $0.file?.upload != nil } }
+    }
 
-    /// Without a connection, files wait for it, whatever they have waited for before.
+    /// Without a connection, texts and files wait for it, whatever they have waited for before; except a text in the mailbox.
     public mutating func noteOffline() {
         for place in messages.indices {
+            if case .waiting(let reason) = messages[place].state, reason != .driver {
+                messages[place].state = .waiting(.connection(nil))
+            }
             guard let file = messages[place].file, file.upload != nil else { continue }
             switch file.state {
             case .waiting(_, .up), .moving(_, .up): messages[place].file?.state = .waiting(Words.noConnection, .up)

@@ -63,7 +63,9 @@ public struct MessageRow: Sendable, Equatable {
 
 /// The delivery state of an own message, described for the user.
 public enum DeliveryState: Sendable, Equatable {
-    case waiting, sending, sent, delivered, read
+    /// The message is not sent yet; with the reason, nil if it is unknown.
+    case waiting(WaitReason?)
+    case sending, sent, delivered, read
     /// The message was refused, with the reason if there is one.
     case notSent(String?)
     /// The session was lost before the server acknowledged the message.
@@ -71,7 +73,8 @@ public enum DeliveryState: Sendable, Equatable {
 
     public var words: String {
         switch self {
-        case .waiting: Words.waiting
+        case .waiting(.nothing?): Words.sending
+        case .waiting(let reason): reason.map(Words.waiting(for:)) ?? Words.waiting
         case .sending: Words.sending
         case .sent: Words.sent
         case .delivered: Words.delivered
@@ -93,7 +96,9 @@ public enum DeliveryState: Sendable, Equatable {
     }
 
     /// In a room, `delivered` means that the room has reflected the message, which is displayed as "Sent".
-    init?(_ state: MessageState?, isSettled: Bool, isInRoom: Bool, error: Reason?) {
+    init?(
+        _ state: MessageState?, isSettled: Bool, isInRoom: Bool, error: Reason?, waitsFor: WaitReason? = nil
+    ) {
         guard let state else { return nil }
         guard isSettled else {
             self = .unknown
@@ -101,7 +106,7 @@ public enum DeliveryState: Sendable, Equatable {
         }
         self =
             switch state {
-            case .queued: .waiting
+            case .queued: .waiting(waitsFor)
             case .sent: .sending
             case .acked: isInRoom ? .sending : .sent
             case .delivered: isInRoom ? .sent : .delivered
@@ -129,7 +134,8 @@ extension MessageRow {
         origin = isOwn ? message.originID : nil
         if isOwn {
             state = DeliveryState(
-                message.state, isSettled: message.isSettled, isInRoom: isInRoom, error: message.error)
+                message.state, isSettled: message.isSettled, isInRoom: isInRoom, error: message.error,
+                waitsFor: message.waitsFor)
         }
         reactions = ReactionCount.counts(message.reactions.map { ($0.author, $0.emoji) }, of: account)
         ownReactions = message.reactions.filter { $0.author == account }.flatMap(\.emoji)

@@ -14,8 +14,8 @@ extension MainWindow {
             if case .connecting = state, case .offline = states[account] { return }
             states[account] = state
             showBanner()
-            // Files wait for the connection.
-            guard let key = thread?.key, key.account == account, thread?.page.hasUploads ?? false else { return }
+            // Messages and files wait for the connection.
+            guard let key = thread?.key, key.account == account, thread?.page.hasWaiting ?? false else { return }
             dirty.insert(key)
         case .driving(let now):
             driving = now
@@ -117,7 +117,7 @@ extension MainWindow {
     func page(_ key: ConversationKey, _ window: Window) async -> Page? {
         var page = try? await reader.page(key, window, waiting: driving != .here)
         if let deletion, deletion.key == key { for id in deletion.messages { page?.remove(id) } }
-        if case .offline = states[key.account] { page?.noteOffline() }
+        if states[key.account]?.isOffline ?? false { page?.noteOffline() }
         return page
     }
 

@@ -79,6 +79,12 @@ struct ConversationEncryption {
         return database.changes > 0
     }
 
+    /// Whether keys are unavailable at present, and requested again later.
+    func isLookingUp(_ conversation: String) throws -> Bool {
+        try database.statement("SELECT looking FROM omemo_conversation WHERE account = ? AND conversation = ?")
+            .first(key(conversation)) { $0.bool() } ?? false
+    }
+
     func endLookup(_ conversation: String) throws {
         try database.run(
             "UPDATE omemo_conversation SET looking = 0 WHERE account = ? AND conversation = ?", key(conversation))

@@ -37,6 +37,9 @@ package struct RoomRow {
     /// Whether the room has sent a message known before since the latest join: then none in between was missed (without an archive).
     package var overlaps: Bool
 
+    /// Whether the account is in the room under a nickname, and the creation of the room is complete.
+    var canSend: Bool { stay.state == .joined && !stay.mayCreate && held != nil }
+
     fileprivate init(_ row: Row) {
         id = row.integer("id")
         jid = .received(row.text("jid"))
