@@ -209,7 +209,8 @@ final class ListView<Row: RowView> {
         bound.first { Int(gtk_list_item_get_position($0.key)) == place }?.value
     }
 
-    private func focusBound(_ place: Int) -> Bool {
+    /// - Returns: false if the row has no widgets.
+    func focusBound(_ place: Int) -> Bool {
         guard let row = boundRow(at: place)?.root, let parent = gtk_widget_get_parent(row),
             gtk_widget_get_mapped(parent) != 0
         else {
