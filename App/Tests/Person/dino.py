@@ -13,8 +13,6 @@ OWN = "Good morrow"
 CLASS = re.compile(r"\b(Adw|Gtk|Gdk|DinoUi)[A-Z]\w+")
 #: What Orca says of a thing that has a role and no name.
 ROLE_ALONE = re.compile(r"(text|entry|push button|button|toggle button|panel|scroll pane|image|label|list|list item|frame|filler|unnamed)\.?")
-#: Orca repeats the keys, too.
-ECHO = re.compile(r"(tab|return|escape|backspace|space|page up|F6|(left|right) (shift|control|alt)|.) ")
 #: The rows of the conversations' lists; what they say of the last message is no reading of it.
 CONVERSATION = re.compile(r".* (just now|\d+ mins? ago) .*|.*, \d\d:\d\d\.?", re.I)
 CLONE_NEWNS, CLONE_NEWNET = 0x00020000, 0x40000000
@@ -99,8 +97,16 @@ class Beside(heard.Heard):
         self.walk("F6", "F6", *["Tab"] * 8)
 
     def in_dino(self):
+        self.enter_dino()
+        self.send(self.it)
+        self.answers("mercutio@localhost")
+        # Out of the composer goes nothing but the search, for Tab writes a tab; Escape after Up, which corrects, leaves the focus on the message.
+        self.walk("Page_Up", "shift+F6", "ctrl+f", "ctrl+f", "Escape", *["Tab"] * 6)
+        self.walk("ctrl+a", "BackSpace", "Up", "Escape", "Tab", "Down", "Page_Up")
+
+    def enter_dino(self):
+        """From the first start to an open conversation with juliet."""
         self.person = me = DinoPerson()
-        it = self.it
         self.arrive("start", lambda: (me.start(), me.see("push button", "Set up account")), "Welcome")
         self.press("Tab")
         self.press("Return", "JID")
@@ -122,11 +128,6 @@ class Beside(heard.Heard):
         self.press("Return")
         me.gone("dialog", "Start Conversation")
         self.quiet()
-        self.send(it)
-        self.answers("mercutio@localhost")
-        # Out of the composer goes nothing but the search, for Tab writes a tab; Escape after Up, which corrects, leaves the focus on the message.
-        self.walk("Page_Up", "shift+F6", "ctrl+f", "ctrl+f", "Escape", *["Tab"] * 6)
-        self.walk("ctrl+a", "BackSpace", "Up", "Escape", "Tab", "Down", "Page_Up")
 
     # Doing and hearing
 
@@ -181,22 +182,6 @@ class Beside(heard.Heard):
             self.it.silent.append(f"{what}: {label or focused[-1]}")
         elif all(ROLE_ALONE.fullmatch(part) for part in said):
             self.it.unnamed.append(f"{what}: {line}")
-
-    def said(self, since):
-        """What Orca said since then without the keys."""
-        lines = [re.sub(r"\{'established.*", "", line).strip()[1:-1] for line in self.spoken()[since:]]
-        return [line for line in lines if line.strip() and line != "Screen reader on." and not ECHO.fullmatch(line)]
-
-    def quiet(self):
-        """Until Orca has nothing to do for a while."""
-        end, size, since = time.monotonic() + 8, -1, 0.0
-        while time.monotonic() < end:
-            now = os.path.getsize(self.log)
-            if now != size:
-                size, since = now, time.monotonic()
-            elif time.monotonic() - since > 1:
-                return
-            time.sleep(0.05)
 
     def table(self, *those):
         rows = [("focus stops", lambda it: it.stops), ("of these not spoken", lambda it: len(it.silent)),

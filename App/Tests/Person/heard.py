@@ -8,6 +8,9 @@ import time
 import person
 import tour
 
+#: Orca repeats the keys, too.
+ECHO = re.compile(r"(tab|return|escape|backspace|space|page (up|down)|home|end|up|down|menu|delete|dot|F6|(left|right) (shift|control|alt)|.) ")
+
 
 class Heard(tour.Stage):
     def run(self):
@@ -92,3 +95,29 @@ class Heard(tour.Stage):
                 raise person.Lost(f"Orca does not say {what} ({pattern}), but: " + "\n".join(self.spoken()[-12:]))
             time.sleep(0.05)
         self.say(f"Orca says {what}: " + next(line for line in reversed(self.spoken()) if re.fullmatch(pattern, line)))
+
+    def hears(self, do):
+        """Does something at the keyboard. Orca notes each key, or hangs."""
+        size = os.path.getsize(self.log)
+        do()
+        end = time.monotonic() + 20
+        while os.path.getsize(self.log) == size:
+            if time.monotonic() > end:
+                raise person.Lost("Orca hangs")
+            time.sleep(0.05)
+
+    def said(self, since):
+        """What Orca said since then without the keys."""
+        lines = [re.sub(r"\{'established.*", "", line).strip()[1:-1] for line in self.spoken()[since:]]
+        return [line for line in lines if line.strip() and line != "Screen reader on." and not ECHO.fullmatch(line)]
+
+    def quiet(self):
+        """Until Orca has nothing to do for a while."""
+        end, size, since = time.monotonic() + 8, -1, 0.0
+        while time.monotonic() < end:
+            now = os.path.getsize(self.log)
+            if now != size:
+                size, since = now, time.monotonic()
+            elif time.monotonic() - since > 1:
+                return
+            time.sleep(0.05)

@@ -1,5 +1,5 @@
 """Search in names and messages by keyboard: a result opens its place, in the middle of the screen and focused; and the same over 1,000,000
-messages, with the time from Return on a result to its row.
+messages, with the time from Return on a result to its row, as it is painted.
 
     stage PROGRAM million       ROWS=1000000 messages, TURNS=20 results
 """
@@ -11,6 +11,7 @@ import threading
 import time
 
 import keys
+import painted
 import person
 import scroll
 import tour
@@ -233,22 +234,16 @@ class Million(Searching):
                 me.wait_focus("list item", ".*message: .*nightingale.*")
                 me.key("Down")
             number = self.target()
+            # The conversation has no place before the first one is shown.
+            middle = painted.Middle(me) if turn else None
             begun = self.keys.press("Return")
-            # A list that was never shown is in no tree.
-            place = Place(me)
-            while not place.in_middle(number):
-                # A row has an accessible object once its list was asked for it.
-                for row in range(place.held.get_child_count()):
-                    place.held.get_child_at_index(row)
-                if time.monotonic() - begun > 20:
-                    raise person.Lost(f"{number} is not in the middle: {[place.at(share / 10) for share in range(10)]}")
-            if turn:
-                times.append(1000 * (time.monotonic() - begun))
-            me.wait_focus("list item", f".*{number}.*")
-        self.expect_middle(number)
+            if middle:
+                times.append(middle.painted(begun))
+            self.expect_middle(number)
         me.picture("million.png")
         times.sort()
-        self.say(f"from Return on a result to its row in the middle: median {statistics.median(times):.0f} ms, at most {times[-1]:.0f} ms, of {TURNS}")
+        self.say(f"from Return on a result to its row, painted in the middle: median {statistics.median(times):.0f} ms, "
+                 f"90 % within {times[int(0.9 * len(times))]:.0f}, at most {times[-1]:.0f} ms, of {TURNS}")
         if statistics.median(times) > MOST:
             raise person.Lost(f"a result needs longer than {MOST} ms: {times}")
 

@@ -324,6 +324,8 @@ if __name__ == "__main__":
     import bombs
     import days
     import dino
+    import everyday
+    import everyday_dino
     import filekills
     import files
     import flood
@@ -345,7 +347,7 @@ if __name__ == "__main__":
     TOURS["older"] = older.Older
     wanted = sys.argv[1:] or list(TOURS)
     TOURS |= {"actions": actions.Actions, "pictures": pictures.Pictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
-              "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
+              "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "everyday": everyday.Everyday, "dino-everyday": everyday_dino.EverydayDino, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for name in wanted:
         print(f"--- {name}", flush=True)
         # Prosody 13 does not read a configuration whose path is long.

@@ -10,6 +10,11 @@ public struct Window: Sendable, Equatable {
 
     /// The number of messages in the first frame.
     public static let begin = 30
+    /// The number of messages on each side of one in the middle, at least, that fill a view of this height.
+    /// - Parameter height: in pixels.
+    public static func beside(height: Int) -> Int { min(begin, max(1, height / (2 * leastHeight) + 1)) }
+    /// The height of a message of one line.
+    private static let leastHeight = 40
     /// The number of messages loaded at an end.
     public static let step = 60
     /// The maximum number of loaded messages.

@@ -47,17 +47,21 @@ public struct MessageRow: Sendable, Equatable {
     /// Identifies the author: equal for all messages of the same author.
     public var authorKey: String { proven?.text ?? author }
 
+    static func sentences(_ words: String, _ more: [String]) -> String {
+        guard !more.isEmpty else { return words }
+        let isSentence = words.last.map(".!?…".contains) ?? true
+        return words + (isSentence ? " " : ". ") + more.joined(separator: ". ")
+    }
+
     /// The accessible name: "Juliet, 19:15: Good night. Delivered".
     public func spoken(_ time: String) -> String {
-        var words = "\(author), \(time)\(answered.map { ", " + $0 } ?? ""): \(text)"
+        let words = "\(author), \(time)\(answered.map { ", " + $0 } ?? ""): \(text)"
         let more = [
             isCut ? Words.cut : "", isEdited ? Words.edited : "",
             reactions.isEmpty ? "" : Words.reactions(reactions.map(\.words).joined(separator: ", ")),
             file?.details ?? "", state?.words ?? "",
         ].filter { !$0.isEmpty }
-        guard !more.isEmpty else { return words }
-        if let last = words.last, !".!?…".contains(last) { words += "." }
-        return words + " " + more.joined(separator: ". ")
+        return Self.sentences(words, more)
     }
 }
 

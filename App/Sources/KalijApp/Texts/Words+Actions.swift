@@ -10,6 +10,7 @@ extension Words {
     public static var retract: String { tr("Retract") }
     public static var deleteHere: String { tr("Delete here") }
     public static var undo: String { tr("Undo") }
+    public static var undone: String { tr("Undone") }
     public static func deleted(_ count: Int) -> String {
         tr("{n} message deleted here", "{n} messages deleted here", count)
     }

@@ -97,7 +97,6 @@ public enum Words {
     public static var serverForm: String { tr("Optional: host:port") }
     public static var serverHint: String { tr("Only if your provider has told you one: host:port") }
     public static var loggingIn: String { tr("Logging in …") }
-    public static var personHint: String { tr("The address of the person, such as romeo@example.org") }
     public static func writesAs(_ account: String) -> String { tr("You write as {address}", ["address": account]) }
 
     // Problems of a login

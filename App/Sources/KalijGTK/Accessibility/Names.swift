@@ -83,6 +83,7 @@ final class Pages {
     let root = widget(OpaquePointer(gtk_stack_new()))
     private var pages: [Widget] = []
 
+    /// - Parameter name: its accessible name; empty for a page whose content has a name.
     func add(_ page: Widget, _ name: String) {
         pages.append(page)
         if let added = gtk_stack_add_child(opaque(root), page) { gtk_stack_page_set_title(added, name) }

@@ -6,19 +6,21 @@ extension ListView {
     func center(_ place: Int) {
         isCentering = true
         onScroll(false)
-        var (frames, still) = (Self.mostFrames, 0)
+        select(place)
+        var (frames, still, isFocused) = (Self.mostFrames, 0, false)
         everyFrame(of: view) { [weak self] in
             guard let self, rows.indices.contains(place) else { return false }
             frames -= 1
             if let distance = distanceFromMiddle(of: place) {
                 still = scroll(by: distance) ? 0 : still + 1
+                // Both are painted in one frame.
+                if !isFocused { isFocused = focusBound(place) }
             } else {
                 scrollToItem(place)
             }
             guard still < 2, frames > 0 else {
                 isCentering = false
-                select(place)
-                focusRow(or: place)
+                if !isFocused { focusRow(or: place) }
                 after(0) { [weak self] in self?.onSettled() }
                 return false
             }

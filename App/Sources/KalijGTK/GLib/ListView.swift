@@ -95,9 +95,27 @@ final class ListView<Row: RowView> {
 
     /// Displays `new` rows with the smallest changes; a row in another state keeps its widgets, its focus and its selection.
     func show(_ new: [Row.Value]) {
+        let focused = focusedPlace.map { rows[$0] }
+        defer { if let focused { follow(focused) } }
         for change in ListChange.between(rows, and: new) {
             apply(change, from: Array(new[newPlaces(of: change, new)]))
         }
+    }
+
+    private var focusedPlace: Int? {
+        guard let root = gtk_widget_get_root(view), let focused = gtk_root_get_focus(root) else { return nil }
+        let place = bound.first { gtk_widget_get_parent($0.value.root) == focused }
+            .map { Int(gtk_list_item_get_position($0.key)) }
+        return place.flatMap { rows.indices.contains($0) ? $0 : nil }
+    }
+
+    /// A moved row keeps the focus.
+    private func follow(_ row: Row.Value) {
+        guard focusedPlace.map({ !Row.isSame(rows[$0], row) }) ?? true,
+            let place = rows.firstIndex(where: { Row.isSame($0, row) })
+        else { return }
+        select(place)
+        focusRow(or: place)
     }
 
     /// The positions of a change in `new`. Changes are applied from the end, so everything after a change is final.
@@ -209,7 +227,8 @@ final class ListView<Row: RowView> {
         bound.first { Int(gtk_list_item_get_position($0.key)) == place }?.value
     }
 
-    private func focusBound(_ place: Int) -> Bool {
+    /// - Returns: false if the row has no widgets.
+    func focusBound(_ place: Int) -> Bool {
         guard let row = boundRow(at: place)?.root, let parent = gtk_widget_get_parent(row),
             gtk_widget_get_mapped(parent) != 0
         else {

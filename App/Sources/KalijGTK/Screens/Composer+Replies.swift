@@ -3,13 +3,9 @@ import KalijApp
 
 /// Replies and corrections.
 extension Composer {
-    /// The text from now on is a message, a reply, or a correction. The text of a correction is no draft.
+    /// The text from now on is a message, a reply, or a correction. The text of a correction is no draft. A screen reader speaks the description
+    /// when the text receives the focus, and when it changes while the text has the focus.
     func compose(_ composing: Composing) {
-        show(composing)
-        if let words = composing.words { Announcer.say(words) }
-    }
-
-    private func show(_ composing: Composing) {
         self.composing = composing
         bar.show(composing.words)
         kalij_description(text, composing.words ?? "")
@@ -34,7 +30,7 @@ extension Composer {
     /// The conversation was read again: updates the line above the text.
     func follow(_ page: Page) {
         let now = composing.updated(from: page)
-        if now != composing { show(now) }
+        if now != composing { compose(now) }
     }
 
     /// Ends a reply, or a correction.

@@ -57,7 +57,7 @@ final class ConversationsScreen {
         connect(searchEntry, "activate") { [weak self] _ in self?.activate(0) }
         connect(searchEntry, "stop-search") { [weak self] _ in self?.endSearch() }
         gtk_widget_set_vexpand(stack.root, 1)
-        stack.add(scrolled, Words.conversations)
+        stack.add(scrolled, "")
         stack.add(empty, Words.noConversations)
         stack.add(nothing, Words.nothingFound)
         if let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) {
@@ -167,7 +167,25 @@ final class ConversationsScreen {
         searchBar.show(true)
         gtk_search_bar_set_search_mode(opaque(searchBar), 1)
         searchEntry.focus()
+        repeatFocus()
     }
+
+    /// Screen readers are not notified of the focus of an entry that is not visible yet.
+    private func repeatFocus() {
+        var frames = Self.framesToSearch
+        everyFrame(of: root) { [weak self] in
+            frames -= 1
+            guard frames == 0 else { return true }
+            guard let self, isSearching, model.search.isEmpty, let window = gtk_widget_get_root(root),
+                let focused = gtk_root_get_focus(window), gtk_widget_is_ancestor(focused, searchEntry) != 0
+            else { return false }
+            gtk_root_set_focus(window, nil)
+            searchEntry.focus()
+            return false
+        }
+    }
+
+    private static let framesToSearch = 6
 
     var isSearching: Bool { gtk_search_bar_get_search_mode(opaque(searchBar)) != 0 }
 

@@ -56,7 +56,10 @@ extension MainWindow {
     private func ended(_ deletion: Deletion) {
         guard self.deletion === deletion else { return }
         self.deletion = nil
-        guard !deletion.isUndone else { return showAgain(deletion.key) { _ in } }
+        guard !deletion.isUndone else {
+            Announcer.say(Words.undone)
+            return showAgain(deletion.key) { _ in }
+        }
         for message in deletion.messages { accept(Forget(.row(message)), in: deletion.key) }
     }
 

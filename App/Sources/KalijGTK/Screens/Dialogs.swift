@@ -15,7 +15,6 @@ enum Dialogs {
         gtk_entry_set_activates_default(cast(raw(entry)), 1)
         gtk_entry_set_placeholder_text(cast(raw(entry)), "romeo@example.org")
         kalij_name(entry, Words.address)
-        kalij_description(entry, Words.personHint)
         let problem = Make.label(classes: "error")
         problem.wrapText()
         problem.show(false)
@@ -107,5 +106,7 @@ extension Dialogs {
         connect(object, "response::run") { _ in run() }
         Names.fill(cast(raw(object)))
         gtk_window_present(cast(raw(object)))
+        // A screen reader speaks the heading and the button alone.
+        Announcer.say(body)
     }
 }

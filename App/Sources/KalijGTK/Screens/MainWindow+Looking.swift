@@ -106,6 +106,7 @@ extension MainWindow {
         let hasNew = page.messages.last?.id != before.page.messages.last?.id
         if isAtEnd, hasNew, !now.rows.isEmpty { screen.list.scroll(to: now.rows.count - 1) }
         for message in arrived { Announcer.arrived(Words.said(message.author, message.text.shownStart)) }
+        for words in now.page.changes(since: before.page) { Announcer.say(words) }
         if !arrived.isEmpty {
             typists[now.key].map { _ = g_source_remove($0) }
             typists[now.key] = nil

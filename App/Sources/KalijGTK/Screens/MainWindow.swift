@@ -99,7 +99,7 @@ final class MainWindow {
             adw_leaflet_page_set_navigatable(page, 0)
         }
         adw_leaflet_set_can_navigate_back(opaque(leaflet), 1)
-        pages.add(leaflet, Words.conversations)
+        pages.add(leaflet, "")
         pages.add(firstStart.root, Words.welcome)
         adw_toast_overlay_set_child(opaque(toasts), pages.root)
         adw_application_window_set_content(cast(raw(window)), toasts)
@@ -161,16 +161,18 @@ final class MainWindow {
         }
     }
 
-    /// Sets the focus of the first start again, if nothing was typed, once GTK has registered with the accessibility bus, which takes a few
-    /// turns of the main loop: a screen reader is not notified of a focus that was set before.
+    /// Sets the first focus again, if nothing was typed, once GTK has registered with the accessibility bus, which takes a few turns of the
+    /// main loop: a screen reader is not notified of a focus that was set before.
     private func repeatFirstFocus() {
-        guard isFirstStart, !hasBeenActive, gtk_window_is_active(cast(raw(window))) != 0 else { return }
+        guard !hasBeenActive, gtk_window_is_active(cast(raw(window))) != 0 else { return }
         hasBeenActive = true
-        let entry = focused
         after(Self.registration) { [weak self] in
-            guard let self, isFirstStart, focused == entry, firstStart.isEmpty else { return }
+            guard let self else { return }
+            let first = focused
+            let isInList = gtk_widget_is_ancestor(first, conversations.list.view) != 0
+            guard isFirstStart ? firstStart.isEmpty : isInList || first == screen.composer.text else { return }
             gtk_window_set_focus(cast(raw(window)), nil)
-            entry.focus()
+            first.focus()
         }
     }
 
