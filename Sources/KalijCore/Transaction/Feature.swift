@@ -6,9 +6,9 @@ import KalijStore
 /// This protocol has what each feature declares: its name, its tables, its handlers, events and intents. What a feature does
 /// besides are capabilities, protocols that the feature conforms to where it has them: ``SessionObserver``, ``AccountObserver``,
 /// ``ArchiveObserver``, ``StanzaInterceptor``, ``MessageProcessor``, ``StoredMessageObserver``, ``PresenceObserver``,
-/// ``RequestResponder``, ``OutgoingMessageInterceptor``, ``OutgoingMessageDecorator``, ``RoomProvider``, ``BookmarkExtender``,
-/// ``TransactionObserver``, ``WorkReporter``; and `ServiceProvider` in the engine alone, because an application has a thread of its
-/// own for such work.
+/// ``RequestResponder``, ``OutgoingMessageInterceptor``, ``OutgoingMessageDecorator``, ``MessageRetainer``, ``RoomProvider``,
+/// ``BookmarkExtender``, ``TransactionObserver``, ``WorkReporter``; and `ServiceProvider` in the engine alone, because an application
+/// has a thread of its own for such work.
 ///
 /// The engine's own features are listed in `Features.own`. An application is a feature too: the options of its engine
 /// name the feature (``Engine/Options/features``). An application keeps tables of its own in the accounts' database,

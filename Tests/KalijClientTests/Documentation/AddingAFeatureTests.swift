@@ -84,6 +84,7 @@ struct AddingAFeatureTests {
             "RequestResponder": hooks.requestResponders.count,
             "OutgoingMessageInterceptor": hooks.outgoingMessageInterceptors.count,
             "OutgoingMessageDecorator": hooks.outgoingMessageDecorators.count,
+            "MessageRetainer": hooks.messageRetainers.count,
             "RoomProvider": hooks.roomProviders.count,
             "TransactionObserver": hooks.transactionObservers.count,
             "WorkReporter": hooks.workReporters.count,
