@@ -252,4 +252,5 @@ try:
     failed = asyncio.get_event_loop().run_until_complete(chain.run())
 finally:
     chain.close()
+sys.stdout.flush()
 os._exit(failed)

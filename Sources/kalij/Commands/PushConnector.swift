@@ -113,9 +113,10 @@ final class PushConnector {
             try renew(registration, endpoint)
         case .unchanged(let registration):
             missing.remove(registration.token)
-            if goal?.token == registration.token, let endpoint = registration.endpoint {
-                try renew(registration, endpoint)
-            }
+            guard let endpoint = registration.endpoint else { return }
+            if goal?.token == registration.token { return try renew(registration, endpoint) }
+            if try isAbandoned(registration) { return try drop(registration) }
+            if try !isEnabled(registration, endpoint) { try renew(registration, endpoint) }
         case .ended(let registration):
             missing.remove(registration.token)
             if !(try isAbandoned(registration)) { _ = try change(registration, DisablePush(), Arguments()) {} }
@@ -180,6 +181,14 @@ final class PushConnector {
             return false
         }
         return registration.isConfirmed
+    }
+
+    /// Whether the server pushes to an endpoint: a process that was killed may have stored the endpoint, and not enabled push.
+    private func isEnabled(_ registration: UnifiedPushRegistration, _ endpoint: String) throws -> Bool {
+        let database = try shared.directory.read()
+        let account = try AccountTable(database).account(JID(registration.account), in: shared.directory)
+        let push = try PushRegistration.load(of: account, from: database)
+        return try push?.state == "enabled" && push?.node == registration.node(for: endpoint)
     }
 
     private func update(
