@@ -13,10 +13,10 @@ import Testing
 
     @Test func `Sent is said once, and neither that it was delivered nor that it was read`() {
         #expect(page(.sent).changes(since: page(.sending)) == ["Sent"])
-        #expect(page(.delivered).changes(since: page(.waiting)) == ["Sent"])
+        #expect(page(.delivered).changes(since: page(.waiting(nil))) == ["Sent"])
         #expect(page(.read).changes(since: page(.delivered)).isEmpty)
-        #expect(page(.sent, .delivered).changes(since: page(.waiting, .waiting)) == ["Sent"])
-        #expect(page(.sending).changes(since: page(.waiting)).isEmpty)
+        #expect(page(.sent, .delivered).changes(since: page(.waiting(nil), .waiting(nil))) == ["Sent"])
+        #expect(page(.sending).changes(since: page(.waiting(nil))).isEmpty)
         #expect(page(.sent).changes(since: page(.notSent("no such user"))) == ["Sent"])
     }
 
@@ -39,7 +39,7 @@ import Testing
 
     @Test func `A file says that it stopped and went on, and no percents`() {
         func page(_ state: FileState) -> Page {
-            var page = self.page(.waiting)
+            var page = self.page(.waiting(nil))
             page.messages[0].file = FileRow(name: "a.bin", kind: .other, size: 100, state: state)
             return page
         }
