@@ -34,11 +34,12 @@ import Testing
     func pages() throws {
         try receive("a", "b")
         try receive("c", from: "nurse@example.net")
-        let sent = try harness.accept("d")
+        var sent = try harness.accept("d")
         try receive("e", from: "nurse@example.net")
         let first = try after(0, limit: 3)
         #expect(bodies(first) == ["a", "b", "c"])
         let second = try after(#require(first.last).id, limit: 3)
+        sent.waitsFor = try #require(second.first?.waitsFor)
         #expect(bodies(second) == ["d", "e"] && second.first == sent)
         #expect(try after(#require(second.last).id).isEmpty)
         #expect(try bodies(after(0, with: "romeo@example.net")) == ["a", "b", "d"])
