@@ -1,7 +1,8 @@
 """A Prosody on loopback, an obedient client, and the CPU time of a process, for benchmarks."""
-import base64, os, socket, ssl, subprocess, time
+import base64, os, re, socket, ssl, subprocess, sys, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+RECORDING = os.path.join(HERE, "../Receive/recording.py")
 CONFIGURATION = os.path.join(HERE, "../../Sources/KalijLab/Resources/prosody.cfg.lua")
 
 
@@ -79,12 +80,27 @@ class Client:
                 raise SystemExit("prosody has closed the connection")
             self.buffer += piece
 
+    def archive(self, messages):
+        """Sends messages, with a ping after each hundred: a server that does not read them is not given more."""
+        for place, message in enumerate(messages, 1):
+            self.connection.sendall(message)
+            if place % 100 == 0 or place == len(messages):
+                self.ping("localhost", place)
+
     def ping(self, recipient, number):
         identifier = b"ping-%d-" % number
         start = time.monotonic()
         self.say(b"<iq type='get' id='" + identifier + b"' to='" + recipient.encode() + b"'><ping xmlns='urn:xmpp:ping'/></iq>",
                  identifier)
         return time.monotonic() - start
+
+
+def recorded(user, count, *options):
+    """Messages of the recorded stream, to a user of the laboratory."""
+    stream = subprocess.run([sys.executable, RECORDING, str(count), *options], check=True, capture_output=True).stdout
+    return [
+        re.sub(rb" from='[^']*'", b"", message).replace(b"'juliet@localhost/scripted'", b"'%s@localhost'" % user.encode())
+        for message in re.findall(rb"<message .*?</message>", stream)]
 
 
 def usage(pid):

@@ -7,11 +7,8 @@ Each round has two accounts of its own: a given receipt stands in the archive. T
 the archive's end (in the output of `kalij -v run`); until then the receipts are owed. Then the receipts leave; the time
 until the last receipt has left is shown, too. Exit status 1 if reading with receipts owed takes more than 1.3 times the time.
 """
-import argparse, json, os, re, signal, sqlite3, statistics, subprocess, sys, tempfile, time
-from laboratory import Client, Prosody, usage
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-RECORDING = os.path.join(HERE, "../Receive/recording.py")
+import argparse, json, os, signal, sqlite3, statistics, subprocess, sys, tempfile, time
+from laboratory import Client, Prosody, recorded, usage
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("kalij")
@@ -71,15 +68,7 @@ def prepare(folder, server, user):
 
 
 def fill(server, user, kind):
-    bob = Client(server, "bob")
-    words = [sys.executable, RECORDING, str(options.messages)] + KINDS[kind]
-    stream = subprocess.run(words, check=True, capture_output=True).stdout
-    for place, message in enumerate(re.findall(rb"<message .*?</message>", stream)):
-        message = re.sub(rb" from='[^']*'", b"", message).replace(b"'juliet@localhost/scripted'", b"'%s@localhost'" % user.encode())
-        if place % 100 == 99:
-            bob.say(message + b"<iq type='get' id='n%d' to='localhost'><ping xmlns='urn:xmpp:ping'/></iq>" % place, b"n%d" % place)
-        else:
-            bob.connection.sendall(message)
+    Client(server, "bob").archive(recorded(user, options.messages, *KINDS[kind]))
 
 
 def measure(folder):

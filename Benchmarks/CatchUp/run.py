@@ -11,10 +11,9 @@ program does not take, so they do not count for the rest. Exit status 1 over a b
 MB, 200 ms at the 99th percentile.
 """
 import argparse, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, threading, time
-from laboratory import Client, Prosody, usage
+from laboratory import Client, Prosody, recorded, usage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RECORDING = os.path.join(HERE, "../Receive/recording.py")
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("kalij")
@@ -26,16 +25,10 @@ options = parser.parse_args()
 
 
 def fill(server):
-    bob = Client(server, "bob")
-    stream = subprocess.run([sys.executable, RECORDING, str(options.messages)], check=True, capture_output=True).stdout
-    for number, message in enumerate(re.findall(rb"<message .*?</message>", stream)):
-        message = re.sub(rb" from='[^']*'", b"", message).replace(b"to='juliet@localhost/scripted'", b"to='alice@localhost'")
-        if number % 100 == 99:
-            bob.say(message + b"<iq type='get' id='n%d' to='localhost'><ping xmlns='urn:xmpp:ping'/></iq>" % number,
-                    b"n%d" % number)
-            print("\rarchiving %d of %d" % (number + 1, options.messages), end="", file=sys.stderr, flush=True)
-        else:
-            bob.connection.sendall(message)
+    messages, bob = recorded("alice", options.messages), Client(server, "bob")
+    for place in range(0, len(messages), 1000):
+        bob.archive(messages[place:place + 1000])
+        print("\rarchived %d of %d" % (min(place + 1000, len(messages)), len(messages)), end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
 
 

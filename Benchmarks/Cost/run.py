@@ -13,7 +13,7 @@ import argparse, json, os, re, shutil, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../Receive"), os.path.join(HERE, "../CatchUp")]
-from laboratory import Client, Prosody
+from laboratory import Client, Prosody, recorded
 from replay import SCRIPTED, free_port, prepare
 
 # valgrind counts each repetition of a string instruction, which glibc uses from some length on.
@@ -40,10 +40,10 @@ class Stream:
     def run(self, program, count, keep):
         data = self.folder + "/data"
         shutil.rmtree(data, ignore_errors=True)
-        recorded = open(self.folder + "/recording.xml", "rb").read()
-        end = [match.end() for match in re.finditer(rb"</message>", recorded)][count - 1]
+        recording = open(self.folder + "/recording.xml", "rb").read()
+        end = [match.end() for match in re.finditer(rb"</message>", recording)][count - 1]
         with open(self.folder + "/part.xml", "wb") as part:
-            part.write(recorded[:end])
+            part.write(recording[:end])
         server = subprocess.Popen(
             [sys.executable, SCRIPTED, "--port", str(self.port), "--cert", self.folder + "/cert.pem", "--key", self.folder + "/key.pem",
              "replay", self.folder + "/part.xml"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -64,17 +64,12 @@ class Archive:
 
     def __init__(self, folder, count, *options):
         self.folder, self.filled = folder, 0
-        prepare(folder, count, *options)
-        recorded = open(folder + "/recording.xml", "rb").read()
-        self.messages = [
-            re.sub(rb" from='[^']*'", b"", message).replace(b"to='juliet@localhost/scripted'", b"to='alice@localhost'")
-            for message in re.findall(rb"<message .*?</message>", recorded)]
+        self.messages = recorded("alice", count, *options)
         self.server = Prosody(folder + "/prosody")
         self.bob = Client(self.server, "bob")
 
     def run(self, program, count, keep):
-        self.bob.connection.sendall(b"".join(self.messages[self.filled:count]))
-        self.bob.ping("localhost", count)
+        self.bob.archive(self.messages[self.filled:count])
         self.filled = count
         data = self.folder + "/data"
         shutil.rmtree(data, ignore_errors=True)

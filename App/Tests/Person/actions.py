@@ -87,13 +87,6 @@ class Actions(tour.Stage):
 
     # Hands
 
-    def open(self, name):
-        me = self.person
-        me.select("Conversations", name + ".*")
-        me.wait_focus("list item", ".*")
-        me.key("Return")
-        me.wait_focus("text", "Message")
-
     def take(self, text):
         """Selects the message whose row has `text`."""
         me = self.person

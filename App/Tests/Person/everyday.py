@@ -6,7 +6,6 @@ import os
 import pathlib
 import random
 import re
-import subprocess
 import time
 
 import actions
@@ -179,11 +178,8 @@ class Everyday(heard.Heard):
         me.key("F6")
         me.wait_focus("text", "Message")
         self.quiet()
-        owner = subprocess.Popen(["/usr/bin/python3", "-c", files.OWNER, "file", str(path)], stdout=subprocess.PIPE, text=True)
-        owner.stdout.readline()
-        time.sleep(0.5)
-        self.keys("paste a file", "ctrl+v", "verse.bin")
-        owner.kill()
+        with files.clipboard("file", path):
+            self.keys("paste a file", "ctrl+v", "verse.bin")
         self.keys("send it", "Return", "notification Uploading|Uploading")
         me.wait_row("Messages", r"You, .*File verse.bin.*Uploading, [1-9]\d? percent")
         me.key("shift+F6")

@@ -102,11 +102,8 @@ class EverydayDino(dino.Beside):
         self.compose()
         path = pathlib.Path(self.stage) / "verse.bin"
         path.write_bytes(random.randbytes(200_000))
-        owner = subprocess.Popen(["/usr/bin/python3", "-c", files.OWNER, "file", str(path)], stdout=subprocess.PIPE, text=True)
-        owner.stdout.readline()
-        time.sleep(0.5)
-        self.step("attach a file", "verse", "ctrl+v")
-        owner.kill()
+        with files.clipboard("file", path):
+            self.step("attach a file", "verse", "ctrl+v")
         self.step("a file's progress", "verse|upload|percent|sending", "Return")
         self.step("stop a file", "stop|cancel|pause", "Tab", "Tab", "shift+Tab", "shift+Tab")
         self.person.key("Escape")

@@ -2,6 +2,7 @@
 
     stage PROGRAM files
 """
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -32,6 +33,18 @@ else:
 print("here", flush=True)
 Gtk.main()
 """
+
+
+@contextlib.contextmanager
+def clipboard(kind, path):
+    """Another program has a picture, or a file, in the clipboard."""
+    owner = subprocess.Popen([sys.executable, "-c", OWNER, kind, str(path)], stdout=subprocess.PIPE, text=True)
+    try:
+        owner.stdout.readline()
+        time.sleep(0.5)
+        yield
+    finally:
+        owner.kill()
 
 
 class Files(tour.Stage):
@@ -68,14 +81,9 @@ class Files(tour.Stage):
     def paste(self, kind, path, name):
         """By the clipboard of another program."""
         me = self.person
-        owner = subprocess.Popen([sys.executable, "-c", OWNER, kind, str(path)], stdout=subprocess.PIPE, text=True)
-        try:
-            owner.stdout.readline()
-            time.sleep(0.5)
+        with clipboard(kind, path):
             me.key("ctrl+v")
             me.see("push button", "Remove " + name)
-        finally:
-            owner.kill()
 
     def attach(self, path):
         self.paste("file", path, os.path.basename(path))
@@ -140,13 +148,6 @@ class Files(tour.Stage):
 
     def written(self):
         return self.person.text(next(self.person.fields("Message")))
-
-    def open(self, name):
-        me = self.person
-        me.select("Conversations", name + "@localhost.*")
-        me.wait_focus("list item", ".*")
-        me.key("Return")
-        me.wait_focus("text", "Message")
 
     def pasted(self):
         me = self.person

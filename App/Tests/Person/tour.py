@@ -47,6 +47,14 @@ class Stage:
         self.kalij("login", user + "@localhost", "--server", server, "--ca", str(self.server.certificate),
                    env=os.environ | {"KALIJ_PASSWORD": "secret-" + user})
 
+    def open(self, name):
+        """Opens the conversation whose row begins with `name`."""
+        me = self.person
+        me.select("Conversations", name + ".*")
+        me.wait_focus("list item", ".*")
+        me.key("Return")
+        me.wait_focus("text", "Message")
+
     def drive(self):
         """`kalij run`, until it is killed."""
         log = open(self.stage + "/kalij.log", "ab")

@@ -56,13 +56,8 @@ public struct ConnectorService: Sendable {
 
     private static func write(_ text: String, to path: String) throws(Problem) {
         for end in path.indices.dropFirst() where path[end] == "/" { mkdir(String(path[..<end]), 0o700) }
-        let bytes = Array(text.utf8)
-        let new = path + ".new"
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw Problem(description: "\(new): \(String(cString: strerror(errno)))") }
-        defer { close(descriptor) }
-        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, rename(new, path) == 0 else {
-            throw Problem(description: "\(path): \(String(cString: strerror(errno)))")
-        }
+        do throws(RegistrationFile.Problem) {
+            try WholeFile.replace(path, with: Array(text.utf8), mode: 0o644)
+        } catch { throw Problem(description: error.description) }
     }
 }

@@ -58,21 +58,9 @@ public struct RegistrationFile: Sendable {
         let former = try load()
         var registrations = former
         let result = try body(&registrations)
-        if registrations != former { try store(registrations) }
-        return result
-    }
-
-    private func store(_ registrations: [UnifiedPushRegistration]) throws {
-        let bytes = Array(try JSONEncoder().encode(registrations))
-        let new = path + ".new"
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Problem(new) }
-        defer { close(descriptor) }
-        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0, rename(new, path) == 0
-        else {
-            let problem = Problem(new)
-            unlink(new)
-            throw problem
+        if registrations != former {
+            try WholeFile.replace(path, with: Array(JSONEncoder().encode(registrations)), mode: 0o600)
         }
+        return result
     }
 }

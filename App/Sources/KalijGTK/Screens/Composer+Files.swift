@@ -14,7 +14,7 @@ extension Composer {
     /// Adds files that were read while the user may have opened another conversation: each goes to the conversation that it was
     /// chosen for.
     private func add(_ files: [Attachment], to key: ConversationKey?) {
-        guard key == conversation else { return onLateFiles(files, key) }
+        guard key == conversation() else { return onLateFiles(files, key) }
         strip.add(files)
         text.focus()
     }
@@ -26,9 +26,9 @@ extension Composer {
             let chooser = kalij_file_chooser(Words.attach, cast(raw(root)), GTK_FILE_CHOOSER_ACTION_OPEN, Words.attach)
         else { return }
         gtk_file_chooser_set_select_multiple(kalij_chooser(chooser), 1)
-        connect(chooser, "response") { [weak self, conversation] arguments in
+        connect(chooser, "response") { [weak self, key = conversation()] arguments in
             if arguments.int(1) == GTK_RESPONSE_ACCEPT.rawValue {
-                self?.attach(Self.chosen(chooser), to: conversation)
+                self?.attach(Self.chosen(chooser), to: key)
             }
             g_object_unref(chooser)
         }
@@ -53,7 +53,7 @@ extension Composer {
         if let target = gtk_drop_target_new(kalij_type_file_list(), GDK_ACTION_COPY) {
             connect(target, "drop") { [weak self] arguments in
                 let paths = arguments.files(1)
-                self?.attach(paths, to: self?.conversation)
+                self?.attach(paths, to: self?.conversation())
                 arguments.answer(!paths.isEmpty)
             }
             gtk_widget_add_controller(area, target)
@@ -84,18 +84,18 @@ extension Composer {
     }
 
     private func readFiles(_ clipboard: OpaquePointer) {
-        let (ready, data) = whenReady { [weak self, conversation] _, result in
+        let (ready, data) = whenReady { [weak self, key = conversation()] _, result in
             let files = localPaths(kalij_files(gdk_clipboard_read_value_finish(clipboard, result, nil)))
-            self?.attach(files, to: conversation)
+            self?.attach(files, to: key)
         }
         gdk_clipboard_read_value_async(clipboard, kalij_type_file_list(), 0, nil, ready, data)
     }
 
     /// The bytes are kept as they are: nothing is decoded here.
     private func readPicture(_ clipboard: OpaquePointer, _ type: String) {
-        let (ready, data) = whenReady { [weak self, conversation] _, result in
+        let (ready, data) = whenReady { [weak self, key = conversation()] _, result in
             guard let stream = gdk_clipboard_read_finish(clipboard, result, nil, nil) else { return }
-            self?.store(stream, type, for: conversation)
+            self?.store(stream, type, for: key)
         }
         var types: [UnsafePointer<CChar>?] = [g_strdup(type).map { UnsafePointer($0) }, nil]
         gdk_clipboard_read_async(clipboard, &types, 0, nil, ready, data)

@@ -25,7 +25,7 @@ final class Composer {
     /// Called with files for a conversation that is no longer open.
     var onLateFiles: ([Attachment], ConversationKey?) -> Void = { files, _ in files.forEach { $0.discard() } }
     /// The open conversation.
-    var conversation: ConversationKey?
+    var conversation: () -> ConversationKey? = { nil }
     let strip = AttachmentStrip()
     private let hint = Make.silentLabel(classes: "composer-hint")
     private let send: Widget

@@ -6,6 +6,7 @@ extension MainWindow {
     /// Connects files: chosen ones, and those of rows.
     func connectFiles() {
         screen.composer.onSendFiles = { [weak self] files, text in self?.send(files, text) }
+        screen.composer.conversation = { [weak self] in self?.thread?.key }
         screen.composer.onLateFiles = { [weak self] files, key in
             if let key { self?.unsent.keep(UnsentWork(files: files), for: key) }
         }

@@ -25,7 +25,6 @@ extension MainWindow {
         leaveComposer()
         var thread = Thread(row.key, isGroup: row.isGroup)
         self.thread = thread
-        screen.composer.conversation = row.key
         readingPace.opened()
         (isPaging, fetchedBefore) = (true, nil)
         conversations.open(row.key)

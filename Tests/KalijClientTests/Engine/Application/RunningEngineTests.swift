@@ -191,6 +191,7 @@ import Testing
         try await engine.perform { _ in
             var key = pthread_key_t()
             let made = pthread_key_create(&key) { _ in
+                // Longer than a `stop` that does not join takes to return.
                 usleep(100_000)
                 Self.isDestroyed.store(true, ordering: .sequentiallyConsistent)
             }
