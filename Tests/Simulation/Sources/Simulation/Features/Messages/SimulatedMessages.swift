@@ -21,6 +21,8 @@ final class SimulatedMessages: SimulatedFeature {
         let body: String
         /// The number in the record.
         let number: Int
+        /// Whether the recipient does not exist.
+        let isRefused: Bool
     }
 
     /// An address without an owner.
@@ -124,12 +126,15 @@ final class SimulatedMessages: SimulatedFeature {
         guard SimulatedOperation(message) == nil, !SimulatedOMEMO.isEncrypted(message), !SimulatedFiles.isFile(message),
             let id = message["id"],
             // In an answer the text stands after the quote.
-            let body = message.child("body", "jabber:client")?.text.split(separator: "\n").last.map(String.init)
+            let text = message.child("body", "jabber:client")?.text.split(separator: "\n").last.map(String.init)
         else { return }
+        // A corrected text that is sent again has the new text under the first one's id.
+        let body = id.hasPrefix("out-") ? id : text
         world.counts.stanzas += 1
-        taken.append(Taken(originID: id, body: body, number: archive.nextNumber))
+        let isRefused = message["to"] == Self.nobody
+        taken.append(Taken(originID: id, body: body, number: archive.nextNumber, isRefused: isRefused))
         lastTaken = (id, message["to"] ?? "")
-        if message["to"] == Self.nobody { bounce(id, to: session) }
+        if isRefused { bounce(id, to: session) }
         file(message, body: body, of: session)
     }
 

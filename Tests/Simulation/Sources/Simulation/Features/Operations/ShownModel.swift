@@ -34,6 +34,9 @@ struct ShownModel {
 
     private func key(_ id: String, _ message: ArchivedMessage) -> String { conversation(of: message) + " " + id }
 
+    /// Whether the text is the first under its id; a later one is the same, sent again.
+    func isFirst(_ text: ArchivedMessage) -> Bool { named[key(text.messageID, text)]?.number == text.number }
+
     /// The text that an operation changes: the named text, or the text that the named correction corrects. Only its author corrects
     /// and retracts a text.
     func target(of message: ArchivedMessage) -> ArchivedMessage? {

@@ -24,7 +24,7 @@ extension SimulatedOperations {
             database.prepare(
                 "SELECT o.target FROM operation o JOIN message m ON m.id = o.message WHERE NOT m.settled AND target > 0"
             ).all { $0.integer() })
-        return try server.archive.messages.filter { $0.body != nil }.flatMap { text -> [String] in
+        return try server.archive.messages.filter { $0.body != nil && model.isFirst($0) }.flatMap { text -> [String] in
             let changes = model.changes[text.number] ?? []
             guard let row = rows[text.messageID], !doubtful.contains(row), isCertain([text] + changes),
                 let stored = try Message.load(row, from: database)?.withReactions(in: database)
