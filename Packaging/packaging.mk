@@ -23,6 +23,6 @@ install: $(if $(and $(wildcard $(RELEASE)),$(wildcard $(PUSH))),,release) ## ins
 uninstall: ## remove what `make install` has installed
 	@$(INSTALL) --remove
 
-packages: release ## build kalij_*.deb and kalij-push_*.deb for Debian 12 in .build/packages
+packages: release app ## build kalij_*.deb, kalij-app_*.deb and kalij-push_*.deb for Debian 12 in .build/packages
 	@Scripts/install-packages packaging
 	@Packaging/build .build/packages

@@ -33,6 +33,7 @@ static inline GtkWidget *kalij_new_with_role(GType type, GtkAccessibleRole role)
     return g_object_new(type, "accessible-role", role, NULL);
 }
 static inline void *kalij_get_object(const GValue *v) { return G_VALUE_HOLDS_OBJECT(v) ? g_value_get_object(v) : NULL; }
+static inline void *kalij_get_pointer(const GValue *v) { return G_VALUE_HOLDS_POINTER(v) ? g_value_get_pointer(v) : NULL; }
 static inline unsigned kalij_get_uint(const GValue *v) { return G_VALUE_HOLDS_UINT(v) ? g_value_get_uint(v) : 0; }
 static inline int kalij_get_flags(const GValue *v) { return G_VALUE_HOLDS_FLAGS(v) ? (int)g_value_get_flags(v) : 0; }
 static inline double kalij_get_double(const GValue *v) { return G_VALUE_HOLDS_DOUBLE(v) ? g_value_get_double(v) : 0; }
@@ -48,7 +49,7 @@ static inline void kalij_set_boolean_property(void *object, const char *name, gb
     g_object_set(object, name, value, NULL);
 }
 static inline AdwApplication *kalij_application(const char *id, gboolean is_alone) {
-    return adw_application_new(id, is_alone ? G_APPLICATION_NON_UNIQUE : G_APPLICATION_FLAGS_NONE);
+    return adw_application_new(id, G_APPLICATION_HANDLES_OPEN | (is_alone ? G_APPLICATION_NON_UNIQUE : G_APPLICATION_FLAGS_NONE));
 }
 static inline GSimpleAction *kalij_action(const char *name) { return g_simple_action_new(name, NULL); }
 static inline GSimpleAction *kalij_check_action(const char *name, gboolean is_on) {

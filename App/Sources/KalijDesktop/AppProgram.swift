@@ -4,24 +4,30 @@ import Glibc
 /// The programs of the app, which are in one folder.
 public enum AppProgram {
     /// The folder of the running program.
-    public static var folder: String {
+    private static var folder: String {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &bytes, bytes.count - 1)
         let program = String(decoding: bytes.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
         return program.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
     }
 
+    /// The path of another program of the app: beside this one as built, else where packages install it below the same prefix.
+    public static func path(of name: String) -> String {
+        let paths = ["", "/../bin", "/../libexec"].map { folder + $0 + "/" + name }
+        return paths.first { access($0, X_OK) == 0 } ?? paths[0]
+    }
+
     /// The folder of the catalogs: beside the program as built, else where packages install them.
     public static var catalogs: String {
-        let folder = folder + "/locale"
-        return access(folder, R_OK) == 0 ? folder : "/usr/share/locale"
+        let beside = folder + "/locale"
+        return access(beside, R_OK) == 0 ? beside : folder + "/../share/locale"
     }
 
     /// Replaces this process by another program of the app. Returns only if that is not possible.
     /// - Parameter id: the application's id, which the other program acquires.
     public static func execute(_ name: String, _ words: [String], as id: String) {
         releaseName(id)
-        let path = folder + "/" + name
+        let path = path(of: name)
         var arguments: [UnsafeMutablePointer<CChar>?] = ([path] + words).map { strdup($0) } + [nil]
         execv(path, &arguments)
         write("\(name): \(String(cString: strerror(errno)))\n")

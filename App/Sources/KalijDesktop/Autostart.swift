@@ -14,7 +14,7 @@ public enum Autostart {
         for end in folder.indices where folder[end] == "/" { mkdir(String(folder[..<end]), 0o700) }
         mkdir(folder, 0o700)
         guard let file = fopen(path + ".new", "we") else { return }
-        let text = entry(command: [AppProgram.folder + "/kalij-app", "--background"] + words)
+        let text = entry(command: [AppProgram.path(of: "kalij-app"), "--background"] + words)
         let isWritten = fputs(text, file) >= 0
         guard fclose(file) == 0, isWritten, rename(path + ".new", path) == 0 else {
             unlink(path + ".new")

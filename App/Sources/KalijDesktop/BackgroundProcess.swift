@@ -38,7 +38,9 @@ final class BackgroundProcess {
 
     init?(_ directory: AccountDirectory, _ words: CommandLineWords) {
         guard let notifications = DesktopNotifications(Reader(directory), application: words.applicationID),
-            let application = g_application_new(words.applicationID, G_APPLICATION_IS_SERVICE)
+            let application = g_application_new(
+                words.applicationID,
+                GApplicationFlags(G_APPLICATION_IS_SERVICE.rawValue | G_APPLICATION_HANDLES_OPEN.rawValue))
         else { return nil }
         (self.words, self.directory, self.notifications, self.application) =
             (words, directory, notifications, application)
@@ -67,24 +69,37 @@ final class BackgroundProcess {
         let activated: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in
             guard let data else { return }
             nonisolated(unsafe) let me = data
-            MainActor.assumeIsolated { Unmanaged<BackgroundProcess>.fromOpaque(me).takeUnretainedValue().open(nil) }
+            MainActor.assumeIsolated { Unmanaged<BackgroundProcess>.fromOpaque(me).takeUnretainedValue().open() }
         }
+        let opened: @convention(c) (gpointer?, gpointer?, Int32, UnsafePointer<CChar>?, gpointer?) -> Void = {
+            _, files, _, _, data in
+            guard let data else { return }
+            nonisolated(unsafe) let me = data
+            let uri = CommandLineWords.address(in: files).map { ["xmpp:" + $0] } ?? []
+            MainActor.assumeIsolated { Unmanaged<BackgroundProcess>.fromOpaque(me).takeUnretainedValue().open(uri) }
+        }
+        connect("activate", unsafeBitCast(activated, to: GCallback.self))
+        connect("open", unsafeBitCast(opened, to: GCallback.self))
+    }
+
+    private func connect(_ signal: String, _ handler: @escaping GCallback) {
         // This object lives as long as the process.
         g_signal_connect_data(
-            UnsafeMutableRawPointer(application), "activate", unsafeBitCast(activated, to: GCallback.self),
-            Unmanaged.passRetained(self).toOpaque(), nil, GConnectFlags(rawValue: 0))
+            UnsafeMutableRawPointer(application), signal, handler, Unmanaged.passRetained(self).toOpaque(), nil,
+            GConnectFlags(rawValue: 0))
     }
 
     private func perform(_ action: NotificationAction, _ target: NotificationTarget) {
-        if action == .open { return open(target) }
+        if action == .open { return open(["--conversation", target.text]) }
         // Fails if the account was removed in the meantime.
         Task { try? await backend.perform(action, on: target) }
     }
 
-    /// Opens the window, with a conversation.
-    private func open(_ target: NotificationTarget?) {
+    /// Opens the window.
+    /// - Parameter conversation: the arguments that name the conversation to open.
+    private func open(_ conversation: [String] = []) {
         guard getenv("WAYLAND_DISPLAY") != nil || getenv("DISPLAY") != nil else { return }
-        next = words.forwarded + (target.map { ["--conversation", $0.text] } ?? [])
+        next = words.forwarded + conversation
         end()
     }
 

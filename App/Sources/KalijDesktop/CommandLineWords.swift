@@ -1,3 +1,4 @@
+import CGIO
 import Glibc
 import KalijApp
 import KalijCoordination
@@ -27,14 +28,32 @@ public struct CommandLineWords {
             default:
                 if word.hasPrefix("--data=") {
                     data = String(word.dropFirst(7))
-                } else if word.hasPrefix("xmpp:") {
-                    open = String(word.dropFirst(5).prefix { $0 != "?" })
+                } else if let address = Self.address(word) {
+                    open = address
                 } else {
                     return nil
                 }
             }
         }
         data = data.map(AppProgram.absolute)
+    }
+
+    /// The address in an URI of the scheme `xmpp` (RFC 5122); nil for another scheme, or without an address.
+    public static func address(_ uri: String) -> String? {
+        guard uri.lowercased().hasPrefix("xmpp:"),
+            let text = g_uri_unescape_string(String(uri.dropFirst(5).prefix { $0 != "?" && $0 != "#" }), nil)
+        else { return nil }
+        defer { g_free(text) }
+        let address = String(cString: text)
+        return address.isEmpty ? nil : address
+    }
+
+    /// The address in the first of the files that GApplication opens.
+    /// - Parameter files: an array of GFile with at least one element.
+    public static func address(in files: UnsafeMutableRawPointer?) -> String? {
+        guard let file = files?.load(as: OpaquePointer?.self), let uri = g_file_get_uri(file) else { return nil }
+        defer { g_free(uri) }
+        return address(String(cString: uri))
     }
 
     /// The directory of the accounts; nil without a home.

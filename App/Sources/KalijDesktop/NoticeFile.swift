@@ -52,7 +52,7 @@ struct NoticeFile {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, file, Self.inherited)
-        let program = AppProgram.folder + "/kalij-app-background"
+        let program = AppProgram.path(of: "kalij-app-background")
         let arguments: [String] = [program, Self.option, display]
         var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }

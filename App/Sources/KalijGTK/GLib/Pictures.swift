@@ -16,7 +16,7 @@ final class Pictures {
     private static let kept = 16
     /// One at a time, so that a conversation full of pictures leaves the processor to the list.
     private let queue = DispatchQueue(label: "kalij.pictures", qos: .utility)
-    private let decoder = PictureDecoder(program: Pictures.program())
+    private let decoder = PictureDecoder(program: AppProgram.path(of: "kalij-app-decode"))
     private var textures: [(path: String, texture: OpaquePointer?)] = []
     private var waiting: [String: [(Outcome) -> Void]] = [:]
 
@@ -51,12 +51,5 @@ final class Pictures {
             picture.channels == 4 ? GDK_MEMORY_R8G8B8A8 : GDK_MEMORY_R8G8B8, bytes,
             gsize(picture.width * picture.channels))
         return texture
-    }
-
-    /// The decoder: beside the program, else where packages install it.
-    private static func program() -> String {
-        let name = "/kalij-app-decode"
-        let beside = AppProgram.folder + name
-        return g_file_test(beside, G_FILE_TEST_IS_EXECUTABLE) != 0 ? beside : "/usr/libexec" + name
     }
 }

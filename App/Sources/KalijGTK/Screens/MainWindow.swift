@@ -40,6 +40,8 @@ final class MainWindow {
     var deletion: Deletion?
     var unsent = UnsentWorks()
     private var wanted: String?
+    /// Whether the accounts were read.
+    private var hasBegun = false
     private(set) var isQuitting = false
     let words: CommandLineWords
     /// Nil without a session bus.
@@ -51,9 +53,13 @@ final class MainWindow {
     private var today = 0
     private var hasBeenActive = false
 
-    init(_ application: OpaquePointer, _ reader: Reader, _ first: FirstLook, _ words: CommandLineWords) {
+    /// - Parameter address: of the conversation to open.
+    init(
+        _ application: OpaquePointer, _ reader: Reader, _ first: FirstLook, _ words: CommandLineWords,
+        visiting address: String?
+    ) {
         self.application = application
-        (self.words, wanted) = (words, words.open)
+        (self.words, wanted) = (words, address)
         self.reader = reader
         let directory = reader.directory
         let notifications = DesktopNotifications(reader, application: words.applicationID)
@@ -203,6 +209,7 @@ final class MainWindow {
         } else if !accounts.isEmpty {
             focusList()
         }
+        hasBegun = true
         if let wanted { openAddress(wanted) }
         for await look in backend.looks() { heard(look) }
     }
@@ -223,7 +230,7 @@ final class MainWindow {
         states[account] = .connecting
         showLists()
         backend.tryNow()
-        focusList()
+        if let wanted { openAddress(wanted, of: account) } else { focusList() }
         isAllDirty = true
         look()
     }
@@ -251,9 +258,18 @@ final class MainWindow {
         Dialogs.newConversation(over: window, account: account) { [weak self] jid in self?.openAddress(jid) }
     }
 
-    private func openAddress(_ address: String) {
+    /// Opens the conversation with an address, now or after the accounts were read.
+    func visit(_ address: String) {
+        if hasBegun { openAddress(address) } else { wanted = address }
+    }
+
+    private func openAddress(_ address: String, of account: String? = nil) {
+        guard let account = account ?? thread?.key.account ?? accounts.first else {
+            wanted = address
+            return
+        }
         wanted = nil
-        guard let jid = try? JID(address), let account = thread?.key.account ?? accounts.first else { return }
+        guard let jid = try? JID(address) else { return toast(Words.notAccepted(address.shownName)) }
         let key = ConversationKey(account: account, jid: jid.bare.description)
         Task {
             let row = try? await reader.conversation(key)

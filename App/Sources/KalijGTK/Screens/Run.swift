@@ -48,18 +48,31 @@ private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: S
     guard let application = kalij_application(id, isAlone ? 1 : 0) else { return 70 }
     defer { g_object_unref(raw(application)) }
     var window: MainWindow?
-    connect(raw(application), "activate") { _ in
+    let present = { (address: String?) in
+        if let address { window?.visit(address) }
         if let window { return window.present() }
-        let made = MainWindow(OpaquePointer(application), reader, first, words)
+        let made = MainWindow(OpaquePointer(application), reader, first, words, visiting: address)
         window = made
         made.present()
         after(0) { Announcer.begin() }
     }
+    connect(raw(application), "activate") { _ in present(nil) }
+    connect(raw(application), "open") { present(CommandLineWords.address(in: kalij_get_pointer($0.values + 1))) }
     onTermination { g_action_group_activate_action(OpaquePointer(application), "quit", nil) }
-    let status = g_application_run(cast(raw(application)), 0, nil)
+    let status = run(application, opening: words.open)
     if window?.continuesInBackground ?? false {
         AppProgram.execute("kalij-app-background", words.forwarded, as: id)
     }
     withExtendedLifetime(window) {}
     return status
+}
+
+/// Runs the application, or has the one that is running open the address.
+private func run(_ application: UnsafeMutablePointer<AdwApplication>, opening address: String?) -> Int32 {
+    let uri = address.flatMap { g_uri_escape_string($0, "@/", 1) }
+    defer { g_free(uri) }
+    var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("kalij-app")]
+    if let uri { arguments.append(strdup("xmpp:" + String(cString: uri))) }
+    defer { for argument in arguments { free(argument) } }
+    return g_application_run(cast(raw(application)), Int32(arguments.count), &arguments)
 }
