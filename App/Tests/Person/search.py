@@ -235,15 +235,16 @@ class Million(Searching):
                 me.key("Down")
             number = self.target()
             # The conversation has no place before the first one is shown.
-            middle = painted.Middle(me) if turn else None
-            begun = self.keys.press("Return")
-            if middle:
-                times.append(middle.painted(begun))
+            if turn:
+                times.append(painted.Middle(me).painted(lambda: self.keys.press("Return")))
+            else:
+                self.keys.press("Return")
             self.expect_middle(number)
         me.picture("million.png")
-        times.sort()
-        self.say(f"from Return on a result to its row, painted in the middle: median {statistics.median(times):.0f} ms, "
-                 f"90 % within {times[int(0.9 * len(times))]:.0f}, at most {times[-1]:.0f} ms, of {TURNS}")
+        work = statistics.median(work for _, work in times)
+        times = sorted(time for time, _ in times)
+        self.say(f"from Return on a result to its row, painted in the middle: median {statistics.median(times):.0f} ms ({work:.0f} of CPU of "
+                 f"the main thread), 90 % within {times[int(0.9 * len(times))]:.0f}, at most {times[-1]:.0f} ms, of {TURNS}")
         if statistics.median(times) > MOST:
             raise person.Lost(f"a result needs longer than {MOST} ms: {times}")
 

@@ -38,6 +38,13 @@ final class ListView<Row: RowView> {
     /// Called when scrolling has ended.
     var onSettled: () -> Void = {}
     var isCentering = false
+    /// Whether rows that replace all others take over their widgets, and with them the scroll position: creating and destroying the
+    /// accessible objects of rows takes longer than a layout.
+    var reusesWidgets = false
+    /// The positions of the rows that are laid out, nil for all: GTK measures the texts of all rows before it paints some of them.
+    var laidOut: Range<Int>? {
+        didSet { if laidOut == nil, oldValue != nil { refresh() } }
+    }
     private var scrolling: (place: Int, frames: Int, above: Int)?
 
     init(name: String, activatesOnClick: Bool) {
@@ -77,17 +84,19 @@ final class ListView<Row: RowView> {
     }
 
     private func bind(_ item: OpaquePointer?) {
-        guard let item, let row = bound[item] else { return }
-        let place = Int(gtk_list_item_get_position(item))
-        guard rows.indices.contains(place) else { return }
-        show(rows[place], in: row)
+        guard let item, let row = bound[item], let place = validPlace(of: item) else { return }
+        show(place, in: row)
         onBound()
     }
 
     /// The positions of the rows with widgets.
     var boundPlaces: Set<Int> { Set(bound.keys.map { Int(gtk_list_item_get_position($0)) }) }
 
-    private func show(_ value: Row.Value, in row: Row) {
+    private func show(_ place: Int, in row: Row) {
+        let isShown = laidOut?.contains(place) ?? true
+        row.root.show(isShown)
+        guard isShown else { return }
+        let value = rows[place]
         row.show(value)
         // GTK 4.8 has no accessible names for rows: the name is set on the parent of the factory's child.
         if let parent = gtk_widget_get_parent(row.root) { kalij_name(parent, row.spoken(value)) }
@@ -102,11 +111,15 @@ final class ListView<Row: RowView> {
         }
     }
 
+    /// An item without a row has an invalid position.
+    private func validPlace(of item: OpaquePointer) -> Int? {
+        let place = Int(gtk_list_item_get_position(item))
+        return rows.indices.contains(place) ? place : nil
+    }
+
     private var focusedPlace: Int? {
         guard let root = gtk_widget_get_root(view), let focused = gtk_root_get_focus(root) else { return nil }
-        let place = bound.first { gtk_widget_get_parent($0.value.root) == focused }
-            .map { Int(gtk_list_item_get_position($0.key)) }
-        return place.flatMap { rows.indices.contains($0) ? $0 : nil }
+        return bound.first { gtk_widget_get_parent($0.value.root) == focused }.flatMap { validPlace(of: $0.key) }
     }
 
     /// A moved row keeps the focus.
@@ -132,6 +145,10 @@ final class ListView<Row: RowView> {
         while end < min(old.count, new.count) - start, Row.isSame(old[old.count - 1 - end], new[new.count - 1 - end]) {
             end += 1
         }
+        if reusesWidgets, start + end == 0, !new.isEmpty, old.count == rows.count {
+            select(nil)
+            start = min(old.count, new.count)
+        }
         let (removed, inserted) = (old.count - start - end, new.count - start - end)
         rows.replaceSubrange(change.at..<(change.at + change.removed), with: new)
         if removed > 0 || inserted > 0 {
@@ -143,8 +160,7 @@ final class ListView<Row: RowView> {
         let updated = Set(change.at..<(change.at + start)).union(
             (change.at + new.count - end)..<(change.at + new.count))
         for (item, row) in bound {
-            let place = Int(gtk_list_item_get_position(item))
-            if updated.contains(place) { show(rows[place], in: row) }
+            if let place = validPlace(of: item), updated.contains(place) { show(place, in: row) }
         }
     }
 
@@ -276,7 +292,7 @@ final class ListView<Row: RowView> {
         while let widget = found, let parent = gtk_widget_get_parent(widget) {
             if parent == view {
                 let child = gtk_widget_get_first_child(widget)
-                return bound.first { $0.value.root == child }.map { Int(gtk_list_item_get_position($0.key)) }
+                return bound.first { $0.value.root == child }.flatMap { validPlace(of: $0.key) }
             }
             found = parent
         }

@@ -31,11 +31,10 @@ final class FileView {
     private func show(pictureAt path: String?) {
         guard path != self.path else { return }
         self.path = path
-        guard let path else {
-            picture?.show(false)
-            note?.show(false)
-            return
-        }
+        // The picture and the note of another file.
+        picture?.show(false)
+        note?.show(false)
+        guard let path else { return }
         Pictures.shared.load(path) { [weak self] outcome in
             // The row may display another file by now.
             if let self, self.path == path { show(outcome) }

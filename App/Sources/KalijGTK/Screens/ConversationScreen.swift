@@ -35,6 +35,7 @@ final class ConversationScreen {
         back = widget(OpaquePointer(gtk_button_new_from_icon_name("go-previous-symbolic")))
         toLatest = widget(OpaquePointer(gtk_button_new_from_icon_name("go-bottom-symbolic")))
         list.view.addClass("messages")
+        list.reusesWidgets = true
         list.onMade = { [weak self] row in
             row.onLoad = { gap in self?.onLoad(gap) }
             row.onAction = { action, message in self?.onAction(action, message) }
@@ -116,6 +117,13 @@ final class ConversationScreen {
         adw_window_title_set_title(opaque(title), name ?? "")
         adw_window_title_set_subtitle(opaque(title), subtitle)
         stack.show(name == nil ? nothing : pane)
+    }
+
+    /// The rows that fill the screen are laid out before the others.
+    /// - Parameter middle: the position of the row in the middle; nil to lay out all.
+    func layOut(around middle: Int?) {
+        let beside = Window.beside(height: Int(gtk_widget_get_height(root)))
+        list.laidOut = middle.map { $0 - beside..<$0 + beside + 1 }
     }
 
     func show(_ rows: [ThreadRow], name: String) {

@@ -34,50 +34,39 @@ extension MainWindow {
         let draft = (try? await reader.draft(row.key)) ?? StoredDraft()
         thread.firstUnread = row.unread > 0 && !isFound ? (try? await reader.firstUnread(row.key)) ?? nil : nil
         if let around = message ?? thread.firstUnread {
-            // The visible part of what was found is read first.
-            let most = isFound ? Window.beside(height: Int(gtk_widget_get_height(window))) : nil
-            thread.window = await part(row.key, around, beside: most)
+            thread.window = (try? await reader.window(row.key, before: Window.begin, around)) ?? nil ?? Window()
+            if isFound { thread.window.count = min(thread.window.count, 2 * Window.begin + 1) }
         }
         let page = await page(row.key, thread.window) ?? Page()
         guard self.thread?.key == row.key else { return }
         _ = thread.read(page)
         self.thread = thread
         screen.composer.begin(with: draft, unsent.take(row.key))
+        let place = isFound ? message.flatMap(thread.place(of:)) : nil
+        screen.layOut(around: place)
         show(thread)
-        if isFound, let place = message.flatMap(thread.place(of:)) {
+        if let place {
             screen.list.center(place)
         } else {
             screen.list.scroll(to: message.flatMap(thread.place(of:)) ?? thread.opening, atTop: true)
             screen.composer.text.focus()
         }
         places.keep(Place(row.key, message: message))
-        after(60) { [weak self] in self?.settle(row.key, found: isFound ? message : nil) }
-    }
-
-    /// The part around a message.
-    /// - Parameter most: the number of messages on each side; nil for `Window.begin` before the message and all that may follow.
-    private func part(_ key: ConversationKey, _ message: Int64, beside most: Int?) async -> Window {
-        var window = (try? await reader.window(key, before: most ?? Window.begin, message)) ?? nil ?? Window()
-        if let most { window.count = min(window.count, 2 * most + 1) }
-        return window
+        after(60) { [weak self] in self?.settle(row.key, isFound: isFound) }
     }
 
     /// Loads the rest of the first part after the first frame. A list without a layout appears to be at its end.
-    private func settle(_ key: ConversationKey, found: Int64?) {
+    private func settle(_ key: ConversationKey, isFound: Bool) {
         guard thread?.key == key else { return }
         guard !screen.list.isScrolling else {
-            after(60) { [weak self] in self?.settle(key, found: found) }
+            after(60) { [weak self] in self?.settle(key, isFound: isFound) }
             return
         }
-        guard let found else {
-            isPaging = false
-            markRead()
-            return older()
-        }
-        Task {
-            await turn(to: part(key, found, beside: Window.begin), of: key)
-            isPaging = false
-        }
+        screen.layOut(around: nil)
+        isPaging = false
+        guard !isFound else { return }
+        markRead()
+        older()
     }
 
     func shownAnew(_ row: ConversationRow) {
