@@ -102,27 +102,26 @@ package struct MessageWriter {
     }
 
     /// Settles an own message by its copy. A copy reflected by a room, or received by the account itself, proves the delivery even
-    /// against an error. The account's archive proves nothing about another server.
+    /// against an error. The account's archive proves nothing about another server, and its first copy of a text that was refused and
+    /// is sent again proves nothing at all.
     package func settleOwn(_ received: IncomingMessage, _ own: Place, at place: (position: Int64, catchup: Int64)?)
         throws
     {
-        let itself = Value.text(step.account.jid.description)
         try database.run(
             """
-            UPDATE OR IGNORE message SET archive = ?, stanza_id = coalesce(?, stanza_id), position = coalesce(?, position),
-                catchup = coalesce(?, catchup), sent_at = coalesce(?, sent_at), settled = 1,
-                error = CASE WHEN type = 'groupchat' OR conversation = ? THEN NULL ELSE error END,
-                state = CASE WHEN state IN (?, ?) OR type = 'groupchat' AND state = ?
-                    OR state = ? AND (type = 'groupchat' OR conversation = ?)
-                    THEN CASE type WHEN 'groupchat' THEN ? ELSE ? END ELSE state END
-            WHERE id = ?
+            UPDATE OR IGNORE message SET archive = ?1, stanza_id = coalesce(?2, stanza_id), position = coalesce(?3, position),
+                catchup = coalesce(?4, catchup), sent_at = coalesce(?5, sent_at), settled = max(settled, NOT ?8),
+                error = CASE WHEN type = 'groupchat' OR conversation = ?6 THEN NULL ELSE error END,
+                state = CASE WHEN state IN ('queued', 'sent') AND NOT ?8 OR type = 'groupchat' AND state = 'acked'
+                    OR state = 'failed' AND (type = 'groupchat' OR conversation = ?6)
+                    THEN CASE type WHEN 'groupchat' THEN 'delivered' ELSE 'acked' END ELSE state END
+            WHERE id = ?7
             """,
             [
                 .text(received.archive), .optional(received.stanzaID), .optional(place?.position),
-                .optional(place?.catchup), .optional(own.isConfirmed ? nil : received.archivedAt), itself,
-                .state(MessageState.queued), .state(MessageState.sent), .state(MessageState.acked),
-                .state(MessageState.failed), itself, .state(MessageState.delivered), .state(MessageState.acked),
-                .integer(own.row),
+                .optional(place?.catchup), .optional(own.isConfirmed ? nil : received.archivedAt),
+                .text(step.account.jid.description), .integer(own.row),
+                .integer(try RefusedSending(row: own.row).isCopied(by: received, in: step) ? 1 : 0),
             ])
         let isMoved = place.map { $0.position != own.position } ?? false
         // Others refer to a message in a room by the id that the room has assigned.

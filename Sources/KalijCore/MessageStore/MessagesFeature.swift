@@ -106,5 +106,9 @@ package enum MessagesFeature: Feature {
             CREATE INDEX message_unfinished ON message(account, state, settled)
                 WHERE direction = 'out' AND (state = 'queued' OR state = 'sent' OR state = 'failed');
             """),
+        Migration(
+            "messages/7",
+            "ALTER TABLE message ADD COLUMN bounced INTEGER NOT NULL DEFAULT 0; -- of 'out': whether a sending of it was refused"
+        ),
     ]
 }

@@ -96,7 +96,7 @@ package struct OutgoingStanza {
             throw IntentFailure("you have left the room \(recipient.bare): `kalij room join`")
         }
         try step.database.run(
-            "UPDATE message SET state = ?, error = NULL, settled = 1 WHERE id = ?",
+            "UPDATE message SET bounced = max(bounced, state = 'failed'), state = ?, error = NULL, settled = 1 WHERE id = ?",
             [.state(MessageState.queued), .integer(message.id)])
         try queue(message.id, kind, in: step)
         step.flush()

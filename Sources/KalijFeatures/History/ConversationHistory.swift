@@ -70,13 +70,22 @@ struct ConversationHistory {
             return try finish(row, problem: "the server has no archive")
         }
         let first = try ranges.all().last
-        if row.isComplete || first?.isBottom ?? false {
+        let since = try since()
+        if row.isComplete || first?.isBottom ?? (since == 0) {
             try database.run(
                 "UPDATE conversation_history SET complete = 1 WHERE account = ? AND conversation = ?", key)
             return try finish(row, problem: nil)
         }
         if row.remaining <= 0 || row.pages >= Self.maxPages { return try finish(row, problem: nil) }
-        try requestPage(row, before: cursor(row, first))
+        let cursor = try cursor(row, first)
+        // Before the first range there is only the start of the first reading: what is newer is new to the next reading.
+        try requestPage(row, before: cursor, until: cursor == nil ? since : nil)
+    }
+
+    /// When the first reading of the archive starts, in milliseconds since 1970; 0 for the archive's begin.
+    private func since() throws -> Int64? {
+        try database.statement("SELECT since FROM catchup WHERE account = ? AND archive = ?")
+            .first([.integer(step.account.id), .text(Archive.own.key)]) { $0.integer() }
     }
 
     /// Where the next page ends: before the oldest message of the conversation, which a backfill may have read meanwhile.

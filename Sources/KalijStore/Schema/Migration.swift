@@ -27,7 +27,7 @@ public struct Migration: Sendable {
 
     /// The names of the tables that the migration makes.
     var tables: [String] {
-        let words = script.split { $0.isWhitespace || "(;".contains($0) }
+        let words = script.utf8.split { " \n\t(;".utf8.contains($0) }.map(Substring.init)
         return zip(words, words.dropFirst()).enumerated().compactMap { place, pair in
             guard pair.1 == "TABLE", ["CREATE", "VIRTUAL"].contains(pair.0) else { return nil }
             return words.dropFirst(place + 2).first { !["IF", "NOT", "EXISTS"].contains($0) }.map(String.init)

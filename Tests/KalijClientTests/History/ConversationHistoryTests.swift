@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijStore
 import KalijXML
 import Testing
 
@@ -69,6 +70,16 @@ struct ConversationHistoryTests {
         #expect(try harness.shown(with: Self.romeo) == all, "the conversation begins here")
         #expect(try beginning(harness) == .complete)
         #expect(try want(harness, older: 5).told == ["filled 0"], "the archive is not queried again")
+    }
+
+    @Test("if the first reading found nothing, older messages end where it began")
+    func nothingRead() throws {
+        let harness = try StepHarness.caughtUp()
+        try harness.database.run("UPDATE catchup SET since = ?", [.integer(1_700_000_000_000)])
+        try want(harness, older: 3)
+        let form = try harness.lastPage().child("query", "urn:xmpp:mam:2")?.child("x", "jabber:x:data")
+        let end = form?.children.first { $0["var"] == "end" }?.child("value", "jabber:x:data")?.text
+        #expect(end?.hasPrefix("2023-11-14T22:13:20") == true)
     }
 
     @Test("what was read is neither unread nor notified")

@@ -50,6 +50,25 @@ struct ResendTests {
         #expect(try harness.outcome("c") == .failed("the message is on its way, or has arrived"))
     }
 
+    @Test("the archive's copy of the refused sending does not settle the second one")
+    func refusedCopy() throws {
+        let harness = try StepHarness.caughtUp()
+        let message = try failed(harness)
+        try harness.want(Resend(.row(message.id)), id: "a")
+        let id = try #require(message.originID)
+        let copy = """
+            <message from='juliet@example.org/balcony' to='romeo@example.net' type='chat' id='\(id)'><body>one</body>\
+            <origin-id xmlns='urn:xmpp:sid:0' id='\(id)'/></message>
+            """
+        _ = try harness.steps.readArchive()
+        try harness.receive(try harness.archived("a1", copy))
+        #expect(try harness.history() == ["out one (queued)"])
+        try harness.receive(try harness.archived("a1", copy))
+        #expect(try harness.history() == ["out one (queued)"], "the same copy, read once more")
+        try harness.receive(try harness.archived("a2", copy))
+        #expect(try harness.history() == ["out one (acked)"])
+    }
+
     @Test("a reply is sent again as a reply, with the quote if the answered message is still there")
     func reply() throws {
         let harness = try StepHarness.caughtUp()

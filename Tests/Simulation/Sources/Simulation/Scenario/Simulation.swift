@@ -150,6 +150,7 @@ public final class Simulation {
             guard let self, main?.number == number else { return }
             judge(end, of: main)
             main = nil
+            if isCalm, case .failed(let error) = end, !(error is FenceError) { return startMainLater() }
             startMainSoon()
         }
         main = process
@@ -159,6 +160,9 @@ public final class Simulation {
     func startMainSoon() {
         world.after(world.random.pick(5000...1_500_000)) { [weak self] in self?.startMain() }
     }
+
+    /// Nothing goes wrong any more, and the login was refused. Thousands of starts show no more than a few.
+    private func startMainLater() { world.after(60_000_000) { [weak self] in self?.startMain() } }
 
     /// - Parameter prepare: called before the process runs.
     func startOther(_ role: Role, prepare: (SimulatedProcess) -> Void = { _ in }) {
