@@ -55,15 +55,6 @@ package struct MessageContent {
         file = SharedFile(sealed: shown, in: message)
     }
 
-    /// The content of a message after all features have processed it.
-    package init(of message: IncomingMessage) {
-        if message.encryption?.coversTextAlone ?? false {
-            self.init(sealed: message.body ?? "", in: message.element)
-        } else {
-            self.init(of: message.element, type: message.type)
-        }
-    }
-
     private static func isRead(_ namespace: String, in message: Element) -> Bool {
         namespace == correction
             ? !(message.child("replace", correction)?["id"] ?? "").isEmpty : Reply(message) != nil
@@ -105,7 +96,7 @@ extension IncomingMessage {
     /// Parses the content of the stanza, before any feature processes it.
     package mutating func readContent() {
         let content = MessageContent(of: element, type: type)
-        (body, isShown) = (content.text, content.isLine)
+        (body, file, isShown) = (content.text, content.file, content.isLine)
         isKept = isShown || stanzaID != nil
     }
 

@@ -41,6 +41,8 @@ public struct IncomingMessage {
     package let stanzaID: String?
     /// The text as it is shown (`MessageContent`): without fallbacks for other clients, nil if it is empty. A feature may replace the text.
     public var body: String?
+    /// The file that the message shares, as far as it can be read; nil if it shares none.
+    package var file: SharedFile?
     /// Milliseconds since 1970; the server's stamp, if there is one.
     public let sentAt: Int64
     /// The archive's stamp of a message shown by an archive; else nil.
