@@ -28,6 +28,7 @@ public final class Step {
     package let notifies: Bool
     /// The measured quality of the link to the server.
     package let link: LinkQuality
+    package let unreadCounts: UnreadCounts
     package private(set) var effects = Effects()
     /// Promises whose waiting handlers are called before the commit.
     private var delivering: [Int64] = []
@@ -39,23 +40,30 @@ public final class Step {
     /// The time when the account was added, in the server's time, once determined.
     package var since: Int64?
     /// Whether stanza-ids by the account's own archive are trusted; valid after `count(_:)`.
-    package private(set) var trustsArchive = false
-    /// The changes to the session's row, written at the end of the step; nil if no stanza is counted.
+    package var trustsArchive = false
+    /// The row of the last message inserted in the transaction, which is the highest ever, and whether the message is behind all
+    /// others of the account; nil if none was.
+    package private(set) var lastInserted: (message: Int64, isLast: Bool)?
+    /// The changes to the session's row, written at the end of the transaction; nil if no stanza is counted.
     private var counted: Counted?
 
     private struct Counted {
         /// The new handled count, if changed.
-        package let handled: HandledCount?
+        package var handled: HandledCount?
         /// The last order number given to a message.
         package var position: Int64
         /// How many messages were stored.
         package var stored: Int64 = 0
+        /// The order number through which messages predate the account in this directory, if changed.
+        package var history: Int64?
     }
 
     package init(
         database: Database, account: Account, now: Int64, steady: SteadyTime, features: Features,
-        mark: CrashMarker? = nil, notifies: Bool = false, link: LinkQuality = LinkQuality()
+        mark: CrashMarker? = nil, notifies: Bool = false, link: LinkQuality = LinkQuality(),
+        unreadCounts: UnreadCounts = UnreadCounts()
     ) {
+        self.unreadCounts = unreadCounts
         self.link = link
         self.steady = steady
         self.mark = mark
@@ -114,31 +122,44 @@ public final class Step {
     /// The next promise whose handlers are to be called; nil if there is none, or if this process calls no handlers.
     package func nextToDeliver() -> Int64? { features.canCall && !delivering.isEmpty ? delivering.removeFirst() : nil }
 
-    /// The last work before the commit. Features finish: handlers of settled promises are called, also of promises
-    /// settled by such handlers. Then the session's row is written.
+    /// The last work of the step. Features finish: handlers of settled promises are called, also of promises settled by such handlers.
     package func finish() throws {
         for observer in hooks.transactionObservers { try observer.willEnd(self) }
+    }
+
+    /// Continues what the step before in the same transaction has read, and not yet written.
+    func follow(_ earlier: Step) {
+        (counted, trustsArchive) = (earlier.counted, earlier.trustsArchive)
+        lastInserted = earlier.lastInserted
+    }
+
+    private func writeSession() throws {
         guard let counted else { return }
         try database.run(
-            "UPDATE session SET handled = coalesce(?, handled), position = ?, messages = messages + ? WHERE account = ?",
+            """
+            UPDATE session SET handled = coalesce(?, handled), position = ?, messages = messages + ?,
+                history = max(history, coalesce(?, history)) WHERE account = ?
+            """,
             [
                 .optional(counted.handled.map { Int64($0.value) }), .integer(counted.position),
-                .integer(counted.stored), .integer(account.id),
+                .integer(counted.stored), .optional(counted.history), .integer(account.id),
             ])
         self.counted = nil
     }
 
-    /// The last work in the transaction of this step, and of steps that had the effects `before`.
+    /// The last work in the transaction of this step, and of steps that had the effects `before`: the session's row is written, and
+    /// unread messages are counted.
     func close(after before: [Effects] = []) throws {
-        for earlier in before { effects.unread.formUnion(earlier.unread) }
+        try writeSession()
+        for earlier in before { effects.unread.merge(earlier.unread) { $0 + $1 } }
         guard !effects.unread.isEmpty else { return }
-        let conversations = effects.unread.sorted().map(\.text)
+        let conversations = effects.unread.keys.sorted().map(\.text)
         for observer in hooks.transactionObservers { try observer.didInvalidateUnread(in: conversations, step: self) }
     }
 
     /// Runs `body`; if `body` throws, its changes are undone, and the step can continue.
     package func undoable(_ body: () throws -> Void) throws {
-        let before = (effects, delivering, counted?.stored ?? 0)
+        let before = (effects, delivering, counted?.stored ?? 0, counted?.history)
         try database.run("SAVEPOINT part")
         do {
             try body()
@@ -150,13 +171,22 @@ public final class Step {
             try database.run("RELEASE part")
             (effects, delivering) = (before.0, before.1)
             counted?.stored = before.2
+            counted?.history = before.3
             throw error
         }
     }
 
     /// Notes that the unread messages of `conversation` may differ from those before the step. The features are notified at the
     /// end of the transaction.
-    package func unreadMayDiffer(in conversation: String) { effects.unread.insert(conversation.exact) }
+    package func unreadMayDiffer(in conversation: String) { effects.unread[conversation.exact] = .other }
+
+    /// Notes that the message in `row` of `conversation`, which was just inserted, is unread.
+    package func unreadArrived(_ row: Int64, in conversation: String) {
+        guard let lastInserted, lastInserted.message == row, lastInserted.isLast else {
+            return unreadMayDiffer(in: conversation)
+        }
+        effects.unread.merge([conversation.exact: .arrived(1)]) { $0 + $1 }
+    }
 
     /// Notes that the queue has entries to write after the commit.
     /// - Parameter answers: how many of them answer stanzas that have arrived.
@@ -174,13 +204,17 @@ public final class Step {
 
     /// Emits an event to the application after the commit; events about messages get a number first (`EventPublisher`).
     package func emit(_ content: any EventContent, number: Int64?) {
-        if content is HandlerDeadLettered { effects.deadLetters += 1 }
+        if type(of: content) == HandlerDeadLettered.self { effects.deadLetters += 1 }
         effects.events.append(EngineEvent(account: account.jid, at: now, content: content, number: number))
     }
 
-    /// Counts the stanzas of the step, and reads the session's columns that most stanzas need. `handled` is the handled
-    /// count after the last stanza.
+    /// Counts the stanzas of the step; the first step of a transaction reads the session's columns that most stanzas need. `handled`
+    /// is the handled count after the last stanza.
     package func count(_ handled: HandledCount?) throws {
+        guard counted == nil else {
+            counted?.handled = handled
+            return
+        }
         let row = try database.statement("SELECT position, stamps FROM session WHERE account = ?")
             .first([.integer(account.id)]) { ($0.integer("position"), $0.bool("stamps")) }
         guard let (position, stamps) = row else {
@@ -203,6 +237,21 @@ public final class Step {
         return try database.statement("UPDATE session SET position = position + ? WHERE account = ? RETURNING position")
             .first([.integer(room), .integer(account.id)]) { $0.integer() } ?? 0
     }
+
+    /// Notes that messages through the order number `position` predate the account in this directory.
+    package func historyEnds(at position: Int64) throws {
+        guard let counted else { return try SessionRow.set(history: position, of: account.id, in: database) }
+        self.counted?.history = max(position, counted.history ?? position)
+    }
+
+    /// The order number of the last message that predates the account in this directory, and whether any address is blocked.
+    package func history() throws -> (position: Int64, isBlocking: Bool) {
+        let (position, isBlocking) = try SessionRow.history(of: account.id, in: database)
+        return (max(position, counted?.history ?? position), isBlocking)
+    }
+
+    /// Notes that the message in `row` was inserted at the order number `position`.
+    func inserted(_ row: Int64, at position: Int64) { lastInserted = (row, position == counted?.position) }
 
     /// Notes that a message was stored in a new row, or that its row was deleted (-1): this count makes counting rows unnecessary.
     package func messageStored(_ count: Int64 = 1) throws {
@@ -236,7 +285,7 @@ public final class Step {
 
         package init(events: [EngineEvent] = []) { self.events = events }
         /// The conversations whose unread messages may differ from those before the step.
-        package var unread: Set<ExactText> = []
+        package var unread: [ExactText: UnreadChange] = [:]
         /// Whether a handler was called or given up.
         package var handled = false
         /// Whether texts were stored or changed.
@@ -266,7 +315,7 @@ public final class Step {
             deadline = [deadline, later.deadline].compactMap { $0 }.min()
             timer = [timer, later.timer].compactMap { $0 }.min()
             settled.merge(later.settled) { $1 }
-            unread.formUnion(later.unread)
+            unread.merge(later.unread) { $0 + $1 }
         }
     }
 }

@@ -13,6 +13,7 @@ package final class StepRunner {
     package let features: Features
     private let mark: CrashMarker?
     private let notifies: Bool
+    private let unreadCounts = UnreadCounts()
     /// The quality of the link to the server, for each account; the accounts' drivers update it.
     package var links: [Int64: LinkQuality] = [:]
     /// Whether the process runs for a short while: then nothing is deferred, however slow the link.
@@ -73,9 +74,11 @@ package final class StepRunner {
         defer { mark?.clear() }
         try transaction {
             let begin = clock.monotonic()
-            var start = begin
+            var (start, last) = (begin, step(for: account))
             while start - begin < limit, let part = parts.next() {
                 let step = step(for: account)
+                step.follow(last)
+                last = step
                 try body(part, step)
                 try step.finish()
                 mark?.clear()
@@ -83,9 +86,10 @@ package final class StepRunner {
                 start = clock.monotonic()
             }
             guard !all.isEmpty else { return }
-            let last = step(for: account)
-            try last.close(after: all)
-            all[all.endIndex - 1].add(last.effects)
+            let end = step(for: account)
+            end.follow(last)
+            try end.close(after: all)
+            all[all.endIndex - 1].add(end.effects)
         }
         return all
     }
@@ -95,7 +99,7 @@ package final class StepRunner {
         link.isBrief = isBrief
         return Step(
             database: database, account: account, now: clock.now(), steady: steady, features: features, mark: mark,
-            notifies: notifies, link: link)
+            notifies: notifies, link: link, unreadCounts: unreadCounts)
     }
 
     /// The effects of a step of the kind `kind` that began at `start`, with an event if the step was slow.
@@ -119,11 +123,13 @@ package final class StepRunner {
         let outer = Self.onThisThread
         Self.onThisThread = self
         defer { Self.onThisThread = outer }
+        var isCommitted = false
+        defer { if !isCommitted { unreadCounts.forget() } }
         try database.transaction {
             try fence.check(database)
             try body()
         }
-        isDirty = true
+        (isCommitted, isDirty) = (true, true)
     }
 
     /// Throws `StepError.withinStep` if this thread is within a step on the database at `path`: the transaction of
