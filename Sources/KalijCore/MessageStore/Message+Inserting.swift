@@ -21,7 +21,8 @@ extension Message {
             ON CONFLICT DO NOTHING
             """,
             [
-                .optional(step.lastInserted.map { $0.message + 1 }), .integer(step.account.id), .state(direction),
+                .optional(step.transaction.lastInserted.map { $0.message + 1 }), .integer(step.account.id),
+                .state(direction),
                 .text(conversation), .integer(position), .text(archive),
                 .optional(stanzaID), .text(messageID), .optional(originID), .text(from), .text(to), .text(type),
                 .optional(body), .integer(isShown ? 1 : 0), .optional(repliesTo), .optional(encryption?.stored),
@@ -30,7 +31,7 @@ extension Message {
             ])
         guard step.database.changes > 0 else { return false }
         id = step.database.lastInsertedRow
-        step.inserted(id, at: position)
+        step.transaction.inserted(id, at: position)
         if isShown { try step.messageStored() }
         return true
     }

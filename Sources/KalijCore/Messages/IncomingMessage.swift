@@ -112,11 +112,6 @@ public struct IncomingMessage {
     /// The id of an own message: the origin-id, which is also the stanza's id.
     package var ownID: String? { reflects ?? originID ?? (messageID.isEmpty ? nil : messageID) }
 
-    /// Whether the message can be a copy of an own message: sent by the account, or shown by the message's room.
-    /// Anybody can write `groupchat` into a message, so in the account's own archive only messages sent by the account
-    /// count.
-    package var mayBeOwn: Bool { isOurs ?? (direction == .outgoing || !archive.isEmpty) }
-
     /// The time of sending in a `<delay/>` (XEP-0203), in milliseconds since 1970.
     package static func delay(in element: Element) -> Int64? {
         let stamp: Date? = element.findFirst("{urn:xmpp:delay}delay@stamp|datetime")

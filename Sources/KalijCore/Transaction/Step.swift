@@ -28,7 +28,7 @@ public final class Step {
     package let notifies: Bool
     /// The measured quality of the link to the server.
     package let link: LinkQuality
-    package let unreadCounts: UnreadCounts
+    package let transaction: TransactionState
     package private(set) var effects = Effects()
     /// Promises whose waiting handlers are called before the commit.
     private var delivering: [Int64] = []
@@ -39,31 +39,12 @@ public final class Step {
     package var isForUnsent = false
     /// The time when the account was added, in the server's time, once determined.
     package var since: Int64?
-    /// Whether stanza-ids by the account's own archive are trusted; valid after `count(_:)`.
-    package var trustsArchive = false
-    /// The row of the last message inserted in the transaction, which is the highest ever, and whether the message is behind all
-    /// others of the account; nil if none was.
-    package private(set) var lastInserted: (message: Int64, isLast: Bool)?
-    /// The changes to the session's row, written at the end of the transaction; nil if no stanza is counted.
-    private var counted: Counted?
-
-    private struct Counted {
-        /// The new handled count, if changed.
-        package var handled: HandledCount?
-        /// The last order number given to a message.
-        package var position: Int64
-        /// How many messages were stored.
-        package var stored: Int64 = 0
-        /// The order number through which messages predate the account in this directory, if changed.
-        package var history: Int64?
-    }
-
     package init(
         database: Database, account: Account, now: Int64, steady: SteadyTime, features: Features,
         mark: CrashMarker? = nil, notifies: Bool = false, link: LinkQuality = LinkQuality(),
-        unreadCounts: UnreadCounts = UnreadCounts()
+        transaction: TransactionState? = nil
     ) {
-        self.unreadCounts = unreadCounts
+        self.transaction = transaction ?? TransactionState(database, account: account.id, UnreadCounts())
         self.link = link
         self.steady = steady
         self.mark = mark
@@ -127,30 +108,10 @@ public final class Step {
         for observer in hooks.transactionObservers { try observer.willEnd(self) }
     }
 
-    /// Continues what the step before in the same transaction has read, and not yet written.
-    func follow(_ earlier: Step) {
-        (counted, trustsArchive) = (earlier.counted, earlier.trustsArchive)
-        lastInserted = earlier.lastInserted
-    }
-
-    private func writeSession() throws {
-        guard let counted else { return }
-        try database.run(
-            """
-            UPDATE session SET handled = coalesce(?, handled), position = ?, messages = messages + ?,
-                history = max(history, coalesce(?, history)) WHERE account = ?
-            """,
-            [
-                .optional(counted.handled.map { Int64($0.value) }), .integer(counted.position),
-                .integer(counted.stored), .optional(counted.history), .integer(account.id),
-            ])
-        self.counted = nil
-    }
-
     /// The last work in the transaction of this step, and of steps that had the effects `before`: the session's row is written, and
     /// unread messages are counted.
     func close(after before: [Effects] = []) throws {
-        try writeSession()
+        try transaction.write()
         for earlier in before { effects.unread.merge(earlier.unread) { $0 + $1 } }
         guard !effects.unread.isEmpty else { return }
         let conversations = effects.unread.keys.sorted().map(\.text)
@@ -159,7 +120,7 @@ public final class Step {
 
     /// Runs `body`; if `body` throws, its changes are undone, and the step can continue.
     package func undoable(_ body: () throws -> Void) throws {
-        let before = (effects, delivering, counted?.stored ?? 0, counted?.history)
+        let before = (effects, delivering, transaction.counted?.stored ?? 0, transaction.counted?.history)
         try database.run("SAVEPOINT part")
         do {
             try body()
@@ -170,8 +131,8 @@ public final class Step {
             try database.run("ROLLBACK TO part")
             try database.run("RELEASE part")
             (effects, delivering) = (before.0, before.1)
-            counted?.stored = before.2
-            counted?.history = before.3
+            transaction.counted?.stored = before.2
+            transaction.counted?.history = before.3
             throw error
         }
     }
@@ -182,7 +143,7 @@ public final class Step {
 
     /// Notes that the message in `row` of `conversation`, which was just inserted, is unread.
     package func unreadArrived(_ row: Int64, in conversation: String) {
-        guard let lastInserted, lastInserted.message == row, lastInserted.isLast else {
+        guard let last = transaction.lastInserted, last.message == row, last.isLast else {
             return unreadMayDiffer(in: conversation)
         }
         effects.unread.merge([conversation.exact: .arrived(1)]) { $0 + $1 }
@@ -211,8 +172,8 @@ public final class Step {
     /// Counts the stanzas of the step; the first step of a transaction reads the session's columns that most stanzas need. `handled`
     /// is the handled count after the last stanza.
     package func count(_ handled: HandledCount?) throws {
-        guard counted == nil else {
-            counted?.handled = handled
+        guard transaction.counted == nil else {
+            transaction.counted?.handled = handled
             return
         }
         let row = try database.statement("SELECT position, stamps FROM session WHERE account = ?")
@@ -220,8 +181,8 @@ public final class Step {
         guard let (position, stamps) = row else {
             throw StoreError(.corrupt, "account \(account.id) has no session row")
         }
-        counted = Counted(handled: handled, position: position)
-        trustsArchive = stamps
+        transaction.counted = TransactionState.Counted(handled: handled, position: position)
+        transaction.trustsArchive = stamps
     }
 
     /// The next order number for a message; numbers may be left out.
@@ -230,34 +191,19 @@ public final class Step {
     /// Reserves `room` order numbers.
     /// - Returns: the last of them; the next number follows it.
     package func skipPositions(_ room: Int64) throws -> Int64 {
-        if counted != nil {
-            counted?.position &+= room
-            return counted?.position ?? 0
+        if transaction.counted != nil {
+            transaction.counted?.position &+= room
+            return transaction.counted?.position ?? 0
         }
         return try database.statement("UPDATE session SET position = position + ? WHERE account = ? RETURNING position")
             .first([.integer(room), .integer(account.id)]) { $0.integer() } ?? 0
     }
 
-    /// Notes that messages through the order number `position` predate the account in this directory.
-    package func historyEnds(at position: Int64) throws {
-        guard let counted else { return try SessionRow.set(history: position, of: account.id, in: database) }
-        self.counted?.history = max(position, counted.history ?? position)
-    }
-
-    /// The order number of the last message that predates the account in this directory, and whether any address is blocked.
-    package func history() throws -> (position: Int64, isBlocking: Bool) {
-        let (position, isBlocking) = try SessionRow.history(of: account.id, in: database)
-        return (max(position, counted?.history ?? position), isBlocking)
-    }
-
-    /// Notes that the message in `row` was inserted at the order number `position`.
-    func inserted(_ row: Int64, at position: Int64) { lastInserted = (row, position == counted?.position) }
-
     /// Notes that a message was stored in a new row, or that its row was deleted (-1): this count makes counting rows unnecessary.
     package func messageStored(_ count: Int64 = 1) throws {
         effects.texts = true
-        if counted != nil {
-            counted?.stored &+= count
+        if transaction.counted != nil {
+            transaction.counted?.stored &+= count
             return
         }
         try database.run(

@@ -74,11 +74,10 @@ package final class StepRunner {
         defer { mark?.clear() }
         try transaction {
             let begin = clock.monotonic()
-            var (start, last) = (begin, step(for: account))
+            var start = begin
+            let state = TransactionState(database, account: account.id, unreadCounts)
             while start - begin < limit, let part = parts.next() {
-                let step = step(for: account)
-                step.follow(last)
-                last = step
+                let step = step(for: account, in: state)
                 try body(part, step)
                 try step.finish()
                 mark?.clear()
@@ -86,20 +85,20 @@ package final class StepRunner {
                 start = clock.monotonic()
             }
             guard !all.isEmpty else { return }
-            let end = step(for: account)
-            end.follow(last)
+            let end = step(for: account, in: state)
             try end.close(after: all)
             all[all.endIndex - 1].add(end.effects)
         }
         return all
     }
 
-    private func step(for account: Account) -> Step {
+    private func step(for account: Account, in state: TransactionState? = nil) -> Step {
         var link = links[account.id] ?? LinkQuality()
         link.isBrief = isBrief
         return Step(
             database: database, account: account, now: clock.now(), steady: steady, features: features, mark: mark,
-            notifies: notifies, link: link, unreadCounts: unreadCounts)
+            notifies: notifies, link: link,
+            transaction: state ?? TransactionState(database, account: account.id, unreadCounts))
     }
 
     /// The effects of a step of the kind `kind` that began at `start`, with an event if the step was slow.

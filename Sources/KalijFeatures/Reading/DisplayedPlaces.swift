@@ -22,7 +22,7 @@ package struct DisplayedPlaces {
 
     /// The order number of the last message that counts as displayed.
     func position(in conversation: String) throws -> Int64 {
-        let history = try step.history().position
+        let history = try step.transaction.history().position
         return max(try Self.place(in: conversation, of: step.account.id, in: database)?.position ?? history, history)
     }
 
@@ -41,7 +41,7 @@ package struct DisplayedPlaces {
     /// Compares `place` with the last message that counts as displayed: positive if it is later, negative if earlier.
     private func compare(_ place: MessageReader.Place, in conversation: String) throws -> Int {
         var order = ArchiveOrder(database: database, account: step.account.id)
-        let history = try step.history().position
+        let history = try step.transaction.history().position
         let displayed = try Self.place(in: conversation, of: step.account.id, in: database).map {
             try order.rank(of: $0)
         }
@@ -139,8 +139,8 @@ package struct DisplayedPlaces {
     /// recorded in the session's row, which the step writes in any case.
     private func history(_ conversation: String, _ place: MessageReader.Place, isCatchUp: Bool) throws {
         if isCatchUp {
-            step.unreadCounts.forget()
-            try step.historyEnds(at: place.position)
+            step.transaction.unreadCounts.forget()
+            try step.transaction.historyEnds(at: place.position)
         } else {
             try advance(conversation, to: place, by: .history)
         }
@@ -148,7 +148,7 @@ package struct DisplayedPlaces {
 
     /// Emits the number of unread messages of each of `conversations`.
     func emitUnread(in conversations: [String]) throws {
-        let session = try step.history()
+        let session = try step.transaction.history()
         for conversation in conversations {
             let count = try grown(conversation) ?? count(conversation, since: session)
             step.emit(UnreadChanged(conversation: conversation, count: count))
@@ -158,10 +158,10 @@ package struct DisplayedPlaces {
     /// The number as known before the transaction, and the messages that have arrived in it; nil if it has to be counted.
     private func grown(_ conversation: String) -> Int? {
         guard case .arrived(let more)? = step.effects.unread[conversation.exact],
-            let known = step.unreadCounts[conversation, of: step.account.id]
+            let known = step.transaction.unreadCounts[conversation, of: step.account.id]
         else { return nil }
         let count = min(known + more, MessageReader.maxUnread)
-        step.unreadCounts[conversation, of: step.account.id] = count
+        step.transaction.unreadCounts[conversation, of: step.account.id] = count
         return count
     }
 
@@ -170,7 +170,7 @@ package struct DisplayedPlaces {
         let range = try Self.unreadRange(in: conversation, since: session, of: step.account.id, in: database)
         let count = try range.map { try messages.unread(in: conversation, $0) } ?? 0
         let isKept = !session.isBlocking && range?.reading == nil
-        step.unreadCounts[conversation, of: step.account.id] = isKept ? count : nil
+        step.transaction.unreadCounts[conversation, of: step.account.id] = isKept ? count : nil
         return count
     }
 

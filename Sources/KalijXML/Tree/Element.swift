@@ -95,7 +95,7 @@ public struct Element: CustomStringConvertible {
     /// The first child element of this name; a nil namespace means the namespace of this element.
     public func child(_ name: String, _ xmlns: String? = nil) -> Element? {
         withBytes(of: name) { name in
-            withNamespace(xmlns) { namespace in
+            tree.view.withNamespace(xmlns, of: index) { namespace in
                 tree.view.child(of: index) { $0.isName($1.name, name) && $0.isNamespace($2, namespace) }
             }
         }.map { Element(tree: tree, index: $0) }
@@ -103,15 +103,17 @@ public struct Element: CustomStringConvertible {
 
     /// The first child element in the namespace `xmlns`, of any name.
     public func child(in xmlns: String) -> Element? {
-        withNamespace(xmlns) { namespace in tree.view.child(of: index) { $0.isNamespace($2, namespace) } }
-            .map { Element(tree: tree, index: $0) }
+        tree.view.withNamespace(xmlns, of: index) { namespace in
+            tree.view.child(of: index) { $0.isNamespace($2, namespace) }
+        }
+        .map { Element(tree: tree, index: $0) }
     }
 
     /// The child elements of this name, in order; a nil namespace means the namespace of this element.
     public func children(_ name: String, _ xmlns: String? = nil) -> [Element] {
         var result: [Element] = []
         withBytes(of: name) { name in
-            withNamespace(xmlns) { namespace in
+            tree.view.withNamespace(xmlns, of: index) { namespace in
                 _ = tree.view.child(of: index) {
                     if $0.isName($1.name, name), $0.isNamespace($2, namespace) {
                         result.append(Element(tree: tree, index: $2))
@@ -125,13 +127,6 @@ public struct Element: CustomStringConvertible {
 
     /// Whether the element is in the namespace `xmlns`.
     public func isIn(_ xmlns: String) -> Bool { withBytes(of: xmlns) { tree.isName(tree.namespace(index), $0) } }
-
-    /// Lends the bytes of a namespace; without one, those of this element's, nil if that has none.
-    private func withNamespace<Result>(_ xmlns: String?, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
-        if let xmlns { return withBytes(of: xmlns, body) }
-        let own = tree.namespace(index)
-        return body(own.isAbsent ? nil : tree.bytes(own))
-    }
 
     /// For the header of a stream, the namespace of stanzas without a namespace; for any other element, the element's
     /// own namespace.

@@ -35,6 +35,16 @@ extension TreeView {
         return isName(own, bytes)
     }
 
+    /// Lends the bytes of `xmlns`; if nil, those of the element's namespace, nil if it has none.
+    @inline(__always)
+    func withNamespace<Result>(
+        _ xmlns: String?, of index: UInt32, _ body: (UnsafeRawBufferPointer?) -> Result
+    ) -> Result {
+        if let xmlns { return withBytes(of: xmlns, body) }
+        let own = namespace(index)
+        return body(own.isAbsent ? nil : bytes(own))
+    }
+
     /// The first child element that `isWanted`, which gets the view, the child's node and index: a search among children makes no
     /// elements, and counts no references.
     @inline(__always)
