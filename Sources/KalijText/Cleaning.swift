@@ -18,7 +18,8 @@ extension String {
     /// indented, a tab becomes a space, controls of direction and hiding characters are left out, and every other control becomes
     /// U+FFFD. XML and JSON get references and escapes, without a loss.
     public func cleaned(for form: CleaningForm) -> String {
-        guard utf8.contains(where: Unicode.Scalar.mayBeUnsafe) else { return self }
+        var text = self
+        guard text.withUTF8({ $0.contains(where: Unicode.Scalar.mayBeUnsafe) }) else { return self }
         var clean = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
         var isFlag = false

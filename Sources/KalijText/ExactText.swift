@@ -1,3 +1,5 @@
+import Glibc
+
 /// A text as an identifier: equal, hashed and ordered by its bytes, as in SQLite, in servers and in other clients.
 ///
 /// Swift's texts are equal if they are canonically equivalent: U+FA70 and U+4E26 are one key of a dictionary, and two addresses
@@ -7,15 +9,29 @@ public struct ExactText: Hashable, Comparable, Sendable, CustomStringConvertible
 
     public init(_ text: String) { self.text = text }
 
-    public static func == (left: ExactText, right: ExactText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
-
-    public static func < (left: ExactText, right: ExactText) -> Bool {
-        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    public static func == (left: ExactText, right: ExactText) -> Bool {
+        left.text.utf8.count == right.text.utf8.count && compare(left, right) == 0
     }
 
-    public func hash(into hasher: inout Hasher) {
+    public static func < (left: ExactText, right: ExactText) -> Bool { compare(left, right) < 0 }
+
+    /// Negative if `left` precedes `right`, 0 if the bytes are equal.
+    private static func compare(_ left: ExactText, _ right: ExactText) -> Int {
+        left.withBytes { left in
+            right.withBytes { right in
+                guard let one = left.baseAddress, let other = right.baseAddress else { return left.count - right.count }
+                let order = Int(memcmp(one, other, min(left.count, right.count)))
+                return order == 0 ? left.count - right.count : order
+            }
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: $0) } }
+
+    /// Lends the bytes for the length of the call.
+    private func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         var text = text
-        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }  // lives for the length of this call
+        return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
     public var description: String { text }
@@ -26,9 +42,11 @@ extension StringProtocol {
     public var exact: ExactText { ExactText(String(self)) }
 
     /// Whether the text begins with the bytes of `start`; `hasPrefix` compares Characters.
+    @inlinable
     public func begins(with start: String) -> Bool { utf8.starts(with: start.utf8) }
 
     /// What is behind the bytes of `start`; nil if the text does not begin with them.
+    @inlinable
     public func rest(after start: String) -> String? {
         begins(with: start) ? String(Substring(Substring(self).utf8.dropFirst(start.utf8.count))) : nil
     }

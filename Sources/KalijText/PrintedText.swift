@@ -40,6 +40,9 @@ public struct PrintedText: ExpressibleByStringInterpolation, CustomStringConvert
 
         public mutating func appendLiteral(_ literal: String) { text += literal }
         public mutating func appendInterpolation(_ text: PrintedText) { self.text += text.description }
+        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            text += value.description.cleaned(for: .lines)
+        }
         public mutating func appendInterpolation(_ value: some Any) {
             text += String(describing: value).cleaned(for: .lines)
         }

@@ -85,6 +85,9 @@ public struct StatusReader {
     /// The newest handlers that could not be called, newest first.
     public func deadLetters() throws -> [DeadLetter] { try DeadLetters.newest(in: database) }
 
+    /// The number of the last event; 0 if there is none (``EventLog/last``).
+    public var lastEvent: Int64 { get throws { try EventLog(reading: database).last } }
+
     /// The kinds of steps with a step of more than a second.
     public func slowSteps() throws -> [SlowStep] {
         try StepRunner.slow(in: database).map { SlowStep(kind: $0.kind, count: $0.count, longest: $0.longest) }

@@ -62,8 +62,10 @@ public final class Mailbox {
     }
 
     static func read(_ directory: String) throws -> Database? {
-        guard try schema.check(path: databasePath(in: directory)) == .current else { return nil }
-        return try Database(reading: databasePath(in: directory))
+        guard let (database, state) = try schema.open(reading: databasePath(in: directory)), state == .current else {
+            return nil
+        }
+        return database
     }
 
     /// Seconds for another writer; a writer normally takes milliseconds.

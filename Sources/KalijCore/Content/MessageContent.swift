@@ -55,15 +55,6 @@ package struct MessageContent {
         file = SharedFile(sealed: shown, in: message)
     }
 
-    /// The content of a message after all features have processed it.
-    package init(of message: IncomingMessage) {
-        if message.encryption?.coversTextAlone ?? false {
-            self.init(sealed: message.body ?? "", in: message.element)
-        } else {
-            self.init(of: message.element, type: message.type)
-        }
-    }
-
     private static func isRead(_ namespace: String, in message: Element) -> Bool {
         namespace == correction
             ? !(message.child("replace", correction)?["id"] ?? "").isEmpty : Reply(message) != nil
@@ -99,21 +90,6 @@ package struct MessageContent {
             || message.child("invite", "urn:xmpp:call-invites:0") != nil
         return isCall ? "(a call, which this client does not support)" : nil
     }
-}
-
-extension IncomingMessage {
-    /// Parses the content of the stanza, before any feature processes it.
-    package mutating func readContent() {
-        let content = MessageContent(of: element, type: type)
-        (body, isShown) = (content.text, content.isLine)
-        isKept = isShown || stanzaID != nil
-    }
-
-    /// Drops the message unless it is shown or required otherwise; called by a feature that has processed its part.
-    package mutating func dropUnlessNeeded() { isKept = isShown || isNeeded }
-
-    /// The text as shown in the conversation.
-    package var shownBody: String? { isShown && encryption?.problem == nil ? body : nil }
 }
 
 extension String {

@@ -69,10 +69,10 @@ public struct AccountDirectory: Sendable {
     /// Opens the database for reading; never blocks on a running process.
     /// - Throws: `DirectoryError.noAccount` if there is none; `StoreError`, `.newerVersion` among them.
     public func read() throws -> Database {
-        guard try schema.check(path: databasePath) != .empty else {
+        guard let (database, state) = try schema.open(reading: databasePath), state != .empty else {
             throw DirectoryError.noAccount(directory: path)
         }
-        return try Database(reading: databasePath)
+        return database
     }
 
     /// Opens the database for writing in a process that does not drive. Migrates the tables first if no other process drives.
@@ -121,8 +121,8 @@ public struct AccountDirectory: Sendable {
     ) throws -> (database: Database, fence: Fence, careful: Bool) {
         let schema = schema ?? self.schema
         try create()
-        if try schema.check(path: databasePath) != .empty {
-            try checkFeatures(Database(reading: databasePath), schema)
+        if let (database, state) = try schema.open(reading: databasePath), state != .empty {
+            try checkFeatures(database, schema)
         }
         let database = try Database(path: databasePath, durability: .process, busySeconds: 1)
         // After a power failure the fence number must not be issued twice: the mailbox may refer to the first owner with the

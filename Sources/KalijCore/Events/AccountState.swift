@@ -25,6 +25,15 @@ public struct AccountState: Sendable, Equatable, Codable {
 
     package init(at now: Int64) { (stage, since) = (.offline, now) }
 
+    /// Whether the event can affect the state: most events cannot, and casts take longer.
+    package static func isAffected(by event: EngineEvent) -> Bool {
+        causes.contains(ObjectIdentifier(type(of: event.content)))
+    }
+
+    private static let causes = Set(
+        ([Connecting.self, Online.self, Offline.self, Refused.self, WaitingForStorage.self, StorageAvailable.self]
+            as [any EventContent.Type]).map { ObjectIdentifier($0) })
+
     /// - Returns: whether the event affects the state.
     package mutating func apply(_ event: EngineEvent) -> Bool {
         switch event.content {

@@ -46,7 +46,7 @@ package struct IncomingPipeline {
     /// shown that the archive stamps messages. Then the archive also removes forged ids.
     private func trusted(_ message: Element) throws -> JID? {
         guard message["type"] == "groupchat", let room = message["from"].map({ JID.received($0).bare }) else {
-            return step.trustsArchive ? step.account.jid : nil
+            return step.transaction.trustsArchive ? step.account.jid : nil
         }
         return try step.hooks.roomProviders.contains { try $0.trustsStanzaIDs(of: room, in: step) } ? room : nil
     }

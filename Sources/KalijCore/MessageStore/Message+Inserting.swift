@@ -16,12 +16,14 @@ extension Message {
             INSERT INTO message(id, account, direction, conversation, position, archive, stanza_id, message_id, origin_id,
                 sender, recipient, type, body, shown, reply_to, encryption, sent_at, received_at, state, catchup,
                 markable, author)
-            VALUES ((SELECT max(g.id, coalesce((SELECT max(id) FROM message), 0)) + 1 FROM message_gone g),
+            VALUES (coalesce(?, (SELECT max(g.id, coalesce((SELECT max(id) FROM message), 0)) + 1 FROM message_gone g)),
                 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO NOTHING
             """,
             [
-                .integer(step.account.id), .state(direction), .text(conversation), .integer(position), .text(archive),
+                .optional(step.transaction.lastInserted.map { $0.message + 1 }), .integer(step.account.id),
+                .state(direction),
+                .text(conversation), .integer(position), .text(archive),
                 .optional(stanzaID), .text(messageID), .optional(originID), .text(from), .text(to), .text(type),
                 .optional(body), .integer(isShown ? 1 : 0), .optional(repliesTo), .optional(encryption?.stored),
                 .integer(sentAt), received == nil ? .null : .integer(step.now), .optional(state?.rawValue),
@@ -29,6 +31,7 @@ extension Message {
             ])
         guard step.database.changes > 0 else { return false }
         id = step.database.lastInsertedRow
+        step.transaction.inserted(id, at: position)
         if isShown { try step.messageStored() }
         return true
     }

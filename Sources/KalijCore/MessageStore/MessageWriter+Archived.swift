@@ -19,7 +19,7 @@ extension MessageWriter {
     package func storeNew(_ received: IncomingMessage, at position: Int64, catchup: Int64, unstamped: Bool) throws
         -> Bool
     {
-        guard received.stanzaID != nil, !received.mayBeOwn, received.twin == nil,
+        guard received.stanzaID != nil, !mayBeOwn(received), received.twin == nil,
             received.originID == nil || !unstamped, !DoubleDeliveries(step: step).mayBeDuplicated(received)
         else { return false }
         return try insert(received, position: position, catchup: catchup)

@@ -5,7 +5,7 @@ extension MessageWriter {
     /// Sets the text, the time of the correction and the erasure of the message in `row`. A message whose erasure is `forgotten` is
     /// hidden.
     package func rewrite(_ row: Int64, body: String?, editedAt: Int64?, erasure: Erasure?) throws {
-        if erasure != nil { try invalidateUnread(row) }
+        if erasure != nil { try invalidateUnread(row) } else { step.transaction.unreadCounts.forget() }
         try changingText(of: row, to: body, isErased: erasure != nil) {
             try database.run(
                 "UPDATE message SET body = ?, edited_at = ?, erased = ?, shown = (shown AND ? IS NOT ?) WHERE id = ?",

@@ -14,7 +14,8 @@ package struct MessageWriter {
 
     /// Stores a delivered message; `position` is the order number reserved for the message, if any.
     package func deliver(_ received: IncomingMessage, at position: Int64?) throws {
-        if try meetsOwn(received, at: nil) { return }
+        // The copy of an own message proves that the own message arrived.
+        if let own = try ownPlace(of: received) { return try settleOwn(received, own, at: nil) }
         if let twin = try received.twin ?? DoubleDeliveries(step: step).place(of: received)?.row {
             return try lend(received, to: twin)
         }
@@ -77,16 +78,15 @@ package struct MessageWriter {
         for observer in step.hooks.storedMessageObservers { try observer.didShow(message, from: received, in: step) }
     }
 
-    /// Settles an own message if the received message is a copy of it: the copy proves that the own message arrived.
-    private func meetsOwn(_ received: IncomingMessage, at place: (position: Int64, catchup: Int64)?) throws -> Bool {
-        guard let own = try ownPlace(of: received) else { return false }
-        try settleOwn(received, own, at: place)
-        return true
+    /// Whether the message can be a copy of an own message: sent by the account, or shown by the message's room. Anybody can write
+    /// `groupchat` into a message, so in the account's own archive only messages sent by the account count.
+    func mayBeOwn(_ received: IncomingMessage) -> Bool {
+        received.isOurs ?? (received.direction == .outgoing || !received.archive.isEmpty)
     }
 
     /// The row of an own message accepted in this directory, if the received message is a copy of it.
     package func ownPlace(of received: IncomingMessage) throws -> Place? {
-        guard received.mayBeOwn, let origin = received.ownID else { return nil }
+        guard mayBeOwn(received), let origin = received.ownID else { return nil }
         return try database.statement(
             """
             SELECT id, position, catchup > 0 AS confirmed, state FROM message

@@ -81,11 +81,11 @@ package struct OutgoingStanza {
     package func enqueue(in step: Step, sentAt: Int64, failure: Reason? = nil) throws -> Message {
         let (message, kind) = try insert(in: step, sentAt: sentAt)
         let failure = try failure ?? refusal { try queue(message.id, kind, in: step) }
-        if let failure { try MessageWriter(step: step).fail(message.id, failure) }
+        if let failure { try MessageWriter(step: step).fail(message.id, failure) } else { step.flush() }
+        // Without a failure, the row of a hidden message is as inserted.
+        guard failure != nil || message.isShown else { return message }
         let stored = try Message.load(message.id, from: step.database) ?? message
-        guard failure == nil else { return stored }
-        step.flush()
-        if stored.isShown { try EventPublisher(step: step).publish(MessageStateChanged(stored)) }
+        if failure == nil { try EventPublisher(step: step).publish(MessageStateChanged(stored)) }
         return stored
     }
 

@@ -41,6 +41,8 @@ public struct IncomingMessage {
     package let stanzaID: String?
     /// The text as it is shown (`MessageContent`): without fallbacks for other clients, nil if it is empty. A feature may replace the text.
     public var body: String?
+    /// The file that the message shares, as far as it can be read; nil if it shares none.
+    package var file: SharedFile?
     /// Milliseconds since 1970; the server's stamp, if there is one.
     public let sentAt: Int64
     /// The archive's stamp of a message shown by an archive; else nil.
@@ -109,11 +111,6 @@ public struct IncomingMessage {
 
     /// The id of an own message: the origin-id, which is also the stanza's id.
     package var ownID: String? { reflects ?? originID ?? (messageID.isEmpty ? nil : messageID) }
-
-    /// Whether the message can be a copy of an own message: sent by the account, or shown by the message's room.
-    /// Anybody can write `groupchat` into a message, so in the account's own archive only messages sent by the account
-    /// count.
-    package var mayBeOwn: Bool { isOurs ?? (direction == .outgoing || !archive.isEmpty) }
 
     /// The time of sending in a `<delay/>` (XEP-0203), in milliseconds since 1970.
     package static func delay(in element: Element) -> Int64? {

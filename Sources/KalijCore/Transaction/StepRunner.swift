@@ -13,6 +13,7 @@ package final class StepRunner {
     package let features: Features
     private let mark: CrashMarker?
     private let notifies: Bool
+    private let unreadCounts = UnreadCounts()
     /// The quality of the link to the server, for each account; the accounts' drivers update it.
     package var links: [Int64: LinkQuality] = [:]
     /// Whether the process runs for a short while: then nothing is deferred, however slow the link.
@@ -74,8 +75,9 @@ package final class StepRunner {
         try transaction {
             let begin = clock.monotonic()
             var start = begin
+            let state = TransactionState(database, account: account.id, unreadCounts)
             while start - begin < limit, let part = parts.next() {
-                let step = step(for: account)
+                let step = step(for: account, in: state)
                 try body(part, step)
                 try step.finish()
                 mark?.clear()
@@ -83,19 +85,20 @@ package final class StepRunner {
                 start = clock.monotonic()
             }
             guard !all.isEmpty else { return }
-            let last = step(for: account)
-            try last.close(after: all)
-            all[all.endIndex - 1].add(last.effects)
+            let end = step(for: account, in: state)
+            try end.close(after: all)
+            all[all.endIndex - 1].add(end.effects)
         }
         return all
     }
 
-    private func step(for account: Account) -> Step {
+    private func step(for account: Account, in state: TransactionState? = nil) -> Step {
         var link = links[account.id] ?? LinkQuality()
         link.isBrief = isBrief
         return Step(
             database: database, account: account, now: clock.now(), steady: steady, features: features, mark: mark,
-            notifies: notifies, link: link)
+            notifies: notifies, link: link,
+            transaction: state ?? TransactionState(database, account: account.id, unreadCounts))
     }
 
     /// The effects of a step of the kind `kind` that began at `start`, with an event if the step was slow.
@@ -119,11 +122,13 @@ package final class StepRunner {
         let outer = Self.onThisThread
         Self.onThisThread = self
         defer { Self.onThisThread = outer }
+        var isCommitted = false
+        defer { if !isCommitted { unreadCounts.forget() } }
         try database.transaction {
             try fence.check(database)
             try body()
         }
-        isDirty = true
+        (isCommitted, isDirty) = (true, true)
     }
 
     /// Throws `StepError.withinStep` if this thread is within a step on the database at `path`: the transaction of

@@ -33,9 +33,8 @@ package final class ChangeTeller {
 
     /// An event was emitted to the application.
     package func record(_ event: EngineEvent) {
-        if event.content is LoggedOut { return forget(event.account) }
-        // An event with a number is about a message.
-        if event.number == nil, states[event.account, default: AccountState(at: event.at)].apply(event) {
+        if type(of: event.content) == LoggedOut.self { return forget(event.account) }
+        if AccountState.isAffected(by: event), states[event.account, default: AccountState(at: event.at)].apply(event) {
             recordState(of: event.account)
         }
         guard hasViewers || event.number == nil, let part = event.content.changed else { return }

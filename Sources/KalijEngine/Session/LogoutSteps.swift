@@ -66,5 +66,6 @@ package struct LogoutSteps {
         // Before the messages: entries of the queue refer to messages.
         try OutboundQueue(database: step.database, account: account.id).removeAll()
         try AccountTable(step.database).remove(account)
+        step.transaction.unreadCounts.forget()
     }
 }

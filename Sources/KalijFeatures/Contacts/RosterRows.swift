@@ -26,6 +26,14 @@ package struct RosterRows {
         ).first([.integer(account), .text(jid.bare.description)]) { Contact($0) }
     }
 
+    /// The subscription of the contact with the bare address of `jid`; nil if there is no such contact.
+    func subscription(of jid: JID) throws -> Contact.Subscription? {
+        try database.statement("SELECT subscription FROM contact WHERE account = ? AND jid = ?")
+            .first([.integer(account), .text(jid.bare.description)]) {
+                Contact.Subscription(rawValue: $0.text()) ?? .none
+            }
+    }
+
     func store(_ contact: Contact) throws {
         try database.run(
             """

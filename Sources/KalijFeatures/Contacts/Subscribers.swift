@@ -23,6 +23,11 @@ struct Subscribers {
         guard let sender else { return .may }
         if sender.bare == step.account.jid || sender.description.exact == step.account.jid.domain.exact { return .may }
         if try Blocklist(step: step).isBlocked(sender) { return .mayNot }
+        return try subscription(of: sender)
+    }
+
+    /// Whether an entity that is not blocked may learn that this client is online.
+    func subscription(of sender: JID) throws -> Verdict {
         if try step.hooks.roomProviders.contains(where: { try $0.sharesPresence(with: sender, in: step) }) {
             return .may
         }
@@ -30,8 +35,8 @@ struct Subscribers {
         case .unknown: return .unknown
         case .unavailable: return .mayNot
         case .known:
-            let contact = try RosterRows(database: database, account: step.account.id).contact(sender)
-            return contact?.subscription.isFrom ?? false ? .may : .mayNot
+            let rows = RosterRows(database: database, account: step.account.id)
+            return try rows.subscription(of: sender)?.isFrom ?? false ? .may : .mayNot
         }
     }
 

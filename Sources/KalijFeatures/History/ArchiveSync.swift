@@ -135,6 +135,7 @@ package struct ArchiveSync {
         let hasArchive = info.supports("urn:xmpp:mam:2")
         let stamps = hasArchive || info.supports("urn:xmpp:sid:0")
         try SessionRow.set(archive: hasArchive, stamps: stamps, of: step.account.id, in: database)
+        step.transaction.trustsArchive = stamps
     }
 
     private func isWaiting(_ round: ArchiveSyncState) throws -> Bool {

@@ -34,7 +34,7 @@ final class HistoryService: FeatureService {
     func stepDidCommit(_ effects: Step.Effects, isSignalled: Bool) {
         if isSignalled { readLater() }
         guard host.isOnline else { return }
-        let isCaughtUp = effects.events.contains { $0.content is CaughtUp }
+        let isCaughtUp = effects.events.contains { type(of: $0.content) == CaughtUp.self }
         perform(trigger.grew(by: effects.tail, isCaughtUp: isCaughtUp, isSlow: host.isLinkSlow))
     }
 

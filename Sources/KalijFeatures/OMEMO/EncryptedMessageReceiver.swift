@@ -136,7 +136,7 @@ struct EncryptedMessageReceiver {
                 try OMEMOFeature.detectOptOut(message, isProven: opened.trust.isUsed, in: step)
             }
         }
-        message.body = content.text
+        (message.body, message.file) = (content.text, content.file)
         // A content without a displayable part is handled by other features, such as a marker.
         (message.isKept, message.isShown) = (content.isLine || message.stanzaID != nil, content.isLine)
         guard content.isLine else { return message.digest = digest }

@@ -22,13 +22,8 @@ package struct DisplayedPlaces {
 
     /// The order number of the last message that counts as displayed.
     func position(in conversation: String) throws -> Int64 {
-        try Self.position(in: conversation, of: step.account.id, in: database)
-    }
-
-    /// The order number of the last message that counts as displayed.
-    static func position(in conversation: String, of account: Int64, in database: Database) throws -> Int64 {
-        let history = try SessionRow.history(of: account, in: database).position
-        return max(try place(in: conversation, of: account, in: database)?.position ?? history, history)
+        let history = try step.transaction.history().position
+        return max(try Self.place(in: conversation, of: step.account.id, in: database)?.position ?? history, history)
     }
 
     /// The place of the last displayed message of `conversation`. The message may have moved since, or no longer exist.
@@ -46,7 +41,7 @@ package struct DisplayedPlaces {
     /// Compares `place` with the last message that counts as displayed: positive if it is later, negative if earlier.
     private func compare(_ place: MessageReader.Place, in conversation: String) throws -> Int {
         var order = ArchiveOrder(database: database, account: step.account.id)
-        let history = try SessionRow.history(of: step.account.id, in: database).position
+        let history = try step.transaction.history().position
         let displayed = try Self.place(in: conversation, of: step.account.id, in: database).map {
             try order.rank(of: $0)
         }
@@ -58,7 +53,8 @@ package struct DisplayedPlaces {
     /// The number of unread messages of a conversation: those of others who are not blocked, after the displayed place, shown and not
     /// erased; at most `MessageReader.mostUnread`.
     package static func unread(in conversation: String, of account: Int64, in database: Database) throws -> Int {
-        guard let range = try unreadRange(in: conversation, of: account, in: database) else { return 0 }
+        let session = try SessionRow.history(of: account, in: database)
+        guard let range = try unreadRange(in: conversation, since: session, of: account, in: database) else { return 0 }
         return try MessageReader(database: database, account: account).unread(in: conversation, range)
     }
 
@@ -66,15 +62,18 @@ package struct DisplayedPlaces {
     package static func unreadRows(
         in conversation: String, of account: Int64, in database: Database
     ) throws -> [Int64] {
-        guard let range = try unreadRange(in: conversation, of: account, in: database) else { return [] }
+        let session = try SessionRow.history(of: account, in: database)
+        let range = try unreadRange(in: conversation, since: session, of: account, in: database)
+        guard let range else { return [] }
         return try MessageReader(database: database, account: account).unreadRows(in: conversation, range)
     }
 
     /// The range of the unread messages; nil if there are none.
     private static func unreadRange(
-        in conversation: String, of account: Int64, in database: Database
+        in conversation: String, since session: (position: Int64, isBlocking: Bool), of account: Int64,
+        in database: Database
     ) throws -> MessageReader.UnreadRange? {
-        let (history, isBlocking) = try SessionRow.history(of: account, in: database)
+        let (history, isBlocking) = session
         var range = MessageReader.UnreadRange(after: history)
         if isBlocking {
             switch try BlockedRows(database: database, account: account).senders(in: .received(conversation)) {
@@ -124,13 +123,15 @@ package struct DisplayedPlaces {
 
     /// Handles a message of somebody else that is shown from now on.
     func shown(_ message: Message, from incoming: IncomingMessage) throws {
-        guard message.direction == .incoming, let place = try messages.place(of: message.id) else { return }
-        if try step.isHistory(incoming) {
+        guard message.direction == .incoming else { return }
+        let isHistory = try step.isHistory(incoming)
+        if !isHistory { step.unreadArrived(message.id, in: message.conversation) }
+        guard isHistory || step.notifies, let place = try messages.place(of: message.id) else { return }
+        if isHistory {
             return try history(message.conversation, place, isCatchUp: incoming.archive.isEmpty && !incoming.isOlder)
         }
-        step.unreadMayDiffer(in: message.conversation)
         // Withdraws a notification of a message that was displayed before it was stored.
-        guard step.notifies, try place.position <= position(in: message.conversation) else { return }
+        guard try place.position <= position(in: message.conversation) else { return }
         try NotificationWriter(step: step).withdraw(through: place, in: message.conversation)
     }
 
@@ -138,16 +139,39 @@ package struct DisplayedPlaces {
     /// recorded in the session's row, which the step writes in any case.
     private func history(_ conversation: String, _ place: MessageReader.Place, isCatchUp: Bool) throws {
         if isCatchUp {
-            try SessionRow.set(history: place.position, of: step.account.id, in: database)
+            step.transaction.unreadCounts.forget()
+            try step.transaction.historyEnds(at: place.position)
         } else {
             try advance(conversation, to: place, by: .history)
         }
     }
 
-    /// Emits the number of unread messages of `conversation`.
-    func emitUnread(in conversation: String) throws {
-        let count = try Self.unread(in: conversation, of: step.account.id, in: database)
-        step.emit(UnreadChanged(conversation: conversation, count: count))
+    /// Emits the number of unread messages of each of `conversations`.
+    func emitUnread(in conversations: [String]) throws {
+        let session = try step.transaction.history()
+        for conversation in conversations {
+            let count = try grown(conversation) ?? count(conversation, since: session)
+            step.emit(UnreadChanged(conversation: conversation, count: count))
+        }
+    }
+
+    /// The number as known before the transaction, and the messages that have arrived in it; nil if it has to be counted.
+    private func grown(_ conversation: String) -> Int? {
+        guard case .arrived(let more)? = step.effects.unread[conversation.exact],
+            let known = step.transaction.unreadCounts[conversation, of: step.account.id]
+        else { return nil }
+        let count = min(known + more, MessageReader.maxUnread)
+        step.transaction.unreadCounts[conversation, of: step.account.id] = count
+        return count
+    }
+
+    /// Counts; the number is kept, unless it depends on who sends, or on a reading of the archive.
+    private func count(_ conversation: String, since session: (position: Int64, isBlocking: Bool)) throws -> Int {
+        let range = try Self.unreadRange(in: conversation, since: session, of: step.account.id, in: database)
+        let count = try range.map { try messages.unread(in: conversation, $0) } ?? 0
+        let isKept = !session.isBlocking && range?.reading == nil
+        step.transaction.unreadCounts[conversation, of: step.account.id] = isKept ? count : nil
+        return count
     }
 
     // MARK: Places of messages that are not stored

@@ -163,6 +163,6 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
 
     /// Counted once in a transaction: counting takes longer with more messages, and many messages arrive in one transaction.
     static func didInvalidateUnread(in conversations: [String], step: Step) throws {
-        for conversation in conversations { try DisplayedPlaces(step: step).emitUnread(in: conversation) }
+        try DisplayedPlaces(step: step).emitUnread(in: conversations)
     }
 }

@@ -13,6 +13,6 @@ struct DisclosurePolicy {
         if try Blocklist(step: step).isBlocked(contact) { return .mayNot }
         guard try !step.settings(with: contact).off.contains(disclosure) else { return .mayNot }
         let messages = MessageReader(database: step.database, account: step.account.id)
-        return try messages.hasWritten(to: conversation) ? .may : Subscribers(step: step).authorization(contact)
+        return try messages.hasWritten(to: conversation) ? .may : Subscribers(step: step).subscription(of: contact)
     }
 }

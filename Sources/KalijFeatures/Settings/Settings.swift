@@ -61,8 +61,11 @@ package struct StoredSettings {
     /// The settings for `conversation`; if nil, those of the account.
     package func settings(for conversation: String?, now: Int64) throws -> ChatSettings {
         let rows = try database.statement(
-            "SELECT name, value, conversation <> '' AS is_own FROM setting WHERE account = ? AND conversation IN ('', ?)"
-        ).all([.integer(account), .text(conversation ?? "")]) {
+            """
+            SELECT name, value, 0 AS is_own FROM setting WHERE account = ?1 AND conversation = ''
+            UNION ALL SELECT name, value, 1 FROM setting WHERE account = ?1 AND conversation = ?2
+            """
+        ).all([.integer(account), .optional(conversation)]) {
             (name: $0.text("name"), value: $0.text("value"), isOwn: $0.bool("is_own"))
         }
         guard !rows.isEmpty else {

@@ -47,17 +47,15 @@ enum TypingFeature: Feature, MessageProcessor, StoredMessageObserver, OutgoingMe
     /// The state, of which there is at most one (section 5.5).
     private static func state(in message: Element) -> ChatState? {
         guard let state = message.child(in: namespace) else { return nil }
-        var count = 0
-        for child in message.children where child.namespace == namespace { count += 1 }
-        return count == 1 ? ChatState(rawValue: state.name) : nil
+        let isOnly = message.children.allSatisfy { $0.isSame(as: state) || !$0.isIn(namespace) }
+        return isOnly ? ChatState(rawValue: state.name) : nil
     }
 
     private static let metadata = [namespace, "urn:xmpp:hints", "urn:xmpp:sid:0", "urn:xmpp:delay"]
 
     /// Whether `child` is only the state, the thread, or delivery metadata; an empty text counts as none.
     private static func isNoContent(_ child: Element) -> Bool {
-        let namespace = child.namespace
-        return metadata.contains { $0 == namespace }
+        metadata.contains(where: child.isIn)
             || child.isNamed("thread", "jabber:client")
             || child.isNamed("body", "jabber:client") && child.text.isEmpty
     }

@@ -172,7 +172,11 @@ public final class Database {
         "file:" + path.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
+    /// Before the first connection of the process; without effect if other code has opened one.
+    private static let isConfigured = kalij_omit_memory_statistics() == SQLITE_OK
+
     private static func open(_ path: String, flags: Int32) throws(StoreError) -> OpaquePointer {
+        _ = isConfigured
         var handle: OpaquePointer?
         let result = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard result == SQLITE_OK, let handle else {

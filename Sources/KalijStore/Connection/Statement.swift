@@ -27,7 +27,7 @@ public final class Statement {
     /// Runs the statement to its end, ignoring rows.
     public func run(_ values: [Value] = []) throws(StoreError) {
         var failure: StoreError?
-        lend(values[...]) { bound in
+        lend(values) { bound in
             do throws(StoreError) {
                 try check(bound)
                 while try step() {}
@@ -49,13 +49,18 @@ public final class Statement {
     }
 
     /// The first row, read by `body`; nil if there is none.
+    @inlinable
     public func first<Result>(_ values: [Value] = [], _ body: (Row) throws -> Result) throws -> Result? {
         var result: Result?
-        try lending(values) { if try step() { result = try body(Row(self)) } }
+        try prefix(values) {
+            result = try body($0)
+            return false
+        }
         return result
     }
 
     /// All rows, read by `body`.
+    @inlinable
     public func all<Result>(_ values: [Value] = [], _ body: (Row) throws -> Result) throws -> [Result] {
         var results: [Result] = []
         try each(values) { results.append(try body($0)) }
@@ -77,7 +82,7 @@ public final class Statement {
     /// Not generic: looking up types for each result would take as long as a short query.
     private func lending(_ values: [Value], _ body: () throws -> Void) throws {
         var failure: (any Error)?
-        lend(values[...]) { bound in
+        lend(values) { bound in
             do {
                 try check(bound)
                 try body()
@@ -88,47 +93,53 @@ public final class Statement {
         if let failure { throw failure }
     }
 
-    /// Binds `values` without copying their bytes, and calls `body` once, with SQLite's result code of binding.
+    /// Binds `values`, and calls `body` once, with SQLite's result code of binding.
     ///
-    /// SQLite keeps the addresses. The addresses are good while the bytes are lent: until `body` has returned and the
-    /// statement is reset with nothing bound. The innermost call resets the statement, before any of the lending calls
-    /// has ended.
-    private func lend(_ values: ArraySlice<Value>, _ body: (Int32) -> Void) {
-        func next(_ bound: Int32) {
-            guard bound == SQLITE_OK else { return end(bound) }
-            lend(values.dropFirst(), body)
-        }
-        func end(_ bound: Int32) {
-            body(bound)
+    /// SQLite keeps the addresses of texts and blobs, whose bytes are in one temporary allocation until `body` has returned, and the
+    /// statement is reset with nothing bound.
+    private func lend(_ values: [Value], _ body: (Int32) -> Void) {
+        // Not empty: an empty text needs an address, too, because NULL would bind NULL.
+        withUnsafeTemporaryAllocation(byteCount: values.reduce(1) { $0 + $1.size }, alignment: 1) { bytes in
+            body(bind(values, in: bytes))
             sqlite3_reset(handle)
             sqlite3_clear_bindings(handle)
         }
-        guard let value = values.first else { return end(SQLITE_OK) }
-        let index = Int32(truncatingIfNeeded: values.startIndex) + 1  // fits: SQLite takes at most 32,766 values
-        switch value {
-        case .null: next(sqlite3_bind_null(handle, index))
-        case .integer(let integer): next(sqlite3_bind_int64(handle, index, integer))
-        case .text(var text):
-            text.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) {
-                    next(kalij_lend_text(handle, index, $0.baseAddress ?? Self.empty, Int32(clamping: $0.count)))
-                }
-            }
-        case .blob(let bytes):
-            bytes.withUnsafeBytes { bytes in
-                guard let base = bytes.baseAddress else { return next(sqlite3_bind_zeroblob(handle, index, 0)) }
-                next(kalij_lend_blob(handle, index, base, Int32(clamping: bytes.count)))
-            }
-        }
     }
 
-    // An address for the empty text, whose buffer may have none; a NULL address would bind NULL. Never freed, never
-    // written.
-    private nonisolated(unsafe) static let empty: UnsafePointer<CChar> = {
-        let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
-        byte.initialize(to: 0)
-        return UnsafePointer(byte)
-    }()
+    private func bind(_ values: [Value], in bytes: UnsafeMutableRawBufferPointer) -> Int32 {
+        guard var free = bytes.baseAddress else { return SQLITE_NOMEM }
+        var index: Int32 = 0
+        for value in values {
+            index += 1  // fits: SQLite takes at most 32,766 values
+            let bound =
+                switch value {
+                case .null: sqlite3_bind_null(handle, index)
+                case .integer(let integer): sqlite3_bind_int64(handle, index, integer)
+                case .text(var text):
+                    text.withUTF8 { text in
+                        let copy = Self.copy(UnsafeRawBufferPointer(text), to: &free)
+                        return kalij_lend_text(handle, index, copy, Int32(clamping: text.count))
+                    }
+                case .blob(let blob):
+                    blob.withUnsafeBytes { blob in
+                        kalij_lend_blob(handle, index, Self.copy(blob, to: &free), Int32(clamping: blob.count))
+                    }
+                }
+            guard bound == SQLITE_OK else { return bound }
+        }
+        return SQLITE_OK
+    }
+
+    /// Copies `bytes` to `free`, which is the place behind the copy then.
+    /// - Returns: the address of the copy.
+    private static func copy(
+        _ bytes: UnsafeRawBufferPointer, to free: inout UnsafeMutableRawPointer
+    ) -> UnsafeMutableRawPointer {
+        let copy = free
+        if let address = bytes.baseAddress { copy.copyMemory(from: address, byteCount: bytes.count) }
+        free += bytes.count
+        return copy
+    }
 }
 
 extension Statement {

@@ -9,6 +9,15 @@ public enum Value: Sendable, Equatable {
     /// Bytes.
     case blob([UInt8])
 
+    /// The bytes of a text or blob.
+    var size: Int {
+        switch self {
+        case .null, .integer: 0
+        case .text(let text): text.utf8.count
+        case .blob(let bytes): bytes.count
+        }
+    }
+
     /// An optional text: nil is NULL.
     public static func optional(_ text: String?) -> Value { text.map { .text($0) } ?? .null }
     /// An optional integer: nil is NULL.

@@ -31,9 +31,14 @@ public struct Schema: Sendable {
 
     /// The state of the database at `path`; changes nothing.
     /// - Throws: `StoreError`: `.newerVersion`, `.notOurs`, `.corrupt`, or the error of reading.
-    public func check(path: String) throws -> State {
-        guard FileSize.of(path) > 0 else { return .empty }
-        return try state(of: Database(reading: path))
+    public func check(path: String) throws -> State { try open(reading: path)?.state ?? .empty }
+
+    /// Opens the database at `path` for reading; nil if the file is missing or empty.
+    /// - Throws: as ``check(path:)``.
+    public func open(reading path: String) throws -> (database: Database, state: State)? {
+        guard FileSize.of(path) > 0 else { return nil }
+        let database = try Database(reading: path)
+        return (database, try state(of: database))
     }
 
     /// The state of an open database.

@@ -68,9 +68,10 @@ extension Element {
     }
 
     private func place(of attribute: String) -> Int? {
+        guard node.attributeCount > 0 else { return nil }
+        if let place = withBytes(of: attribute, { tree.findAttribute(index, $0, nil) }) { return place }
         // Nearly all names are plain; other names are read as set.
-        if isPlainName(attribute) { return withBytes(of: attribute) { tree.findAttribute(index, $0, nil) } }
-        return place(of: QualifiedName(attribute))
+        return isPlainName(attribute) ? nil : place(of: QualifiedName(attribute))
     }
 
     private func place(of name: QualifiedName) -> Int? {

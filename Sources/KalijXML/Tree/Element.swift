@@ -57,7 +57,7 @@ public struct Element: CustomStringConvertible {
 
     /// Whether the element has this name and namespace. Compares bytes and allocates nothing.
     public func isNamed(_ name: String, _ xmlns: String) -> Bool {
-        isNamed(name) && withBytes(of: xmlns) { tree.isName(tree.namespace(index), $0) }
+        isNamed(name) && isIn(xmlns)
     }
 
     /// Whether the element has this name, in any namespace.
@@ -94,40 +94,39 @@ public struct Element: CustomStringConvertible {
 
     /// The first child element of this name; a nil namespace means the namespace of this element.
     public func child(_ name: String, _ xmlns: String? = nil) -> Element? {
-        var child = tree.element(from: node.first)
-        while child != 0 {
-            let candidate = Element(tree: tree, index: child)
-            if candidate.isNamed(name), candidate.isIn(xmlns, of: self) { return candidate }
-            child = tree.element(from: tree.nodes[Int(child)].next)
-        }
-        return nil
+        withBytes(of: name) { name in
+            tree.view.withNamespace(xmlns, of: index) { namespace in
+                tree.view.child(of: index) { $0.isName($1.name, name) && $0.isNamespace($2, namespace) }
+            }
+        }.map { Element(tree: tree, index: $0) }
     }
 
     /// The first child element in the namespace `xmlns`, of any name.
     public func child(in xmlns: String) -> Element? {
-        var child = tree.element(from: node.first)
-        while child != 0 {
-            let candidate = Element(tree: tree, index: child)
-            if candidate.isIn(xmlns, of: self) { return candidate }
-            child = tree.element(from: tree.nodes[Int(child)].next)
+        tree.view.withNamespace(xmlns, of: index) { namespace in
+            tree.view.child(of: index) { $0.isNamespace($2, namespace) }
         }
-        return nil
+        .map { Element(tree: tree, index: $0) }
     }
 
     /// The child elements of this name, in order; a nil namespace means the namespace of this element.
     public func children(_ name: String, _ xmlns: String? = nil) -> [Element] {
-        children.filter { $0.isNamed(name) && $0.isIn(xmlns, of: self) }
+        var result: [Element] = []
+        withBytes(of: name) { name in
+            tree.view.withNamespace(xmlns, of: index) { namespace in
+                _ = tree.view.child(of: index) {
+                    if $0.isName($1.name, name), $0.isNamespace($2, namespace) {
+                        result.append(Element(tree: tree, index: $2))
+                    }
+                    return false
+                }
+            }
+        }
+        return result
     }
 
-    private func isIn(_ xmlns: String?, of parent: Element) -> Bool {
-        let own = tree.namespace(index)
-        guard let xmlns else {
-            let wanted = parent.tree.namespace(parent.index)
-            return own == wanted || (!own.isAbsent && tree.isName(own, parent.tree.bytes(wanted)))
-                || (own.isAbsent && wanted.isAbsent)
-        }
-        return withBytes(of: xmlns) { tree.isName(own, $0) }
-    }
+    /// Whether the element is in the namespace `xmlns`.
+    public func isIn(_ xmlns: String) -> Bool { withBytes(of: xmlns) { tree.isName(tree.namespace(index), $0) } }
 
     /// For the header of a stream, the namespace of stanzas without a namespace; for any other element, the element's
     /// own namespace.

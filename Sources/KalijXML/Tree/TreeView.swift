@@ -27,6 +27,37 @@ extension TreeView {
         !name.isAbsent && sameBytes(self.bytes(name), bytes)
     }
 
+    /// Whether the namespace of an element is `bytes`; nil is none.
+    @inline(__always)
+    func isNamespace(_ index: UInt32, _ bytes: UnsafeRawBufferPointer?) -> Bool {
+        let own = namespace(index)
+        guard let bytes else { return own.isAbsent }
+        return isName(own, bytes)
+    }
+
+    /// Lends the bytes of `xmlns`; if nil, those of the element's namespace, nil if it has none.
+    @inline(__always)
+    func withNamespace<Result>(
+        _ xmlns: String?, of index: UInt32, _ body: (UnsafeRawBufferPointer?) -> Result
+    ) -> Result {
+        if let xmlns { return withBytes(of: xmlns, body) }
+        let own = namespace(index)
+        return body(own.isAbsent ? nil : bytes(own))
+    }
+
+    /// The first child element that `isWanted`, which gets the view, the child's node and index: a search among children makes no
+    /// elements, and counts no references.
+    @inline(__always)
+    func child(of index: UInt32, where isWanted: (TreeView, Node, UInt32) -> Bool) -> UInt32? {
+        var child = nodes[Int(index)].first
+        while child != 0 {
+            let node = nodes[Int(child)]
+            if !node.isText, isWanted(self, node, child) { return child }
+            child = node.next
+        }
+        return nil
+    }
+
     /// The namespace of an element, its own or its nearest ancestor's.
     @inline(__always)
     func namespace(_ index: UInt32) -> NameReference {

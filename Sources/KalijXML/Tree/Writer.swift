@@ -103,16 +103,15 @@ private struct Writer {
         var prefixes = 0
         for place in places {
             let attribute = tree.attributes[place]
-            let name = String(decoding: tree.bytes(attribute.name), as: UTF8.self)
-            if attribute.namespace.isAbsent {
-                appendAttribute(name, tree.value(attribute))
-            } else if withBytes(of: xmlNamespace, { tree.isName(attribute.namespace, $0) }) {
-                appendAttribute("xml:" + name, tree.value(attribute))
-            } else {
+            var prefix = ""
+            if withBytes(of: xmlNamespace, { tree.isName(attribute.namespace, $0) }) {
+                prefix = "xml:"
+            } else if !attribute.namespace.isAbsent {
                 prefixes += 1
+                prefix = "ns\(prefixes):"
                 appendAttribute("xmlns:ns\(prefixes)", tree.bytes(attribute.namespace))
-                appendAttribute("ns\(prefixes):" + name, tree.value(attribute))
             }
+            appendAttribute(prefix, tree.value(attribute), named: tree.bytes(attribute.name))
         }
     }
 
@@ -123,9 +122,13 @@ private struct Writer {
         return tree.bytes(first.name).lexicographicallyPrecedes(tree.bytes(second.name))
     }
 
-    private mutating func appendAttribute(_ name: String, _ value: UnsafeRawBufferPointer) {
+    private mutating func appendAttribute(
+        _ prefix: String, _ value: UnsafeRawBufferPointer,
+        named name: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) {
         output.append(UInt8(ascii: " "))
-        output.append(contentsOf: name.utf8)
+        output.append(contentsOf: prefix.utf8)
+        output.append(contentsOf: name)
         output.append(contentsOf: "='".utf8)
         append(escaped: value, quoted: true)
         output.append(UInt8(ascii: "'"))

@@ -26,7 +26,7 @@ enum StatusCommand: Command {
             directory: shared.directory.path, driver: try status.driver(), accounts: accounts,
             quarantine: try status.quarantined(), deadLetters: try status.deadLetters(),
             slowSteps: try status.slowSteps())
-        record.lastEvent = try EventLog(shared.directory).last
+        record.lastEvent = try status.lastEvent
         if shared.json {
             Output.line(try JSONLine.of(record))
         } else {

@@ -24,6 +24,7 @@ struct EventPrinter {
 
     /// Prints any event on standard error.
     func printNotice(_ event: EngineEvent) {
+        guard verbose || !event.content.isDetail else { return }
         let moment = message(event).map { times.clock.moment($0.sentAt) + " " } ?? ""
         if let line = line(event, moment) { Output.notice(line) }
     }

@@ -17,9 +17,13 @@ struct WallClock {
 
     fileprivate func time(_ milliseconds: Int64) -> String { text(milliseconds, "%H:%M:%S") }
 
+    /// Rounded down, before 1970 too.
+    fileprivate static func second(_ milliseconds: Int64) -> Int64 {
+        milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0)
+    }
+
     private func text(_ milliseconds: Int64, _ format: String) -> String {
-        // Rounded down, before 1970 too.
-        var seconds = time_t(milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0))  // fits: 64 bits both
+        var seconds = time_t(Self.second(milliseconds))  // fits: 64 bits both
         var parts = tm()
         guard (isUTC ? gmtime_r(&seconds, &parts) : localtime_r(&seconds, &parts)) != nil else {
             return Stamp.of(milliseconds)
@@ -38,14 +42,18 @@ struct WallClock {
 struct TimedLines {
     let clock: WallClock
     private var day = ""
+    /// The second of the last line, and its text.
+    private var last: (second: Int64, time: String)?
 
     init(_ clock: WallClock) { self.clock = clock }
 
     /// The line for `text`, preceded by the line with the date if the day differs from that of the last line.
     mutating func next(_ text: PrintedText, at milliseconds: Int64) -> PrintedText {
-        let day = clock.day(milliseconds)
-        defer { self.day = day }
-        let line: PrintedText = "\(clock.time(milliseconds)) \(text)"
+        let second = WallClock.second(milliseconds)
+        if let last, last.second == second { return "\(last.time) \(text)" }
+        let (time, day) = (clock.time(milliseconds), clock.day(milliseconds))
+        defer { (last, self.day) = ((second, time), day) }
+        let line: PrintedText = "\(time) \(text)"
         return day == self.day ? line : "--- \(day)\n\(line)"
     }
 }

@@ -31,6 +31,36 @@ struct DisplayedPlaceTests {
         #expect(try r.unread() == 0, "the place only moves forward")
     }
 
+    @Test("each emitted number is what counting finds, whatever happened before")
+    func emitted() throws {
+        let r = try R()
+        func check(_ effects: Step.Effects, _ place: SourceLocation = #_sourceLocation) throws {
+            let last = effects.events.compactMap { ($0.content as? UnreadChanged)?.count }.last
+            #expect(try last == r.unread(), sourceLocation: place)
+        }
+        for id in ["one", "two", "three"] { try check(r.harness.receive(R.message(id))) }
+        try r.read(through: "two")
+        for id in ["four", "five"] { try check(r.harness.receive(R.message(id))) }
+        try r.harness.perform { _ = try Intents(step: $0).perform(Forget(.id("four")), id: "f") }
+        try check(r.harness.receive(R.message("six")))
+        try r.harness.receive(R.carbon(R.ownMarker(for: "five")))
+        try check(r.harness.receive(R.message("seven")))
+        #expect(throws: StoreError.self) {
+            _ = try r.harness.runner.run("undone", for: r.harness.account) { step in
+                try Dispatcher.handle(
+                    InboundBatch(stanzas: [Element.parse(StepHarness.inClient(R.message("eight")))], count: nil),
+                    in: step)
+                try step.finish()
+                try step.close()
+                throw StoreError(.other, "undone")
+            }
+        }
+        try check(r.harness.receive(R.message("nine")))
+        try r.harness.receive(R.retraction(of: "nine", from: "romeo@example.net/orchard"))
+        try check(r.harness.receive(R.message("ten")))
+        #expect(try r.unread() == 3)
+    }
+
     @Test("a retracted or forgotten message is not unread, and the new number is told")
     func erased() throws {
         let r = try R()

@@ -23,8 +23,7 @@ package struct ReceivedFiles {
     /// Records the file of a message that was received and stored.
     /// - Returns: the file of the message.
     func arrived(_ message: Message, _ incoming: IncomingMessage) throws -> MessageFile? {
-        guard incoming.isShown, incoming.encryption?.problem == nil, let file = MessageContent(of: incoming).file
-        else { return nil }
+        guard incoming.isShown, incoming.encryption?.problem == nil, let file = incoming.file else { return nil }
         guard file.address.isKnown else {
             try insert(file, of: message.id, state: .failed)
             return try rows.row(of: message.id)?.file

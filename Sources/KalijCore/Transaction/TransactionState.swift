@@ -1,0 +1,61 @@
+import KalijStore
+import KalijStream
+
+/// What the steps of a transaction have read, and not yet written: each continues from the step before.
+package final class TransactionState {
+    private let database: Database
+    private let account: Int64
+    package let unreadCounts: UnreadCounts
+    /// Whether stanza-ids by the account's own archive are trusted; valid after ``Step/count(_:)``.
+    package var trustsArchive = false
+    /// The row of the last inserted message, which is the highest ever, and whether the message is behind all others of the account; nil
+    /// if none was inserted.
+    package private(set) var lastInserted: (message: Int64, isLast: Bool)?
+    /// The changes to the session's row; nil if no stanza is counted.
+    var counted: Counted?
+
+    struct Counted {
+        /// The new handled count, if changed.
+        var handled: HandledCount?
+        /// The last order number given to a message.
+        var position: Int64
+        /// How many messages were stored.
+        var stored: Int64 = 0
+        /// The order number through which messages predate the account in this directory, if changed.
+        var history: Int64?
+    }
+
+    init(_ database: Database, account: Int64, _ unreadCounts: UnreadCounts) {
+        (self.database, self.account, self.unreadCounts) = (database, account, unreadCounts)
+    }
+
+    /// Notes that the message in `row` was inserted at the order number `position`.
+    func inserted(_ row: Int64, at position: Int64) { lastInserted = (row, position == counted?.position) }
+
+    /// Notes that messages through the order number `position` predate the account in this directory.
+    package func historyEnds(at position: Int64) throws {
+        guard let counted else { return try SessionRow.set(history: position, of: account, in: database) }
+        self.counted?.history = max(position, counted.history ?? position)
+    }
+
+    /// The order number of the last message that predates the account in this directory, and whether any address is blocked.
+    package func history() throws -> (position: Int64, isBlocking: Bool) {
+        let (position, isBlocking) = try SessionRow.history(of: account, in: database)
+        return (max(position, counted?.history ?? position), isBlocking)
+    }
+
+    /// Writes the session's row; the last work but the count of unread messages.
+    func write() throws {
+        guard let counted else { return }
+        try database.run(
+            """
+            UPDATE session SET handled = coalesce(?, handled), position = ?, messages = messages + ?,
+                history = max(history, coalesce(?, history)) WHERE account = ?
+            """,
+            [
+                .optional(counted.handled.map { Int64($0.value) }), .integer(counted.position),
+                .integer(counted.stored), .optional(counted.history), .integer(account),
+            ])
+        self.counted = nil
+    }
+}
