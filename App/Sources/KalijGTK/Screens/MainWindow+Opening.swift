@@ -21,6 +21,8 @@ extension MainWindow {
 
     /// - Parameter isFound: whether `message` is the result of a search: the row is focused, in the middle of the screen.
     func open(_ row: ConversationRow, at message: Int64?, isFound: Bool = false) async {
+        guard row.creation == nil else { return }
+        leaveSide()
         markRead(isLeaving: true)
         leaveComposer()
         var thread = Thread(row.key, isGroup: row.isGroup)
@@ -44,6 +46,7 @@ extension MainWindow {
         self.thread = thread
         screen.composer.begin(with: draft, unsent.take(row.key))
         show(thread)
+        await readNicks(of: thread)
         if isFound, let place = message.flatMap(thread.place(of:)) {
             screen.list.center(place)
         } else {
