@@ -337,6 +337,8 @@ if __name__ == "__main__":
     import filekills
     import files
     import flood
+    import groupkills
+    import groups
     import heard
     import kills
     import listing
@@ -349,6 +351,9 @@ if __name__ == "__main__":
     import shared
     import states
     import targets
+    TOURS["groups"] = groups.Groups
+    TOURS["groups-many"] = groups.Many
+    TOURS["groups-kills"] = groupkills.Kills
     TOURS["heard"] = heard.Heard
     TOURS["notices"] = notices.Notices
     TOURS["search"] = search.Search

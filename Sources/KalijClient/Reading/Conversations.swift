@@ -66,6 +66,8 @@ public struct Conversations {
         public let last: Message?
         /// The number of unread messages of others; 1000 if there are more.
         public let unread: Int
+        /// Whether one of the newest unread messages mentions the account by its nickname in the room.
+        public let isMentioned: Bool
         /// The unsent text that the user has typed.
         public let draft: Draft?
         /// What causes notifications, and what is not disclosed to others.
@@ -91,10 +93,12 @@ public struct Conversations {
     private func conversation(_ name: String) throws -> Conversation {
         let last = try messages.page(1, with: name, before: .max).first?.message
         let face = try ConversationFace(name, of: account.id, in: database)
+        let unread = try DisplayedPlaces.unread(in: name, of: account.id, in: database)
         return Conversation(
             jid: name, name: face.name, isRoom: face.isRoom, picture: face.picture,
             last: try last.flatMap { try reader.waiting([reader.view($0, of: account)], of: account).first },
-            unread: try DisplayedPlaces.unread(in: name, of: account.id, in: database),
+            unread: unread,
+            isMentioned: try face.isRoom && unread > 0 && UnreadMentions.exist(in: name, of: account.id, in: database),
             draft: try Draft.load(for: name, of: account.id, in: database),
             settings: try settings(name),
             placement: try StoredSettings(database: database, account: account.id).placement(of: name))

@@ -8,6 +8,11 @@ extension HistoryReader {
         try Message.accepted(id, by: account, in: database)?.withFile(in: database)
     }
 
+    /// Why an intent has failed; nil if it has not, or not yet.
+    public func failure(of intent: String, by account: Account) throws -> Reason? {
+        try Intents.failure(of: intent, by: account, in: database)
+    }
+
     /// The outcome of an intent; nil while the intent is pending in the mailbox, or if there is none.
     public func outcome(of intent: String, by account: Account) throws -> IntentOutcome? {
         try Intents.outcome(of: intent, by: account, in: database)

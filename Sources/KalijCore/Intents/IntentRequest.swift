@@ -28,7 +28,7 @@ package protocol IntentRequest: InvalidatableHandler where Context == Step, Inpu
 
 extension IntentRequest {
     package func refused(in step: Step) throws {}
-    package func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome { .failed("\(error)") }
+    package func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome { .failed(Reason(error)) }
 
     package func send(in step: Step) throws {
         try step.send(request(in: step), then: self, within: EngineLimits.archiveTimeout)
@@ -45,12 +45,12 @@ extension IntentRequest {
             try Intents(step: step).end(intent, outcome)
         case .timeout where step.isForUnsent: try send(in: step)
         case .timeout where attempt < EngineLimits.serverAttempts: try retry(in: step)
-        case .timeout: try fail("the server does not answer", in: step)
+        case .timeout: try fail(Reason(.noReply), in: step)
         }
     }
 
     package func invalidate(_ reason: Invalidation, in step: Step) throws {
-        if reason == .sessionLost { try retry(in: step) } else { try fail(reason.name, in: step) }
+        if reason == .sessionLost { try retry(in: step) } else { try fail(Reason(other: reason.name), in: step) }
     }
 
     private func retry(in step: Step) throws {
@@ -59,7 +59,7 @@ extension IntentRequest {
         try next.send(in: step)
     }
 
-    private func fail(_ reason: String, in step: Step) throws {
+    private func fail(_ reason: Reason, in step: Step) throws {
         try refused(in: step)
         try Intents(step: step).end(intent, .failed(reason))
     }

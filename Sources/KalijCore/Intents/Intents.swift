@@ -14,7 +14,7 @@ package struct Intents {
         guard !type(of: intent).isIdempotent else {
             let outcome = try outcome(of: intent, id: id)
             if outcome != .pending { emitOutcome(id, type(of: intent).name, outcome) }
-            return outcome
+            return outcome.inWords
         }
         try database.run(
             "INSERT OR IGNORE INTO intent(account, id, name, at) VALUES (?, ?, ?, ?)",
@@ -23,7 +23,7 @@ package struct Intents {
         try forgetOld()
         let outcome = try outcome(of: intent, id: id)
         if outcome != .pending { try end(id, outcome) }
-        return outcome
+        return outcome.inWords
     }
 
     private func outcome(of intent: some Intent, id: String) throws -> IntentOutcome {
@@ -33,7 +33,7 @@ package struct Intents {
         } catch let error as StoreError {
             throw error
         } catch {
-            outcome = .failed("\(error)")
+            outcome = .failed((error as? IntentFailure)?.reason ?? Reason(other: "\(error)"))
         }
         return outcome
     }
@@ -48,11 +48,20 @@ package struct Intents {
     }
 
     private func emitOutcome(_ id: String, _ name: String, _ outcome: IntentOutcome) {
-        step.emit(IntentEnded(id: id, command: name, problem: outcome.problem))
+        step.emit(IntentEnded(id: id, command: name, problem: outcome.inWords.problem))
     }
 
     /// The outcome of the intent with `id`; nil if the intent was not performed yet.
     package static func outcome(of id: String, by account: Account, in database: Database) throws -> IntentOutcome? {
+        try stored(id, by: account, in: database)?.inWords
+    }
+
+    /// Why the intent with `id` has failed; nil if it has not, or not yet.
+    package static func failure(of id: String, by account: Account, in database: Database) throws -> Reason? {
+        try stored(id, by: account, in: database)?.problem.map(Reason.init(stored:))
+    }
+
+    private static func stored(_ id: String, by account: Account, in database: Database) throws -> IntentOutcome? {
         try database.statement("SELECT problem FROM intent WHERE account = ? AND id = ?")
             .first([.integer(account.id), .text(id)]) { row in
                 switch row.optionalText("problem") {
@@ -73,6 +82,12 @@ package struct Intents {
 }
 
 extension IntentOutcome {
+    /// A failure for a reason whose code is stored with the outcome.
+    package static func failed(_ reason: Reason) -> IntentOutcome { .failed(reason.stored) }
+
+    /// The outcome with the reason in words alone.
+    fileprivate var inWords: IntentOutcome { problem.map { .failed(Reason(stored: $0).description) } ?? self }
+
     /// The reason why the intent has failed; nil if it has not.
     fileprivate var problem: String? {
         guard case .failed(let reason) = self, !reason.isEmpty else { return nil }

@@ -31,6 +31,25 @@ extension Reason {
         /// A reaction cannot be encrypted for the recipient.
         case reactionNotEncryptable = "reaction-not-encryptable"
 
+        // MARK: A change, and a room
+
+        /// The server has not answered.
+        case noReply = "no-reply"
+        /// The room does not permit it. 0: the room; 1: its error in words.
+        case roomForbids = "room-forbids"
+        /// The room does not support it. 0: the room; 1: its error in words.
+        case roomCannot = "room-cannot"
+        /// The room has not taken the subject. 0: the room.
+        case subjectRefused = "subject-refused"
+        /// The account is not in the room. 0: the room.
+        case notInRoom = "not-in-room"
+        /// The user's server has no service for rooms.
+        case noRoomService = "no-room-service"
+        /// The new room is no group after its configuration.
+        case notAGroup = "not-a-group"
+        /// The service cannot make a room a group. 0: the settings that it lacks.
+        case groupNotOffered = "group-not-offered"
+
         // MARK: Its file
 
         /// The server takes no file of this size. 0: the most bytes that it takes.
@@ -93,6 +112,14 @@ extension Reason {
             case .noKeysAtServer: "your server keeps no keys (XEP-0163)"
             case .roomNotPrivate: "messages can be encrypted only in rooms for members that show all addresses"
             case .reactionNotEncryptable: "reactions can be encrypted in OMEMO 2 alone"
+            case .noReply: "the server does not answer"
+            case .roomForbids: "{0} does not let you do that: {1}"
+            case .roomCannot: "{0} cannot do that: {1}"
+            case .subjectRefused: "{0} does not let you set the subject"
+            case .notInRoom: "you are not in {0} now"
+            case .noRoomService: "the server has no service for rooms"
+            case .notAGroup: "the room did not become a group"
+            case .groupNotOffered: "the service does not offer {0}"
             case .fileTooLarge: "the server takes files of at most {0} bytes"
             case .fileNotTaken: "the server takes no file of this size"
             case .noUploadService: "the server has had no service for uploads for a week"

@@ -42,9 +42,13 @@ public enum IntentOutcome: Sendable, Equatable {
 
 /// Why an intent has failed.
 public struct IntentFailure: Error, CustomStringConvertible, Sendable, Equatable {
+    /// The reason; its code is ``Reason/Code/other`` if there are only words.
+    public let reason: Reason
     /// The reason, in words.
-    public let description: String
+    public var description: String { reason.description }
 
     /// - Parameter reason: the reason, in words.
-    public init(_ reason: String) { description = reason }
+    public init(_ reason: String) { self.reason = Reason(other: reason) }
+    /// - Parameter reason: a reason with a code.
+    package init(_ reason: Reason) { self.reason = reason }
 }

@@ -107,6 +107,14 @@ package struct Occupants {
 
     func removeAll() throws { try database.run("DELETE FROM occupant WHERE room = ?", [id]) }
 
+    /// The account's own occupant; nil if there is none. Can be called outside of a step.
+    static func own(in room: RoomRow, in database: Database) throws -> Occupant? {
+        guard let held = room.held else { return nil }
+        return try database.statement(
+            "SELECT nick, jid, occupant_id, affiliation, role FROM occupant WHERE room = ? AND nick = ? AND joined = ?"
+        ).first([.integer(room.id), .text(held), .integer(room.join)], Occupant.init)
+    }
+
     /// All occupants, in the order of their nicknames. Can be called outside of a step.
     package static func all(of room: RoomRow, in database: Database) throws -> [Occupant] {
         try database.statement(

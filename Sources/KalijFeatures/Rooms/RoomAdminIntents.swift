@@ -32,7 +32,7 @@ extension RoomIntent {
         guard let row = try RoomCoordinator(step: step).rows.room(jid) else {
             throw IntentFailure("\(jid) is no room of this account: `kalij room join`")
         }
-        guard row.stay.state.isIn else { throw IntentFailure("you are not in \(jid) now") }
+        guard row.stay.state.isIn else { throw IntentFailure(Reason(.notInRoom, jid.description)) }
         return row
     }
 

@@ -102,9 +102,9 @@ struct RoomAdminRequest: IntentRequest {
 
     static func failure(_ error: StanzaError, _ room: String) -> IntentOutcome {
         switch error.condition {
-        case .forbidden, .notAllowed: .failed("\(room) does not let you do that: \(error)")
-        case .serviceUnavailable, .featureNotImplemented: .failed("\(room) cannot do that: \(error)")
-        default: .failed("\(error)")
+        case .forbidden, .notAllowed: .failed(Reason(.roomForbids, room, "\(error)"))
+        case .serviceUnavailable, .featureNotImplemented: .failed(Reason(.roomCannot, room, "\(error)"))
+        default: .failed(Reason(error))
         }
     }
 }
@@ -177,6 +177,6 @@ struct SetSubjectRequest: IntentRequest {
 
     private func outcome(in step: Step) throws -> IntentOutcome {
         let now = try RoomCoordinator(step: step).rows.room(JID.received(room))?.subject ?? ""
-        return now == subject ? .done : .failed("\(room) does not let you set the subject")
+        return now == subject ? .done : .failed(Reason(.subjectRefused, room))
     }
 }

@@ -1,7 +1,6 @@
 import KalijAddress
 import KalijHandlers
 import KalijCore
-import KalijStore
 import KalijStream
 import KalijText
 import KalijXML
@@ -12,7 +11,7 @@ import FoundationEssentials
 struct RoomPlans {
     let step: Step
     private var rooms: RoomCoordinator { RoomCoordinator(step: step) }
-    private var account: Value { .integer(step.account.id) }
+    var rows: RoomPlanRows { RoomPlanRows(database: step.database, account: step.account.id) }
 
     /// The maximum number of services of a server that are queried for rooms.
     private static let maxServices = 20
@@ -20,83 +19,32 @@ struct RoomPlans {
     /// After this many queries a timeout is a failure.
     private static let maxQueries = 12
 
-    /// A stored plan.
-    struct Row {
-        let id: Int64
-        var plan: RoomPlan
-        /// The bare address of the room; nil until a service was found.
-        var room: JID?
-        let nick: String?
-        let people: [String]
-        let intent: String
-        /// The number of people who are members by now.
-        var added: Int
-        /// The number of queries sent. Only the response to the latest one counts.
-        var requestCount: Int64
-    }
-
-    // MARK: Rows
-
-    func make(title: String, nick: String?, people: [JID], intent: String) throws -> Row? {
-        let names = people.map(\.description).joined(separator: "\n")
-        try step.database.run(
-            "INSERT INTO room_plan(account, stage, title, nick, people, intent) VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                account, .text(RoomPlan.Stage.finding.rawValue), .text(title), .optional(nick), .text(names),
-                .text(intent),
-            ])
-        return try row(step.database.lastInsertedRow)
-    }
-
-    func all() throws -> [Row] {
-        try step.database.statement(
-            "SELECT id, stage, title, problem, room, nick, people, added, intent, asked FROM room_plan WHERE account = ? ORDER BY id"
-        ).all([account], Self.row)
-    }
-
-    func row(_ id: Int64) throws -> Row? {
-        try step.database.statement(
-            "SELECT id, stage, title, problem, room, nick, people, added, intent, asked FROM room_plan WHERE id = ? AND account = ?"
-        ).first([.integer(id), account], Self.row)
-    }
-
-    /// The plan that creates a room; nil if there is none.
-    func row(of room: JID) throws -> Row? { try all().first { $0.room == room.bare } }
-
-    private static func row(_ row: KalijStore.Row) -> Row {
-        let room = row.optionalText("room").map(JID.received)
-        let people = row.text("people").words(at: "\n")
-        return Row(
-            id: row.integer("id"),
-            plan: RoomPlan(
-                RoomPlan.Stage(rawValue: row.text("stage")) ?? .looking, title: row.text("title"),
-                hasPeople: !people.isEmpty, problem: row.optionalText("problem"), isNamed: room != nil),
-            room: room, nick: row.optionalText("nick"), people: people, intent: row.text("intent"),
-            added: Int(row.integer("added")), requestCount: row.integer("asked"))
-    }
-
-    private func save(_ row: Row) throws {
-        try step.database.run(
-            "UPDATE room_plan SET stage = ?, problem = ?, room = ?, added = ?, asked = ? WHERE id = ?",
-            [
-                .text(row.plan.stage.rawValue), .optional(row.plan.problem), .optional(row.room?.description),
-                .integer(Int64(row.added)), .integer(row.requestCount), .integer(row.id),
-            ])
-    }
-
     // MARK: Events
 
-    func handle(_ event: RoomPlan.Event, _ row: inout Row) throws {
-        for action in row.plan.handle(event) { try perform(action, &row) }
-        if row.plan.stage == .done {
-            try step.database.run("DELETE FROM room_plan WHERE id = ?", [.integer(row.id)])
-        } else {
-            try save(row)
-        }
+    func handle(_ event: RoomPlan.Event, _ row: inout RoomPlanRow) throws {
+        let before = row.plan.stage
+        let actions = row.plan.handle(event)
+        for action in actions { try perform(action, &row) }
+        if row.plan.stage == .done { try rows.remove(row) } else { try rows.save(row) }
+        if row.plan.stage == .failed { try rows.forgetOldFailures() }
+        if before != row.plan.stage || !actions.isEmpty { step.emit(GroupCreationChanged(GroupCreation(row))) }
         step.flush()
     }
 
-    private func perform(_ action: RoomPlan.Action, _ row: inout Row) throws {
+    /// Starts a failed plan again, with a new room; the intent `intent` ends with it.
+    func retry(_ row: inout RoomPlanRow, intent: String) throws {
+        (row.room, row.added) = (nil, 0)
+        try rows.rename(&row, to: intent)
+        try handle(.retried, &row)
+        try begin(&row)
+    }
+
+    /// Begins the plan if a session is available; otherwise the next session does.
+    func begin(_ row: inout RoomPlanRow) throws {
+        if try SessionRow.isAvailable(step.account.id, in: step.database) { try handle(.begin, &row) }
+    }
+
+    private func perform(_ action: RoomPlan.Action, _ row: inout RoomPlanRow) throws {
         switch action {
         case .find: try find(&row)
         case .name(let service): row.room = try JID("\(UUID().uuidString.lowercased())@\(service)")
@@ -116,18 +64,18 @@ struct RoomPlans {
         }
     }
 
-    private func address(_ row: Row) throws -> JID {
+    private func address(_ row: RoomPlanRow) throws -> JID {
         guard let room = row.room else { throw IntentFailure("the room has no address") }
         return room
     }
 
-    private func owner(_ content: Element, _ row: Row) throws -> Element {
+    private func owner(_ content: Element, _ row: RoomPlanRow) throws -> Element {
         .request(
             .set, Element("query", xmlns: RoomCoordinator.namespace + "#owner", children: [content]),
             to: try address(row))
     }
 
-    private func sendQuery(_ question: Element, _ row: inout Row, service: [String] = []) throws {
+    private func sendQuery(_ question: Element, _ row: inout RoomPlanRow, service: [String] = []) throws {
         row.requestCount += 1
         try step.send(
             question, then: GroupCreationResponse(plan: row.id, asked: row.requestCount, services: service),
@@ -136,15 +84,15 @@ struct RoomPlans {
 
     // MARK: Where
 
-    private func find(_ row: inout Row) throws {
+    private func find(_ row: inout RoomPlanRow) throws {
         try sendQuery(.discovery(DiscoveryItem.namespace, of: try JID(step.account.jid.domain)), &row)
     }
 
-    fileprivate func answered(_ reply: IQReply, services: [String], _ row: inout Row) throws {
+    fileprivate func answered(_ reply: IQReply, services: [String], _ row: inout RoomPlanRow) throws {
         if case .timeout = reply {
             // The state of the room is determined anew.
             let isPatient = row.requestCount < Self.maxQueries
-            return try handle(isPatient ? .sessionBegan : .failed("the server does not answer"), &row)
+            return try handle(isPatient ? .sessionBegan : .failed(Reason(.noReply).stored), &row)
         }
         switch row.plan.stage {
         case .finding: try found(reply, services, &row)
@@ -164,20 +112,20 @@ struct RoomPlans {
             if case .result = reply { row.added += 1 }
             try completed(row.added < row.people.count ? .nextPerson : .added, reply, &row)
         case .destroying: try completed(.destroyed, reply, &row)
-        case .entering, .done: break
+        case .entering, .failed, .done: break
         }
     }
 
-    private func completed(_ event: RoomPlan.Event, _ reply: IQReply, _ row: inout Row) throws {
+    private func completed(_ event: RoomPlan.Event, _ reply: IQReply, _ row: inout RoomPlanRow) throws {
         if case .result = reply { try handle(event, &row) } else { try failed(reply, &row) }
     }
 
-    private func failed(_ reply: IQReply, _ row: inout Row) throws {
+    private func failed(_ reply: IQReply, _ row: inout RoomPlanRow) throws {
         guard case .error(let error, _) = reply else { return try handle(.failed("the answer is malformed"), &row) }
-        try handle(.failed("\(error)"), &row)
+        try handle(.failed(Reason(error).stored), &row)
     }
 
-    private func checkedExistence(_ reply: IQReply, _ row: inout Row) throws {
+    private func checkedExistence(_ reply: IQReply, _ row: inout RoomPlanRow) throws {
         switch reply {
         case .result: try handle(.checkedExistence(exists: true), &row)
         case .error(let error, _) where error.condition == .itemNotFound || error.condition == .gone:
@@ -187,7 +135,7 @@ struct RoomPlans {
     }
 
     /// The first service with rooms, by the service's own response (XEP-0045 section 6.1).
-    private func found(_ reply: IQReply, _ services: [String], _ row: inout Row) throws {
+    private func found(_ reply: IQReply, _ services: [String], _ row: inout RoomPlanRow) throws {
         var rest = services
         if services.isEmpty {
             guard let items = reply.discoveryItems else { return try handle(.found(service: nil), &row) }
@@ -203,12 +151,12 @@ struct RoomPlans {
         }
         guard let next = rest.first else { return try handle(.found(service: nil), &row) }
         try sendQuery(.discovery(DiscoveryInfo.namespace, of: JID.received(next)), &row, service: rest)
-        try save(row)
+        try rows.save(row)
     }
 
     // MARK: In
 
-    private func enter(_ row: inout Row) throws {
+    private func enter(_ row: inout RoomPlanRow) throws {
         let usual = row.nick ?? step.account.jid.local ?? "kalij"
         guard var room = try rooms.rows.make(try address(row), nick: usual) else { return }
         room.isWanted = true
@@ -217,14 +165,14 @@ struct RoomPlans {
 
     /// The account has entered a room, or cannot enter it.
     func handle(_ event: RoomPlan.Event, of room: RoomRow) throws {
-        guard var row = try row(of: room.jid) else { return }
+        guard var row = try rows.row(of: room.jid) else { return }
         try handle(event, &row)
     }
 
     // MARK: The end
 
     /// In the same step as the end of the plan, so that everybody is invited exactly once.
-    private func finish(_ row: Row) throws {
+    private func finish(_ row: RoomPlanRow) throws {
         let room = try address(row)
         try Invitations(step: step).send(to: row.people.map(JID.received), room, reason: nil)
         try Intents(step: step).end(row.intent, .done)
@@ -240,7 +188,7 @@ struct RoomPlans {
         try RoomOutbox(step: step, room: entered).flush()
     }
 
-    private func fail(_ row: Row, _ reason: String) throws {
+    private func fail(_ row: RoomPlanRow, _ reason: String) throws {
         try Intents(step: step).end(row.intent, .failed(reason))
         guard let room = row.room, var entered = try rooms.rows.room(room) else { return }
         entered.isWanted = false
@@ -254,7 +202,7 @@ struct RoomPlans {
         try Requests(step: step).forget(GroupCreationResponse.name, unqueueing: true)
     }
 
-    func sessionBegan() throws { for var row in try all() { try handle(.sessionBegan, &row) } }
+    func sessionBegan() throws { for var row in try rows.all() { try handle(.sessionBegan, &row) } }
 }
 
 /// Handles the response to a query of a plan.
@@ -268,7 +216,7 @@ struct GroupCreationResponse: InvalidatableHandler {
 
     func call(_ reply: IQReply, in step: Step) throws {
         let plans = RoomPlans(step: step)
-        guard var row = try plans.row(plan), row.requestCount == asked else { return }
+        guard var row = try plans.rows.row(plan), row.requestCount == asked else { return }
         try plans.answered(reply, services: services, &row)
     }
 
@@ -313,11 +261,11 @@ public struct CreateRoom: Intent {
         try check()
         let people = try people.map { try Invite.checked($0) } ?? []
         let plans = RoomPlans(step: step)
-        guard var row = try plans.make(title: title, nick: nick, people: people, intent: id) else {
+        guard var row = try plans.rows.make(title: title, nick: nick, people: people, intent: id) else {
             return .failed("the plan cannot be stored")
         }
-        // Otherwise the plan begins with the session.
-        if try SessionRow.isAvailable(step.account.id, in: step.database) { try plans.handle(.begin, &row) }
+        step.emit(GroupCreationChanged(GroupCreation(row)))
+        try plans.begin(&row)
         return .pending
     }
 }

@@ -45,6 +45,21 @@ public struct Rooms {
         return try Members.all(of: room, in: database)
     }
 
+    /// The groups in creation, and those whose creation has failed, oldest first.
+    /// - Throws: `StoreError`
+    public func creations(of account: Account) throws -> [GroupCreation] {
+        try RoomPlanRows(database: database, account: account.id).all().map { GroupCreation($0) }
+    }
+
+    /// What the account may do in the room `jid`; nil while it is not in the room.
+    /// - Throws: `StoreError`
+    public func rights(in jid: JID, for account: Account) throws -> RoomRights? {
+        guard let room = try RoomRows(database: database, account: account.id).room(jid), room.stay.state.isIn,
+            let own = try Occupants.own(in: room, in: database)
+        else { return nil }
+        return RoomRights(of: own, in: room.info)
+    }
+
     /// The pending invitations, oldest first (XEP-0249).
     /// - Throws: `StoreError`
     public func invitations(of account: Account) throws -> [Invitation] {

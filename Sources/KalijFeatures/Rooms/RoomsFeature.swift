@@ -137,12 +137,14 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     static var events: [any EventContent.Type] {
         [
             RoomChanged.self, RoomInfoChanged.self, OccupantChanged.self, MemberChanged.self, InvitationChanged.self,
+            GroupCreationChanged.self,
         ]
     }
     static var intents: [any Intent.Type] {
         [
-            CreateRoom.self, JoinRoom.self, LeaveRoom.self, Invite.self, DeclineInvitation.self, SetRole.self,
-            ConfigureRoom.self, SetSubject.self, SetRoomPicture.self, DestroyRoom.self, Moderate.self,
+            CreateRoom.self, RetryGroup.self, ForgetGroup.self, JoinRoom.self, LeaveRoom.self, Invite.self,
+            DeclineInvitation.self, SetRole.self, ConfigureRoom.self, SetSubject.self, SetRoomPicture.self,
+            DestroyRoom.self, Moderate.self,
         ]
     }
 

@@ -1,3 +1,4 @@
+import KalijCore
 import Testing
 
 @testable import KalijFeatures
@@ -38,10 +39,10 @@ struct RoomPlanTests {
     @Test("a room that cannot be a group is destroyed, and then reported")
     func notAGroup() {
         for (events, problem) in [
-            (made + [.checked(isGroup: false)], "the room did not become a group"),
+            (made + [.checked(isGroup: false)], Reason(.notAGroup).stored),
             (
                 Array(made.prefix(3)) + [.form(Array(Self.fields.dropLast(3)))],
-                "the service does not offer publicroom, whois"
+                Reason(.groupNotOffered, "publicroom, whois").stored
             ),
             (Array(made.prefix(4)) + [.failed("forbidden (auth)")], "forbidden (auth)"),
         ] {
@@ -77,9 +78,18 @@ struct RoomPlanTests {
 
     @Test("no service, no way in: reported, and nothing is left")
     func failures() {
-        #expect(play([.begin, .found(service: nil)]).actions.last == .fail("the server has no service for rooms"))
+        #expect(play([.begin, .found(service: nil)]).actions.last == .fail(Reason(.noRoomService).stored))
         #expect(play([.begin, .found(service: "muc"), .refused("full")]).actions.last == .fail("full"))
-        #expect(play([.begin, .failed("the server does not answer")]).stage == .done)
+        #expect(play([.begin, .failed("the server does not answer")]).stage == .failed)
+    }
+
+    @Test("a failed plan changes only when the user tries again; then a new room is looked for")
+    func retried() {
+        let failed: [RoomPlan.Event] = made + [.checked(isGroup: false), .destroyed]
+        #expect(play(failed + [.sessionBegan, .begin, .entered]).stage == .failed)
+        let again = play(failed + [.retried, .begin, .found(service: "other")])
+        #expect(again.stage == .entering && again.actions.suffix(3) == [.find, .name(service: "other"), .enter])
+        #expect(play(made + [.retried]).stage == .checking)
     }
 
     @Test("answers out of turn change nothing")

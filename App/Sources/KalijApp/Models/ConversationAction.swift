@@ -57,7 +57,7 @@ public enum ConversationAction: Sendable, Equatable {
 extension ConversationRow {
     /// The actions that the conversation permits, in sections of a menu; none for a message that a search has found.
     public var actions: [[ConversationAction]] {
-        guard found == nil else { return [] }
+        guard found == nil, creation == nil else { return [] }
         return [
             unread > 0 ? [.markRead] : [],
             [isPinned ? .unpin : .pin, isHidden ? .unhide : .hide],

@@ -55,6 +55,7 @@ public struct ConversationList: Sendable {
             guard var row = known[head.key] else { return head }
             (row.name, row.at, row.isGroup, row.showsAccount) = (head.name, head.at, head.isGroup, head.showsAccount)
             (row.isPinned, row.isHidden) = (head.isPinned, head.isHidden)
+            row.creation = head.creation
             return row
         }
         stale = Set(heads.map(\.key))

@@ -39,21 +39,28 @@ public actor Reader {
     public func heads() throws -> [ConversationRow] {
         let accounts = try accounts()
         return try accounts.flatMap { account in
-            try conversations(account).heads(includingHidden: true).map { head in
-                let key = ConversationKey(account: account.jid.description, jid: head.jid)
-                var row = ConversationRow(key: key, name: head.name?.shownName ?? head.jid.shownName)
-                (row.at, row.isGroup, row.showsAccount) = (head.activeAt, head.isRoom, accounts.count > 1)
-                (row.isPinned, row.isHidden) = (head.placement.isPinned, head.placement.isHidden)
-                return row
-            }
+            let creations = try self.creations(of: account)
+            let rooms = Set(creations.compactMap { $0.creation?.room })
+            return try conversations(account).heads(includingHidden: true).filter { !rooms.contains($0.jid) }
+                .map { row($0, of: account, showsAccount: accounts.count > 1) } + creations
         }.sorted(by: ConversationRow.isBefore)
+    }
+
+    private func row(_ head: Conversations.Head, of account: Account, showsAccount: Bool) -> ConversationRow {
+        let key = ConversationKey(account: account.jid.description, jid: head.jid)
+        var row = ConversationRow(key: key, name: head.name?.shownName ?? head.jid.shownName)
+        (row.at, row.isGroup, row.showsAccount) = (head.activeAt, head.isRoom, showsAccount)
+        (row.isPinned, row.isHidden) = (head.placement.isPinned, head.placement.isHidden)
+        return row
     }
 
     /// Reads some conversations completely; omits those of removed accounts.
     public func rows(_ keys: some Collection<ConversationKey>) throws -> [ConversationRow] {
         let accounts = try accounts()
+        let creations = try accounts.flatMap { try self.creations(of: $0) }
         return try keys.compactMap { key in
             guard let account = accounts.first(where: { $0.jid.description == key.account }) else { return nil }
+            if let creation = creations.first(where: { $0.represents(key) }) { return creation }
             var row = row(try conversations(account).conversation(with: .received(key.jid)), key)
             row.showsAccount = accounts.count > 1
             return row
@@ -72,7 +79,7 @@ public actor Reader {
             row.isFailed = last.state?.isProblem ?? false
         }
         row.at = conversation.activeAt
-        row.unread = conversation.unread
+        (row.unread, row.isMentioned) = (conversation.unread, conversation.isMentioned)
         row.draft = conversation.draft?.body.shownLine
         (row.notify, row.mutedUntil) = (conversation.settings.notify, conversation.settings.mutedUntil)
         row.newest = conversation.last?.id

@@ -21,6 +21,8 @@ public struct ConversationRow: Sendable, Equatable {
     /// The time of the last activity, in milliseconds since 1970; 0 if there was none.
     public var at: Int64 = 0
     public var unread = 0
+    /// Whether an unread message mentions the user.
+    public var isMentioned = false
     /// The row of the newest message.
     public var newest: Int64?
     public var draft: String?
@@ -34,6 +36,8 @@ public struct ConversationRow: Sendable, Equatable {
     /// Whether only a search finds the conversation, until its next message.
     public var isHidden = false
     public var isGroup = false
+    /// The state of a group in creation, whose key has the id of the creation; nil for a conversation.
+    public var creation: CreationState?
     /// Whether to display the account, because there are several.
     public var showsAccount = false
     /// The row of a message that a search has found, whose text and time the row has; nil for the conversation itself.
@@ -45,6 +49,7 @@ public struct ConversationRow: Sendable, Equatable {
 
     /// The line under the name.
     public var line: String {
+        if let creation { return creation.words }
         if let draft { return Words.draft(draft) }
         return preview
     }
@@ -54,6 +59,7 @@ public struct ConversationRow: Sendable, Equatable {
         var words = [name]
         if showsAccount { words.append(Words.account(key.account)) }
         if unread > 0 { words.append(Words.unread(unread)) }
+        if isMentioned { words.append(Words.mentioned) }
         if isFailed { words.append(Words.notSent) }
         if isMuted { words.append(Words.muted) }
         if isPinned { words.append(Words.pinned) }
@@ -63,8 +69,9 @@ public struct ConversationRow: Sendable, Equatable {
         return words.joined(separator: ", ")
     }
 
-    /// The order of the list: pinned conversations first, most recently active first.
+    /// The order of the list: groups in creation, pinned conversations first, most recently active first.
     public static func isBefore(_ one: ConversationRow, _ other: ConversationRow) -> Bool {
+        guard (one.creation == nil) == (other.creation == nil) else { return one.creation != nil }
         guard one.isPinned == other.isPinned else { return one.isPinned }
         return (one.at, other.key.jid, other.key.account) > (other.at, one.key.jid, one.key.account)
     }

@@ -8,6 +8,12 @@ extension Words {
         case .stanzaError: answer(value) ?? reason.description.shownLine
         case .tooLong, .tooLongEncrypted: tr("it is too long for the server")
         case .roomLeft: tr("you have left the group")
+        case .noReply: tr("the server does not answer")
+        case .roomForbids, .subjectRefused: tr("the group does not permit it to you")
+        case .roomCannot: tr("the group does not support it")
+        case .notInRoom: tr("you are not in the group now")
+        case .noRoomService: tr("your server has no groups")
+        case .notAGroup, .groupNotOffered: tr("your server offers no private groups")
         case .noKeys: tr("{address} has no keys for encrypted messages", ["address": value])
         case .keysNotTrusted: tr("no key of {address} is trusted", ["address": value])
         case .keysUnusable: tr("the keys of {address} cannot be used", ["address": value])

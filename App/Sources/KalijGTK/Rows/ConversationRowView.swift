@@ -19,7 +19,7 @@ final class ConversationRowView: RowView {
     private var picture: String?
 
     init() {
-        for label in [name, line] { Self.fit(label) }
+        for label in [name, line] { Make.fit(label) }
         gtk_widget_set_valign(badge, GTK_ALIGN_CENTER)
         let top = Make.horizontal(name, time, spacing: 6)
         let bottom = Make.horizontal(line, badge, spacing: 6)
@@ -29,12 +29,6 @@ final class ConversationRowView: RowView {
         root.addClass("conversation")
     }
 
-    private static func fit(_ label: Widget) {
-        gtk_label_set_ellipsize(opaque(label), PANGO_ELLIPSIZE_END)
-        gtk_label_set_max_width_chars(opaque(label), 8)
-        gtk_widget_set_hexpand(label, 1)
-    }
-
     func show(_ row: ConversationRow) {
         adw_avatar_set_text(opaque(avatar), row.name)
         showPicture(row.picture)
@@ -42,7 +36,7 @@ final class ConversationRowView: RowView {
         time.setText(row.at > 0 ? Times.short(row.at) : "")
         line.setText(row.line)
         line.setClass("draft", row.draft != nil)
-        badge.setText(Words.badge(row.unread))
+        badge.setText((row.isMentioned ? "@ " : "") + Words.badge(row.unread))
         badge.show(row.unread > 0)
         name.setClass("unread", row.unread > 0)
         failed.show(row.isFailed) { Self.sign("dialog-warning-symbolic", "error", after: line) }
@@ -62,7 +56,7 @@ final class ConversationRowView: RowView {
 
     private func makeAccount() -> Widget {
         let made = Make.silentLabel(classes: "dim-label", "caption")
-        Self.fit(made)
+        Make.fit(made)
         texts.append(made)
         return made
     }
@@ -70,12 +64,7 @@ final class ConversationRowView: RowView {
     private func showPicture(_ path: String?) {
         guard path != picture else { return }
         picture = path
-        guard let path, let texture = gdk_texture_new_from_filename(path, nil) else {
-            adw_avatar_set_custom_image(opaque(avatar), nil)
-            return
-        }
-        adw_avatar_set_custom_image(opaque(avatar), texture)
-        g_object_unref(raw(texture))
+        Make.show(path, in: avatar)
     }
 
     func spoken(_ row: ConversationRow) -> String { row.spoken(row.at > 0 ? Times.short(row.at) : "") }

@@ -6,11 +6,17 @@ final class ConversationScreen {
     let root: Widget
     let list = ListView<ThreadRowView>(name: Words.messages, activatesOnClick: false)
     let composer = Composer()
+    private(set) lazy var mentions = MentionPopover(composer.text, in: composer.root)
     let back: Widget
     /// Called when rows before, or after, the loaded ones are needed.
     var onOlder: () -> Void = {}
     var onNewer: () -> Void = {}
     var onBack: () -> Void = {}
+    /// Called when the group, or the contact, is requested.
+    var onDetails: () -> Void = {}
+    private(set) lazy var details = Make.iconButton("dialog-information-symbolic", Words.details) { [weak self] in
+        self?.onDetails()
+    }
     var onLoad: (GapRow) -> Void = { _ in }
     /// Called when older messages of the server are requested.
     var onFetch: () -> Void = {}
@@ -54,6 +60,7 @@ final class ConversationScreen {
         gtk_widget_set_tooltip_text(back, Words.back)
         kalij_name(back, Words.back)
         adw_header_bar_pack_start(opaque(header), back)
+        adw_header_bar_pack_end(opaque(header), details)
         gtk_widget_set_tooltip_text(toLatest, Words.toLatest)
         kalij_name(toLatest, Words.toLatest)
         for name in ["circular", "osd", "to-latest"] { toLatest.addClass(name) }
@@ -116,6 +123,7 @@ final class ConversationScreen {
     func show(name: String?, subtitle: String) {
         adw_window_title_set_title(opaque(title), name ?? "")
         adw_window_title_set_subtitle(opaque(title), subtitle)
+        details.show(name != nil)
         stack.show(name == nil ? nothing : pane)
     }
 

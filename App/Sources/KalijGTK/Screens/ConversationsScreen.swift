@@ -7,6 +7,10 @@ final class ConversationsScreen {
     let root: Widget
     let list = ListView<ConversationRowView>(name: Words.conversations, activatesOnClick: true)
     let banner = StateBannerView()
+    let requests = RequestsButton()
+    var onNewGroup: () -> Void = {}
+    /// Called for an action on a group whose creation has failed.
+    var onCreation: (ConversationRow.CreationAction, CreationState, ConversationKey) -> Void = { _, _, _ in }
     var onOpen: (ConversationRow) -> Void = { _ in }
     var onNew: () -> Void = {}
     var onAction: (ConversationAction, ConversationRow) -> Void = { _, _ in }
@@ -39,6 +43,9 @@ final class ConversationsScreen {
         adw_header_bar_pack_start(
             opaque(header), Make.iconButton("list-add-symbolic", Words.newConversation) { [weak self] in self?.onNew() }
         )
+        adw_header_bar_pack_start(
+            opaque(header),
+            Make.iconButton("system-users-symbolic", Words.newGroup) { [weak self] in self?.onNewGroup() })
         let menu = widget(OpaquePointer(gtk_menu_button_new()))
         gtk_menu_button_set_icon_name(opaque(menu), "open-menu-symbolic")
         gtk_menu_button_set_menu_model(opaque(menu), cast(raw(Self.menu())))
@@ -64,7 +71,7 @@ final class ConversationsScreen {
             connect(raw(adjustment), "value-changed") { [weak self] _ in self?.growNearEnd() }
             connect(raw(adjustment), "changed") { [weak self] _ in self?.growNearEnd() }
         }
-        for part in [header, banner.root, searchBar, stack.root] { root.append(part) }
+        for part in [header, banner.root, requests.root, searchBar, stack.root] { root.append(part) }
         searchBar.show(false)
         gtk_widget_set_size_request(root, 300, -1)
         gtk_widget_set_hexpand(root, 0)
@@ -153,6 +160,7 @@ final class ConversationsScreen {
     private func activate(_ place: Int) {
         guard list.rows.indices.contains(place) else { return }
         let row = list.rows[place]
+        guard row.creation == nil else { return showMenu(ofCreation: place) }
         // The other messages found stay beside the conversation.
         if row.found == nil { endSearch() }
         onOpen(row)

@@ -69,6 +69,18 @@ extension MainWindow {
         if let key = thread?.key, isAll || keys.contains(key) { await lookAtThread() }
         if isAll { await lookAtAll() }
         if !keys.isEmpty, let rows = try? await reader.rows(keys) { conversations.read(rows) }
+        if let thread, thread.isGroup, keys.contains(thread.key), !isNickWaiting {
+            isNickWaiting = true
+            after(1000) { [weak self] in
+                self?.isNickWaiting = false
+                if let thread = self?.thread { Task { await self?.readNicks(of: thread) } }
+            }
+        }
+        if let groupKey, keys.contains(groupKey) {
+            isGroupDirty = isGroupWaiting
+            await lookAtGroup()
+        }
+        if let contactKey, keys.contains(contactKey) { await lookAtContact() }
         guard let key = thread?.key, let row = conversations.model.row(key) else { return }
         shownAnew(row)
         markRead()
@@ -79,6 +91,7 @@ extension MainWindow {
         guard let heads = try? await reader.heads() else { return }
         let wanted = conversations.read(heads: heads)
         conversations.read((try? await reader.rows(wanted)) ?? [])
+        await lookAtSide()
     }
 
     /// Reads the loaded part of the open conversation again.

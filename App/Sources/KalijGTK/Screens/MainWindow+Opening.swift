@@ -21,6 +21,8 @@ extension MainWindow {
 
     /// - Parameter isFound: whether `message` is the result of a search: the row is focused, in the middle of the screen.
     func open(_ row: ConversationRow, at message: Int64?, isFound: Bool = false) async {
+        guard row.creation == nil else { return }
+        leaveSide()
         markRead(isLeaving: true)
         leaveComposer()
         var thread = Thread(row.key, isGroup: row.isGroup)
@@ -53,6 +55,7 @@ extension MainWindow {
         }
         places.keep(Place(row.key, message: message))
         after(60) { [weak self] in self?.settle(row.key, isFound: isFound) }
+        await readNicks(of: thread)
     }
 
     /// Loads the rest of the first part after the first frame. A list without a layout appears to be at its end.

@@ -16,6 +16,7 @@ final class MainWindow {
     let screen = ConversationScreen()
     let firstStart: FirstStartScreen
     private let pages = Pages()
+    private(set) lazy var side = SideScreens(pages)
     private let leaflet = widget(OpaquePointer(adw_leaflet_new()))
     let toasts = widget(OpaquePointer(adw_toast_overlay_new()))
 
@@ -39,6 +40,16 @@ final class MainWindow {
     var typists: [ConversationKey: UInt32] = [:]
     var deletion: Deletion?
     var unsent = UnsentWorks()
+    // The group whose members are shown.
+    var groupKey: ConversationKey?
+    /// The contact that is shown.
+    var contactKey: ConversationKey?
+    var isGroupWaiting = false
+    var isGroupDirty = false
+    /// Whether the nicknames of the open group are read soon.
+    var isNickWaiting = false
+    /// The number of changes without an outcome.
+    var pendingChanges = 0
     private var wanted: String?
     /// Whether the accounts were read.
     private var hasBegun = false
@@ -155,6 +166,7 @@ final class MainWindow {
         connectConversationActions()
         connectFiles()
         connectSearch()
+        connectSide()
         screen.composer.onDraft = { [weak self] draft in self?.keepDraft(draft) }
         firstStart.onDone = { [weak self] account in self?.loggedIn(account) }
         connect(window, "notify::is-active") { [weak self] _ in
@@ -218,10 +230,11 @@ final class MainWindow {
         firstStart.onCancel = accounts.isEmpty ? nil : { [weak self] in self?.showLists() }
         firstStart.prepare(address: address)
         isFirstStart = true
+        side.shown = nil
         pages.show(firstStart.root)
     }
 
-    private func showLists() {
+    func showLists() {
         isFirstStart = false
         pages.show(leaflet)
     }
@@ -246,6 +259,7 @@ final class MainWindow {
 
     /// Returns from the conversation to the list.
     func goBack() {
+        if leaveSide() { return }
         // From a result, back to the other results.
         if conversations.isSearching, conversations.hasFocus { conversations.endSearch() }
         screen.composer.keep()
@@ -311,7 +325,7 @@ final class MainWindow {
         add("region-back", ["<Shift>F6"]) { $0.nextRegion(-1) }
     }
 
-    private func add(_ name: String, _ keys: [String], _ run: @escaping (MainWindow) -> Void) {
+    func add(_ name: String, _ keys: [String], _ run: @escaping (MainWindow) -> Void) {
         guard let action = kalij_action(name) else { return }
         connect(raw(action), "activate") { [weak self] _ in if let self { run(self) } }
         g_action_map_add_action(application, action)

@@ -25,6 +25,9 @@ package struct RoomInfo: Equatable, Sendable {
     /// Whether the room reflects messages under the ids that their authors have assigned (XEP-0045 section 7.4).
     package var keepsIDs = false
 
+    /// Whether the room has a picture, or can have one (XEP-0486).
+    package var hasPicture = false
+
     package init() {}
 
     init(_ info: DiscoveryInfo) {
@@ -37,6 +40,7 @@ package struct RoomInfo: Equatable, Sendable {
         moderates = info.supports(Moderation.namespace)
         moderatesAsBefore = info.supports(Moderation.former)
         keepsIDs = info.supports("http://jabber.org/protocol/muc#stable_id")
+        hasPicture = info.supports("vcard-temp")
         hasOccupantIDs = info.supports("urn:xmpp:occupant-id:0")
     }
 

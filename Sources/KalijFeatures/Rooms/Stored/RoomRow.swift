@@ -71,7 +71,7 @@ package struct RoomRow {
     private static var flags: [WritableKeyPath<RoomInfo, Bool>] {
         [
             \.isMembersOnly, \.isNonAnonymous, \.isHidden, \.isPersistent, \.hasArchive, \.hasOccupantIDs, \.moderates,
-            \.moderatesAsBefore, \.keepsIDs,
+            \.moderatesAsBefore, \.keepsIDs, \.hasPicture,
         ]
     }
 

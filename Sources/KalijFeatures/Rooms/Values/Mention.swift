@@ -1,8 +1,8 @@
 /// Detects mentions of a nickname in a text.
-enum Mention {
+package enum Mention {
     /// Whether `text` has `nick` as a separate word, ignoring case. Takes time linear in both lengths (Knuth, Morris and Pratt): a room
     /// may assign the account any nickname.
-    static func names(_ nick: String, in text: String) -> Bool {
+    package static func names(_ nick: String, in text: String) -> Bool {
         let (text, nick) = (Array(text.lowercased()), Array(nick.lowercased()))
         guard !nick.isEmpty, text.count >= nick.count else { return false }
         let shorter = shorter(nick)

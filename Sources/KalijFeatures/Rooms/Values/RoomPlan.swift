@@ -1,3 +1,5 @@
+import KalijCore
+
 /// The creation of a group (XEP-0045 section 10.1), as a value: takes events, and returns actions. Any process can continue the plan;
 /// in a new session the plan begins by determining whether the room exists.
 struct RoomPlan: Equatable {
@@ -18,6 +20,8 @@ struct RoomPlan: Equatable {
         case adding
         /// The room cannot be made a group, and is being destroyed.
         case destroying
+        /// There is no group, for the reason in `problem`: the user decides whether to try again.
+        case failed
         case done
     }
 
@@ -46,6 +50,8 @@ struct RoomPlan: Equatable {
         case destroyed
         /// A new session is available.
         case sessionBegan
+        /// The user tries again, with a new room.
+        case retried
     }
 
     enum Action: Equatable {
@@ -69,7 +75,7 @@ struct RoomPlan: Equatable {
     var stage: Stage
     let title: String
     let hasPeople: Bool
-    /// The reason why the room is destroyed.
+    /// The reason why the room is destroyed, or could not be created, in its stored form.
     var problem: String?
     /// Whether the room has an address.
     var isNamed: Bool
@@ -92,13 +98,13 @@ struct RoomPlan: Equatable {
     }
 
     mutating func handle(_ event: Event) -> [Action] {
-        if stage == .done { return [] }
+        if stage == .done || stage == .failed && event != .retried { return [] }
         switch event {
         case .begin, .sessionBegan: return begin()
         case .found(let service?) where stage == .finding:
             (isNamed, stage) = (true, .entering)
             return [.name(service: service), .enter]
-        case .found where stage == .finding: return end("the server has no service for rooms")
+        case .found where stage == .finding: return end(Reason(.noRoomService).stored)
         case .checkedExistence(let exists) where stage == .looking:
             if !exists, problem != nil { return end(problem ?? "") }
             stage = .entering
@@ -117,12 +123,15 @@ struct RoomPlan: Equatable {
             stage = .checking
             return [.check]
         case .checked(let isGroup) where stage == .checking:
-            guard isGroup else { return destroy("the room did not become a group") }
+            guard isGroup else { return destroy(Reason(.notAGroup).stored) }
             return hasPeople ? add() : finish()
         case .nextPerson where stage == .adding: return [.add]
         case .added where stage == .adding: return finish()
         case .failed(let reason): return failed(reason)
         case .destroyed where stage == .destroying: return end(problem ?? "")
+        case .retried where stage == .failed:
+            (stage, problem, isNamed) = (.finding, nil, false)
+            return []
         default: return []
         }
     }
@@ -139,7 +148,7 @@ struct RoomPlan: Equatable {
     private mutating func configure(_ fields: [String]) -> [Action] {
         let missing = Self.mandatory.keys.filter { !fields.contains(Self.prefix + $0) }.sorted()
         guard missing.isEmpty else {
-            return destroy("the service does not offer \(missing.joined(separator: ", "))")
+            return destroy(Reason(.groupNotOffered, missing.joined(separator: ", ")).stored)
         }
         let needed = Dictionary(Self.mandatory.map { (Self.prefix + $0.key, $0.value) }) { $1 }
         stage = .configuring
@@ -162,7 +171,7 @@ struct RoomPlan: Equatable {
         case .asking, .configuring, .checking, .adding: destroy(reason)
         // If a room cannot be destroyed, it is at least left.
         case .destroying: end(problem ?? reason)
-        case .done: []
+        case .failed, .done: []
         }
     }
 
@@ -173,7 +182,7 @@ struct RoomPlan: Equatable {
     }
 
     private mutating func end(_ reason: String) -> [Action] {
-        stage = .done
+        (stage, problem) = (.failed, reason)
         return [.fail(reason)]
     }
 }

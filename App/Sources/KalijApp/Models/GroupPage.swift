@@ -1,0 +1,56 @@
+import KalijClient
+
+/// A group as its screen displays it.
+public struct GroupPage: Sendable, Equatable {
+    public let key: ConversationKey
+    public let name: String
+    public let topic: String
+    public let picture: String?
+    /// Why the account is not in the group, in words; nil if it is.
+    public let problem: String?
+    /// What the account may do.
+    public let actions: [GroupAction]
+    /// Owners first, then admins, then others, each in the order of their names.
+    public let members: [MemberRow]
+}
+
+/// An action on a group.
+public enum GroupAction: Sendable, Equatable {
+    case invite
+    case rename
+    case changeTopic
+    case changePicture
+    case join
+    case leave
+    case destroy
+
+    public var words: String {
+        switch self {
+        case .invite: Words.inviteMore
+        case .rename: Words.rename
+        case .changeTopic: Words.changeTopic
+        case .changePicture: Words.changePicture
+        case .join: Words.joinAgain
+        case .leave: Words.leaveGroup
+        case .destroy: Words.destroyGroup
+        }
+    }
+
+    /// The words without the sign of a question that follows.
+    public var plain: String { words.withoutEllipsis }
+
+    public var isDestructive: Bool { self == .leave || self == .destroy }
+
+    /// - Parameter rights: nil outside of the room.
+    static func all(in room: Room, _ rights: RoomRights?) -> [GroupAction] {
+        guard let rights else {
+            let own: [GroupAction] = room.isWanted ? [.leave] : []
+            return ["left", "refused"].contains(room.state) ? [.join] + own : own
+        }
+        return [
+            rights.invites ? .invite : nil, rights.configures ? .rename : nil,
+            rights.setsSubject ? .changeTopic : nil, rights.setsPicture ? .changePicture : nil, .leave,
+            rights.destroys ? .destroy : nil,
+        ].compactMap { $0 }
+    }
+}

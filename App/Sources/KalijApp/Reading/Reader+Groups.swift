@@ -1,0 +1,142 @@
+import KalijAddress
+import KalijClient
+
+extension Reader {
+    private func rooms() throws -> Rooms { Rooms(try database()) }
+    private func contacts() throws -> Contacts { Contacts(try database()) }
+
+    // MARK: Groups in creation
+
+    /// The groups in creation, as rows.
+    func creations(of account: Account) throws -> [ConversationRow] {
+        let showsAccount = try accounts().count > 1
+        return try rooms().creations(of: account).map { creation in
+            let key = ConversationKey(account: account.jid.description, jid: creation.id)
+            var row = ConversationRow(key: key, name: creation.title.shownName)
+            row.creation = CreationState(creation)
+            (row.isGroup, row.showsAccount) = (true, showsAccount)
+            return row
+        }
+    }
+
+    /// The room of a creation; nil if it has none yet, or is over.
+    public func room(ofCreation id: String, by account: String) throws -> String? {
+        guard let account = try self.account(account) else { return nil }
+        return try rooms().creations(of: account).first { $0.id == id }?.room?.description
+    }
+
+    // MARK: A group
+
+    /// The people who can be invited: the contacts, in the order of their names.
+    public func guests(of account: String) throws -> [GroupGuest] {
+        guard let account = try self.account(account) else { return [] }
+        let rooms = Set(try rooms().rooms(of: account).map(\.jid))
+        return try contacts().contacts(of: account).filter { !rooms.contains($0.jid) && $0.jid.local != nil }
+            .map { GroupGuest(jid: $0.jid.description, name: ($0.name ?? $0.jid.description).shownName) }
+            .sorted { ($0.name.lowercased(), $0.jid) < ($1.name.lowercased(), $1.jid) }
+    }
+
+    /// The nicknames of the others in a room, at most 5000.
+    public func nicks(_ key: ConversationKey) throws -> [String] {
+        let jid = JID.received(key.jid)
+        guard let account = try account(of: key), let room = try rooms().room(jid, of: account) else { return [] }
+        return try rooms().occupants(of: jid, for: account).map(\.nick).filter { $0 != room.nick }
+    }
+
+    /// A group with its members; nil if the account has no such room.
+    public func group(_ key: ConversationKey) throws -> GroupPage? {
+        let jid = JID.received(key.jid)
+        guard let account = try account(of: key), let room = try rooms().room(jid, of: account) else { return nil }
+        let rights = try rooms().rights(in: jid, for: account)
+        return GroupPage(
+            key: key, name: (room.name ?? key.jid).shownName, topic: room.subject?.shownText.text ?? "",
+            picture: try contacts().profile(of: jid, for: account)?.avatarFile,
+            problem: rights == nil ? Words.outside(room) : nil,
+            actions: GroupAction.all(in: room, rights),
+            members: try members(of: room, by: account, rights))
+    }
+
+    private func members(of room: Room, by account: Account, _ rights: RoomRights?) throws -> [MemberRow] {
+        let names = Dictionary(
+            try contacts().contacts(of: account).compactMap { contact in
+                contact.name.map { (contact.jid, $0.shownName) }
+            }, uniquingKeysWith: { first, _ in first })
+        var rows: [MemberRow] = []
+        var seen: Set<JID> = []
+        func add(_ jid: JID?, _ occupant: Occupant?, _ affiliation: String) {
+            if let jid, !seen.insert(jid).inserted { return }
+            let isOwn = jid.map { $0 == account.jid } ?? (occupant?.nick == room.nick)
+            let name = jid.flatMap { names[$0] } ?? (occupant?.nick ?? jid?.description ?? "").shownName
+            rows.append(
+                MemberRow(
+                    jid: jid?.description, nick: occupant?.nick, name: name.shownAuthor, affiliation: affiliation,
+                    role: occupant?.role ?? "none", isOwn: isOwn,
+                    actions: isOwn || jid == nil
+                        ? [] : MemberRow.actions(on: affiliation, isGroup: room.isGroup, rights)))
+        }
+        for occupant in try rooms().occupants(of: room.jid, for: account) {
+            add(occupant.jid, occupant, occupant.affiliation)
+        }
+        for member in try rooms().members(of: room.jid, for: account) { add(member.jid, nil, member.affiliation) }
+        let order = rows.map { (rank: $0.rank, name: $0.name.lowercased(), id: $0.id) }
+        return rows.indices.sorted { order[$0] < order[$1] }.map { rows[$0] }
+    }
+
+    // MARK: Requests
+
+    /// The requests of all accounts, newest first.
+    public func requests() throws -> [RequestRow] {
+        let accounts = try accounts()
+        var requests: [RequestRow] = []
+        for account in accounts {
+            requests += try invitations(account, accounts.count > 1)
+            requests += try contactRequests(account, accounts.count > 1)
+        }
+        return requests.sorted { ($0.at, $0.key.jid) > ($1.at, $1.key.jid) }
+    }
+
+    private func invitations(_ account: Account, _ showsAccount: Bool) throws -> [RequestRow] {
+        try rooms().invitations(of: account).map { invitation in
+            let face = try invitation.inviter.map { try self.face(of: $0, account) }
+            return RequestRow(
+                kind: .invitation,
+                key: ConversationKey(account: account.jid.description, jid: invitation.room.description),
+                name: face?.name ?? "", address: invitation.inviter?.description, picture: face?.picture,
+                text: invitation.reason?.shownLine ?? "", at: invitation.at, showsAccount: showsAccount)
+        }
+    }
+
+    private func contactRequests(_ account: Account, _ showsAccount: Bool) throws -> [RequestRow] {
+        try contacts().requests(of: account).map { request in
+            let face = try self.face(of: request.jid, account)
+            return RequestRow(
+                kind: .contact,
+                key: ConversationKey(account: account.jid.description, jid: request.jid.description),
+                name: face.name, address: request.jid.description, picture: face.picture,
+                text: request.status?.shownLine ?? "", at: request.at, showsAccount: showsAccount)
+        }
+    }
+
+    private func face(of jid: JID, _ account: Account) throws -> (name: String, picture: String?) {
+        let name = try conversations(account).name(of: jid) ?? jid.description
+        return (name.shownName.shownAuthor, try contacts().profile(of: jid, for: account)?.avatarFile)
+    }
+
+    // MARK: Outcomes
+
+    /// The outcome of an intent; the reason of a failure is described for the user.
+    public func outcome(of intent: String, by account: String) throws -> IntentOutcome {
+        guard let account = try self.account(account) else { return .done }
+        let reader = HistoryReader(try database())
+        if let reason = try reader.failure(of: intent, by: account) { return .failed(Words.why(reason)) }
+        return try reader.outcome(of: intent, by: account) ?? .pending
+    }
+
+    private func account(_ address: String) throws -> Account? {
+        try accounts().first { $0.jid.description == address }
+    }
+}
+
+extension MemberRow {
+    fileprivate var rank: Int { ["owner", "admin", "member"].firstIndex(of: affiliation) ?? 3 }
+}

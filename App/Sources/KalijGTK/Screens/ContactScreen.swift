@@ -1,0 +1,63 @@
+import CAdwaita
+import KalijApp
+
+/// A contact: name, picture, what is known, and a button for each action.
+final class ContactScreen {
+    let root = Make.box(GTK_ORIENTATION_VERTICAL)
+    var onBack: () -> Void = {}
+    var onAction: (ContactAction, ContactPage) -> Void = { _, _ in }
+    private let title = widget(OpaquePointer(adw_window_title_new("", "")))
+    private let avatar = Make.avatar(96)
+    private let facts = Make.label()
+    private let buttons = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 8)
+    private var page: ContactPage?
+
+    init() {
+        let header = widget(OpaquePointer(adw_header_bar_new()))
+        adw_header_bar_set_title_widget(opaque(header), title)
+        adw_header_bar_pack_start(
+            opaque(header), Make.iconButton("go-previous-symbolic", Words.back) { [weak self] in self?.onBack() })
+        facts.wrapText()
+        gtk_label_set_justify(opaque(facts), GTK_JUSTIFY_CENTER)
+        gtk_label_set_xalign(opaque(facts), 0.5)
+        let content = Make.vertical(avatar, facts, buttons, spacing: 14)
+        content.margins(12)
+        let clamp = widget(OpaquePointer(adw_clamp_new()))
+        adw_clamp_set_maximum_size(opaque(clamp), 400)
+        adw_clamp_set_child(opaque(clamp), content)
+        let scrolled = Make.scrolled(clamp)
+        gtk_widget_set_vexpand(scrolled, 1)
+        root.append(header)
+        root.append(scrolled)
+    }
+
+    func show(_ page: ContactPage) {
+        guard page != self.page else { return }
+        adw_window_title_set_title(opaque(title), page.name)
+        adw_window_title_set_subtitle(opaque(title), Words.contact)
+        adw_avatar_set_text(opaque(avatar), page.name)
+        if page.picture != self.page?.picture { Make.show(page.picture, in: avatar) }
+        facts.setText(page.facts.joined(separator: "\n"))
+        if page.actions != self.page?.actions || page.key != self.page?.key { showButtons(page) }
+        self.page = page
+    }
+
+    private func showButtons(_ page: ContactPage) {
+        let hadFocus = gtk_widget_get_root(root).flatMap { gtk_root_get_focus($0) }.map {
+            gtk_widget_is_ancestor($0, buttons) != 0
+        }
+        while let child = gtk_widget_get_first_child(buttons) { gtk_box_remove(cast(raw(buttons)), child) }
+        for action in page.actions {
+            let button = Make.button(action.words) { [weak self] in
+                if let self, let page = self.page { onAction(action, page) }
+            }
+            button.setClass("destructive-action", action.isDestructive)
+            buttons.append(button)
+        }
+        Names.fill(buttons)
+        if hadFocus ?? false { focus() }
+    }
+
+    /// Focuses the first action.
+    func focus() { gtk_widget_get_first_child(buttons)?.focus() }
+}

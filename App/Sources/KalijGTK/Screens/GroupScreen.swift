@@ -1,0 +1,110 @@
+import CAdwaita
+import KalijApp
+
+/// A group: its name, its topic and its members, with the actions that the account may perform.
+final class GroupScreen {
+    let root = Make.box(GTK_ORIENTATION_VERTICAL)
+    let list = ListView<MemberRowView>(name: Words.members, activatesOnClick: false)
+    var onBack: () -> Void = {}
+    var onAction: (GroupAction, GroupPage) -> Void = { _, _ in }
+    var onMember: (MemberAction, MemberRow, GroupPage) -> Void = { _, _, _ in }
+    private(set) var page: GroupPage?
+    private let title = widget(OpaquePointer(adw_window_title_new("", "")))
+    private let avatar = Make.avatar(48)
+    private let topic = Make.label()
+    private let problem = Make.label(classes: "error")
+    private let waiting = Make.label(classes: "dim-label")
+    private let actions: Widget
+    private var picture: String?
+
+    init() {
+        actions = widget(OpaquePointer(gtk_button_new_from_icon_name("view-more-symbolic")))
+        build()
+        list.onActivate = { [weak self] place in self?.showMenu(ofMember: place) }
+        list.listenForMenu(over: root) { [weak self] place, at in self?.showMenu(ofMember: place, at: at) }
+    }
+
+    private func build() {
+        let header = widget(OpaquePointer(adw_header_bar_new()))
+        adw_header_bar_set_title_widget(opaque(header), title)
+        adw_header_bar_pack_start(
+            opaque(header), Make.iconButton("go-previous-symbolic", Words.back) { [weak self] in self?.onBack() })
+        gtk_widget_set_tooltip_text(actions, Words.actions)
+        kalij_name(actions, Words.actions)
+        connect(actions, "clicked") { [weak self] _ in self?.showMenu() }
+        adw_header_bar_pack_end(opaque(header), actions)
+        for label in [topic, problem, waiting] {
+            label.wrapText()
+            label.show(false)
+        }
+        // Topics of any length leave room for the members.
+        gtk_label_set_lines(opaque(topic), 3)
+        gtk_label_set_ellipsize(opaque(topic), PANGO_ELLIPSIZE_END)
+        let texts = Make.vertical(topic, problem, waiting, spacing: 4)
+        gtk_widget_set_hexpand(texts, 1)
+        let top = Make.horizontal(avatar, texts, spacing: 12)
+        top.margins(12)
+        list.view.addClass("conversations")
+        let scrolled = Make.scrolled(list.view)
+        gtk_widget_set_vexpand(scrolled, 1)
+        for part in [header, top, scrolled] { root.append(part) }
+    }
+
+    func show(_ page: GroupPage) {
+        self.page = page
+        adw_window_title_set_title(opaque(title), page.name)
+        adw_window_title_set_subtitle(opaque(title), Words.memberCount(page.members.count))
+        adw_avatar_set_text(opaque(avatar), page.name)
+        if page.picture != picture {
+            picture = page.picture
+            Make.show(page.picture, in: avatar)
+        }
+        topic.setText(page.topic)
+        topic.show(!page.topic.isEmpty)
+        problem.setText(page.problem ?? "")
+        problem.show(page.problem != nil)
+        actions.show(!page.actions.isEmpty)
+        list.show(page.members)
+        kalij_description(list.view, Words.memberCount(page.members.count))
+    }
+
+    /// - Parameter count: the number of changes without an answer.
+    func show(waiting count: Int) {
+        waiting.setText(count > 0 ? Words.waitingForGroup : "")
+        waiting.show(count > 0)
+    }
+
+    /// Focuses the first member.
+    func focus() { list.focusRow(or: list.rows.indices.first) }
+
+    // MARK: Menus
+
+    private func showMenu() {
+        var bounds = graphene_rect_t()
+        guard let page, gtk_widget_compute_bounds(actions, root, &bounds) != 0 else { return }
+        let at = GdkRectangle(
+            x: Int32(bounds.origin.x), y: Int32(bounds.origin.y), width: Int32(bounds.size.width),
+            height: Int32(bounds.size.height))
+        let items = { (isDestructive: Bool) in
+            page.actions.filter { $0.isDestructive == isDestructive }.map { action in
+                MenuItem(action.words) { [weak self] in self?.onAction(action, page) }
+            }
+        }
+        ContextMenu.show([items(false), items(true)], over: root, at: at) { [weak self] in self?.actions.focus() }
+    }
+
+    private func showMenu(ofMember place: Int, at bounds: GdkRectangle? = nil) {
+        guard list.rows.indices.contains(place), let page, let at = bounds ?? list.bounds(of: place, in: root) else {
+            return
+        }
+        let member = list.rows[place]
+        let items = { (isDestructive: Bool) in
+            member.actions.filter { $0.isDestructive == isDestructive }.map { action in
+                MenuItem(action.words) { [weak self] in self?.onMember(action, member, page) }
+            }
+        }
+        ContextMenu.show([items(false), items(true)], over: root, at: at) { [weak self] in
+            self?.list.focusRow(or: place)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import CAdwaita
+import KalijApp
+import KalijClient
+
+/// Changes whose outcome a server or a room determines later: the window never waits for it.
+extension MainWindow {
+    /// Accepts a change, and displays its outcome when it is known.
+    /// - Parameters:
+    ///   - what: the change in words.
+    ///   - done: called when it is done, with the room that it has created.
+    func change(
+        _ intent: any Intent, of account: String, _ what: String, done: @escaping (String?) -> Void = { _ in }
+    ) {
+        writes.add { [weak self] in
+            guard let self else { return }
+            do {
+                let id = try await backend.accept(intent, for: account)
+                Task { [weak self] in await self?.follow(id, of: account, what, done) }
+            } catch {
+                toast(Words.notChanged(what, "\(error)".shownName))
+            }
+            isAllDirty = true
+            look()
+        }
+    }
+
+    private func showPending() { if side.shown == .group { side.group.show(waiting: pendingChanges) } }
+
+    private func follow(_ id: String, of account: String, _ what: String, _ done: (String?) -> Void) async {
+        pendingChanges += 1
+        showPending()
+        var (room, outcome) = (String?.none, IntentOutcome.pending)
+        for interval in ChangePace.intervals where outcome == .pending && !isQuitting {
+            try? await Task.sleep(for: interval)
+            room = (try? await reader.room(ofCreation: id, by: account)) ?? nil ?? room
+            outcome = (try? await reader.outcome(of: id, by: account)) ?? .pending
+        }
+        pendingChanges -= 1
+        showPending()
+        isAllDirty = true
+        look()
+        switch outcome {
+        // The outcome of a change that is still pending is visible in what it changes.
+        case .pending: break
+        case .done:
+            Announcer.say(Words.changed(what))
+            done(room)
+        case .failed(let reason): toast(Words.notChanged(what, reason))
+        }
+    }
+}

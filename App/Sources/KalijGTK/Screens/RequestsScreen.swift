@@ -1,0 +1,38 @@
+import CAdwaita
+import KalijApp
+
+/// The requests that await an answer. Opening the screen answers none of them.
+final class RequestsScreen {
+    let root = Make.box(GTK_ORIENTATION_VERTICAL)
+    let list = ListView<RequestRowView>(name: Words.requests, activatesOnClick: true)
+    var onBack: () -> Void = {}
+    var onChosen: (RequestRow) -> Void = { _ in }
+    private let stack = Pages()
+    private let empty = Make.status("mail-unread-symbolic", Words.noRequests, "")
+    private let scrolled: Widget
+
+    init() {
+        scrolled = Make.scrolled(list.view)
+        let header = widget(OpaquePointer(adw_header_bar_new()))
+        adw_header_bar_set_title_widget(opaque(header), widget(OpaquePointer(adw_window_title_new(Words.requests, ""))))
+        adw_header_bar_pack_start(
+            opaque(header), Make.iconButton("go-previous-symbolic", Words.back) { [weak self] in self?.onBack() })
+        list.view.addClass("conversations")
+        list.onActivate = { [weak self] place in
+            guard let self, list.rows.indices.contains(place) else { return }
+            onChosen(list.rows[place])
+        }
+        stack.add(scrolled, "")
+        stack.add(empty, Words.noRequests)
+        gtk_widget_set_vexpand(stack.root, 1)
+        root.append(header)
+        root.append(stack.root)
+    }
+
+    func show(_ requests: [RequestRow]) {
+        stack.show(requests.isEmpty ? empty : scrolled)
+        list.show(requests)
+    }
+
+    func focus() { list.focusRow(or: list.rows.indices.first) }
+}

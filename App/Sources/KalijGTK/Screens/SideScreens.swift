@@ -1,0 +1,32 @@
+import CAdwaita
+
+/// The screens that take the whole window beside the lists, created when they are first shown.
+final class SideScreens {
+    enum Name { case newGroup, group, requests, contact }
+
+    private(set) lazy var newGroup = added(NewGroupScreen(), \.root)
+    private(set) lazy var group = added(GroupScreen(), \.root)
+    private(set) lazy var requests = added(RequestsScreen(), \.root)
+    private(set) lazy var contact = added(ContactScreen(), \.root)
+    /// The screen that is shown; nil for the lists.
+    var shown: Name?
+    private let pages: Pages
+
+    init(_ pages: Pages) { self.pages = pages }
+
+    private func added<Screen>(_ screen: Screen, _ root: KeyPath<Screen, Widget>) -> Screen {
+        pages.add(screen[keyPath: root], "")
+        Names.fill(screen[keyPath: root])
+        return screen
+    }
+
+    func show(_ name: Name) {
+        shown = name
+        switch name {
+        case .newGroup: pages.show(newGroup.root)
+        case .group: pages.show(group.root)
+        case .requests: pages.show(requests.root)
+        case .contact: pages.show(contact.root)
+        }
+    }
+}

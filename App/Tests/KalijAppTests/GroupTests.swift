@@ -1,0 +1,144 @@
+import Testing
+
+@testable import KalijApp
+
+@Suite struct GroupFormTests {
+    private func form(isNew: Bool = true) -> GroupForm {
+        var form = GroupForm(isNew: isNew)
+        form.contacts = [
+            GroupGuest(jid: "juliet@x", name: "Juliet"), GroupGuest(jid: "julian@x", name: "Julian"),
+            GroupGuest(jid: "nurse@x", name: "Nurse"),
+        ]
+        return form
+    }
+
+    @Test func `A name finds a contact, and who was chosen is not suggested again`() throws {
+        var form = form()
+        form.words = "juli"
+        #expect(form.suggestions.map(\.name) == ["Juliet", "Julian"])
+        #expect(throws: GroupForm.Problem(words: "2 contacts have this name: choose one")) { try form.addWritten() }
+        form.words = "juliet"
+        try form.addWritten()
+        #expect(form.guests.map(\.jid) == ["juliet@x"] && form.words.isEmpty)
+        form.words = "juli"
+        #expect(form.suggestions.map(\.name) == ["Julian"])
+    }
+
+    @Test func `An address is enough, a name that nobody has is a problem in words`() throws {
+        var form = form()
+        form.words = " paris@y/away "
+        try form.addWritten()
+        #expect(form.guests == [GroupGuest(jid: "paris@y", name: "paris@y")])
+        form.words = "tybalt"
+        #expect(throws: GroupForm.Problem.self) { try form.addWritten() }
+        #expect(form.guests.count == 1 && form.words == "tybalt")
+    }
+
+    @Test func `A group needs a name, an invitation needs somebody`() throws {
+        var new = form()
+        new.name = "  "
+        #expect(!new.isComplete)
+        #expect(throws: GroupForm.Problem(words: "Give the group a name")) { try new.submit() }
+        new.name = "Balcony"
+        new.words = "nurse"
+        #expect(try new.submit().map(\.description) == ["nurse@x"])
+        var invitation = form(isNew: false)
+        #expect(!invitation.isComplete)
+        invitation.words = "nurse"
+        #expect(invitation.isComplete)
+    }
+
+    @Test func `At most a hundred people are invited at once, and nobody twice`() throws {
+        var form = form()
+        for number in 0..<100 { try form.add(GroupGuest(jid: "\(number)@x", name: "\(number)")) }
+        #expect(throws: GroupForm.Problem.self) { try form.add(GroupGuest(jid: "more@x", name: "more")) }
+        form.remove(form.guests[0])
+        try form.add(GroupGuest(jid: "5@x", name: "again"))
+        #expect(form.guests.count == 99)
+    }
+}
+
+@Suite struct MemberRowTests {
+    private func member(_ name: String, jid: String? = "juliet@x", nick: String? = "Juliet", isOwn: Bool = false)
+        -> MemberRow
+    {
+        MemberRow(
+            jid: jid, nick: nick, name: name.shownName.shownAuthor, affiliation: "admin", role: "moderator",
+            isOwn: isOwn,
+            actions: [])
+    }
+
+    @Test func `A member is heard with address, role and presence in words`() {
+        #expect(member("Juliet").spoken == "Juliet, juliet@x, admin, present")
+        #expect(member("juliet@x", nick: nil).spoken == "juliet@x, admin, not present")
+        #expect(member("Romeo", jid: "romeo@x", isOwn: true).spoken == "You, romeo@x, admin, present")
+    }
+
+    @Test func `Nobody else is called You, and no name turns the writing around`() {
+        #expect(member("You").title == "“You”")
+        #expect(member("You\u{202E}").spoken.hasPrefix("“You”, juliet@x"))
+        #expect(
+            !member("Jul\u{2066}iet\u{202E}").spoken.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{2066}" })
+    }
+}
+
+@Suite struct CreationRowTests {
+    @Test func `A group in creation comes first, with its stage instead of a message`() {
+        var (group, other) = (
+            ConversationRow(key: ConversationKey(account: "romeo@x", jid: "id"), name: "Balcony"),
+            ConversationRow(key: ConversationKey(account: "romeo@x", jid: "nurse@x"), name: "Nurse")
+        )
+        group.creation = CreationState(
+            id: "id", room: "room@muc.x", words: "The group is being set up", isFailed: false)
+        (group.isGroup, other.isPinned, other.at) = (true, true, 9)
+        var list = ConversationList()
+        list.read(heads: [group, other].sorted(by: ConversationRow.isBefore))
+        #expect(list.shown.map(\.name) == ["Balcony", "Nurse"])
+        #expect(group.spoken("") == "Balcony, The group is being set up")
+        #expect(group.actions.isEmpty)
+        #expect(group.represents(ConversationKey(account: "romeo@x", jid: "room@muc.x")))
+        #expect(!group.represents(ConversationKey(account: "other@x", jid: "room@muc.x")))
+    }
+
+    @Test func `What a request wants is said with the addresses, by which an imitation is recognized`() {
+        let invitation = RequestRow(
+            kind: .invitation, key: ConversationKey(account: "romeo@x", jid: "room@muc.x"), name: "Juliet",
+            address: "mallory@y", picture: nil, text: "Come", at: 1, showsAccount: false)
+        #expect(invitation.spoken("19:15") == "Juliet invites you to a group, mallory@y, room@muc.x, Come, 19:15")
+        let contact = RequestRow(
+            kind: .contact, key: ConversationKey(account: "romeo@x", jid: "nurse@x"), name: "nurse@x",
+            address: "nurse@x", picture: nil, text: "", at: 1, showsAccount: true)
+        #expect(contact.spoken("") == "nurse@x wants to be your contact, account romeo@x")
+    }
+}
+
+@Suite struct MentionCompletionTests {
+    private let names = ["juliet", "Julian", "nurse"]
+
+    private func completion(_ text: String) -> MentionCompletion {
+        var completion = MentionCompletion()
+        completion.changed(text, among: names)
+        return completion
+    }
+
+    @Test func `An at sign at the begin of a word completes the names that begin so`() {
+        #expect(completion("@").names == names)
+        #expect(completion("Good night, @jul").names == ["juliet", "Julian"])
+        #expect(completion("write to romeo@jul").names.isEmpty)
+        #expect(completion("jul").names.isEmpty && completion("@jul\nnur").names.isEmpty)
+        #expect(completion("@juliet").names.isEmpty)
+    }
+
+    @Test func `The selected name replaces what was typed`() {
+        var jul = completion("x @jul")
+        #expect(jul.length == 4 && jul.replacement == "@juliet ")
+        jul.move(1)
+        #expect(jul.replacement == "@Julian ")
+        jul.move(1)
+        #expect(jul.replacement == "@juliet ")
+        jul.move(-1)
+        #expect(jul.replacement == "@Julian ")
+        jul.close()
+        #expect(!jul.isShown && jul.replacement == nil)
+    }
+}

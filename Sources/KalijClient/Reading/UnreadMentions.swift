@@ -1,0 +1,17 @@
+import KalijAddress
+import KalijCore
+import KalijFeatures
+import KalijStore
+
+/// The unread messages of a room that mention the account by its nickname.
+enum UnreadMentions {
+    /// The number of messages that are searched, the newest: the list reads them for each arriving message.
+    private static let mostSearched = 50
+
+    static func exist(in room: String, of account: Int64, in database: Database) throws -> Bool {
+        guard let row = try RoomRows(database: database, account: account).room(.received(room)) else { return false }
+        let messages = MessageReader(database: database, account: account)
+        return try DisplayedPlaces.unreadRows(in: room, of: account, in: database).suffix(mostSearched)
+            .contains { try messages.message($0)?.body.map { Mention.names(row.held ?? row.nick, in: $0) } ?? false }
+    }
+}

@@ -1,0 +1,138 @@
+import KalijAddress
+import Testing
+
+@testable import KalijClient
+@testable import KalijFeatures
+@testable import KalijCore
+
+/// The creation of a group is readable at each stage; a failed one remains until the user decides.
+@Suite struct GroupCreationTests {
+    private let room: RoomHarness
+
+    init() throws { room = try RoomHarness(joining: false) }
+
+    private var creations: [GroupCreation] {
+        get throws { try Rooms(room.harness.database).creations(of: room.harness.account) }
+    }
+
+    private func create(_ id: String = "make") throws {
+        #expect(
+            try room.perform(CreateRoom(title: "Balcony", inviting: [JID("nurse@example.org")]), id: id) == .pending)
+    }
+
+    private func failToFind() throws {
+        try room.refuse("rooms.planned", "service-unavailable", from: "example.org")
+    }
+
+    @Test("a creation has its name, its people and its stage from the start")
+    func stages() throws {
+        try create()
+        let creation = try #require(try creations.first)
+        #expect(creation.id == "make" && creation.title == "Balcony" && creation.stage == .finding)
+        #expect(creation.people.map(\.description) == ["nurse@example.org"] && creation.reason == nil)
+    }
+
+    @Test("a failed creation remains with its reason, tries again under a new intent, and goes when the user says so")
+    func failed() throws {
+        try create()
+        try failToFind()
+        #expect(try creations.map(\.stage) == [.failed])
+        #expect(try creations.first?.reason?.code == .noRoomService)
+        #expect(try room.outcome("make") == .failed("the server has no service for rooms"))
+        #expect(try room.perform(RetryGroup("make"), id: "again") == .pending)
+        #expect(try creations.map(\.id) == ["again"] && creations.map(\.stage) == [.finding])
+        #expect(try creations.first?.reason == nil)
+        // Only what has failed can be removed.
+        #expect(try room.perform(ForgetGroup("again"), id: "early") != .done)
+        try failToFind()
+        #expect(try room.perform(ForgetGroup("again"), id: "forget") == .done)
+        #expect(try creations.isEmpty)
+    }
+
+    @Test("of many failed creations the newest remain")
+    func bounded() throws {
+        for number in 0..<23 {
+            try create("make\(number)")
+            try failToFind()
+        }
+        #expect(try creations.map(\.id) == (3..<23).map { "make\($0)" })
+    }
+
+    @Test("why a change has failed is a code for programs, and words for others")
+    func reasons() throws {
+        let joined = try RoomHarness.joined()
+        let jid = try joined.room.jid
+        #expect(try joined.perform(SetRole(jid, "romeo@example.net", "none"), id: "remove") == .pending)
+        try joined.refuse("rooms.change", "forbidden", type: "auth")
+        let reader = HistoryReader(joined.harness.database)
+        let reason = try #require(try reader.failure(of: "remove", by: joined.harness.account))
+        #expect(reason.code == .roomForbids && reason.values.first == RoomHarness.room)
+        #expect(
+            try joined.outcome("remove") == .failed("\(RoomHarness.room) does not let you do that: forbidden (auth)"))
+    }
+
+    @Test("a room that answers every request with an error leaves no change without an outcome and a code")
+    func refusals() throws {
+        let joined = try RoomHarness.joined()
+        let jid = try joined.room.jid
+        let intents: [(any Intent, handler: String, code: Reason.Code)] = [
+            (SetRole(jid, "romeo@example.net", "admin"), "rooms.change", .roomCannot),
+            (ConfigureRoom(jid, title: "Balcony"), "rooms.form", .roomCannot),
+            (SetSubject(jid, "Roses"), "rooms.subject", .subjectRefused),
+            (SetRoomPicture(jid, avatar: []), "rooms.change", .roomCannot),
+            (Invite(jid, [try JID("nurse@example.org")]), "rooms.invited", .roomCannot),
+            (DestroyRoom(jid), "rooms.change", .roomCannot),
+        ]
+        for (number, (intent, handler, code)) in intents.enumerated() {
+            #expect(try joined.perform(intent, id: "\(number)") == .pending)
+            // The ping behind a subject is addressed to the own occupant.
+            let sender = intent is SetSubject ? RoomHarness.room + "/juliet" : RoomHarness.room
+            try joined.refuse(handler, "feature-not-implemented", from: sender)
+            let reader = HistoryReader(joined.harness.database)
+            #expect(try reader.failure(of: "\(number)", by: joined.harness.account)?.code == code)
+        }
+    }
+}
+
+@Suite struct RoomRightsTests {
+    private func rights(_ affiliation: String, _ role: String, _ change: (inout RoomInfo) -> Void = { _ in })
+        -> RoomRights
+    {
+        var info = RoomInfo()
+        (info.isMembersOnly, info.isNonAnonymous) = (true, true)
+        change(&info)
+        return RoomRights(
+            of: Occupant(nick: "I", jid: nil, occupantID: nil, affiliation: affiliation, role: role), in: info)
+    }
+
+    @Test("an owner may do everything but remove an owner; an admin manages members; a member leaves")
+    func affiliations() {
+        let (owner, admin, member) = (
+            rights("owner", "moderator"), rights("admin", "moderator"), rights("member", "participant")
+        )
+        #expect(owner.configures && owner.destroys && owner.appoints && owner.invites && owner.setsSubject)
+        #expect(["owner", "admin", "member", "none"].map(owner.removes) == [false, true, true, true])
+        #expect(!admin.configures && !admin.destroys && !admin.appoints && admin.invites && admin.setsSubject)
+        #expect(["owner", "admin", "member", "none"].map(admin.removes) == [false, false, true, true])
+        #expect(!member.invites && !member.setsSubject && !member.removes("member"))
+    }
+
+    @Test("a room that cannot do something gives nobody the right to it")
+    func abilities() {
+        #expect(!rights("owner", "moderator").setsPicture && !rights("owner", "moderator").moderatesMessages)
+        #expect(rights("owner", "moderator") { $0.hasPicture = true }.setsPicture)
+        #expect(rights("admin", "moderator") { $0.moderatesAsBefore = true }.moderatesMessages)
+        #expect(rights("none", "participant") { $0.isMembersOnly = false }.invites)
+        #expect(!rights("none", "visitor") { $0.isMembersOnly = false }.invites)
+    }
+
+    @Test("the rights are those of the own occupant, and there are none outside")
+    func own() throws {
+        let room = try RoomHarness.joined()
+        let jid = try room.room.jid
+        let reader = Rooms(room.harness.database)
+        #expect(try reader.rights(in: jid, for: room.harness.account)?.affiliation == "member")
+        try room.perform(LeaveRoom(jid), id: "leave")
+        #expect(try reader.rights(in: jid, for: room.harness.account) == nil)
+    }
+}
