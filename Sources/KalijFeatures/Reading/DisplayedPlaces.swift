@@ -150,7 +150,8 @@ package struct DisplayedPlaces {
     func emitUnread(in conversations: [String]) throws {
         let session = try step.transaction.history()
         for conversation in conversations {
-            let count = try grown(conversation) ?? count(conversation, since: session)
+            let known = session.isBlocking ? nil : grown(conversation)
+            let count = try known ?? count(conversation, since: session)
             step.emit(UnreadChanged(conversation: conversation, count: count))
         }
     }

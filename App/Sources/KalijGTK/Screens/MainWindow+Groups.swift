@@ -64,7 +64,8 @@ extension MainWindow {
 
     /// Reads the nicknames that the composer completes.
     func readNicks(of thread: Thread) async {
-        screen.mentions.names = thread.isGroup ? (try? await reader.nicks(thread.key)) ?? [] : []
+        let names = thread.isGroup ? (try? await reader.nicks(thread.key)) ?? [] : []
+        if self.thread?.key == thread.key { screen.mentions.names = names }
     }
 
     private func fetchPicture(of key: ConversationKey) {
