@@ -4,7 +4,7 @@ import KalijText
 
 /// A group in creation, or one whose creation has failed (``CreateRoom``).
 public struct GroupCreation: Sendable, Equatable {
-    /// How far the creation is.
+    /// A stage of the creation.
     public enum Stage: String, Sendable, CaseIterable {
         /// The server is queried for a service with rooms; or there is no session yet.
         case finding
@@ -26,6 +26,7 @@ public struct GroupCreation: Sendable, Equatable {
     public let id: String
     /// The name of the group.
     public let title: String
+    /// How far the creation is.
     public let stage: Stage
     /// The bare address; nil until a service was found.
     public let room: JID?
