@@ -10,7 +10,7 @@ the registration. Prosody is Debian 13's where KALIJ_DEBIAN13 names its folder. 
 `kalij wake`, kalij-push, the distributor, the bus and, in every other ten, Prosody. What is supervised (all but the first two) is started again. A
 message whose push a kill has ended comes with the next push.
 """
-import asyncio, glob, json, os, random, signal, subprocess, sys, time
+import asyncio, json, os, random, signal, subprocess, sys, time
 
 import slixmpp
 
@@ -232,7 +232,7 @@ class Chain:
 
     def report(self, texts, times):
         printed = self.printed()
-        archive = "".join(open(path).read() for path in glob.glob(f"{FOLDER}/data/localhost/archive/bob.list"))
+        archive = open(f"{FOLDER}/data/localhost/archive/bob.list").read()
         lost = [text for text in texts if f'"{text}"' not in archive]
         missing = [text for text in texts if text not in printed and text not in lost]
         registrations = json.load(open(FOLDER + "/distributor.json"))

@@ -117,7 +117,7 @@ import Testing
         #expect(!member.invites && !member.setsSubject && !member.removes("member"))
     }
 
-    @Test("a room that cannot do something gives nobody the right to it")
+    @Test("the rights exclude what the room does not support")
     func abilities() {
         #expect(!rights("owner", "moderator").setsPicture && !rights("owner", "moderator").moderatesMessages)
         #expect(rights("owner", "moderator") { $0.hasPicture = true }.setsPicture)

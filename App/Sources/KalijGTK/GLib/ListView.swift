@@ -78,7 +78,7 @@ final class ListView<Row: RowView> {
         guard activatesOnClick, let click = gtk_gesture_click_new() else { return }
         connect(click, "released") { [weak self] _ in
             // The item lives as long as the row, which owns the gesture.
-            self?.onActivate(Int(gtk_list_item_get_position(item)))
+            if let self, let place = validPlace(of: item) { onActivate(place) }
         }
         gtk_widget_add_controller(row.root, click)
     }
@@ -90,7 +90,7 @@ final class ListView<Row: RowView> {
     }
 
     /// The positions of the rows with widgets.
-    var boundPlaces: Set<Int> { Set(bound.keys.map { Int(gtk_list_item_get_position($0)) }) }
+    var boundPlaces: Set<Int> { Set(bound.keys.compactMap { validPlace(of: $0) }) }
 
     private func show(_ place: Int, in row: Row) {
         let isShown = laidOut?.contains(place) ?? true

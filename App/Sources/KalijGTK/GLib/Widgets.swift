@@ -1,4 +1,5 @@
 import CAdwaita
+import KalijApp
 
 /// Creates widgets with their common properties.
 enum Make {
@@ -69,6 +70,23 @@ enum Make {
         gtk_scrolled_window_set_policy(opaque(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
         gtk_scrolled_window_set_child(opaque(scrolled), child)
         return scrolled
+    }
+
+    /// The header of a screen that is left by a button.
+    /// - Parameter title: an AdwWindowTitle.
+    static func header(_ title: Widget, onBack: @escaping () -> Void) -> Widget {
+        let header = widget(OpaquePointer(adw_header_bar_new()))
+        adw_header_bar_set_title_widget(opaque(header), title)
+        adw_header_bar_pack_start(opaque(header), iconButton("go-previous-symbolic", Words.back, onBack))
+        return header
+    }
+
+    /// A column that is at most `width` pixels wide.
+    static func clamp(_ child: Widget, width: Int32) -> Widget {
+        let clamp = widget(OpaquePointer(adw_clamp_new()))
+        adw_clamp_set_maximum_size(opaque(clamp), width)
+        adw_clamp_set_child(opaque(clamp), child)
+        return clamp
     }
 
     static func status(_ icon: String, _ title: String, _ description: String) -> Widget {

@@ -13,18 +13,13 @@ final class ContactScreen {
     private var page: ContactPage?
 
     init() {
-        let header = widget(OpaquePointer(adw_header_bar_new()))
-        adw_header_bar_set_title_widget(opaque(header), title)
-        adw_header_bar_pack_start(
-            opaque(header), Make.iconButton("go-previous-symbolic", Words.back) { [weak self] in self?.onBack() })
+        let header = Make.header(title) { [weak self] in self?.onBack() }
         facts.wrapText()
         gtk_label_set_justify(opaque(facts), GTK_JUSTIFY_CENTER)
         gtk_label_set_xalign(opaque(facts), 0.5)
         let content = Make.vertical(avatar, facts, buttons, spacing: 14)
         content.margins(12)
-        let clamp = widget(OpaquePointer(adw_clamp_new()))
-        adw_clamp_set_maximum_size(opaque(clamp), 400)
-        adw_clamp_set_child(opaque(clamp), content)
+        let clamp = Make.clamp(content, width: 400)
         let scrolled = Make.scrolled(clamp)
         gtk_widget_set_vexpand(scrolled, 1)
         root.append(header)

@@ -25,10 +25,7 @@ final class GroupScreen {
     }
 
     private func build() {
-        let header = widget(OpaquePointer(adw_header_bar_new()))
-        adw_header_bar_set_title_widget(opaque(header), title)
-        adw_header_bar_pack_start(
-            opaque(header), Make.iconButton("go-previous-symbolic", Words.back) { [weak self] in self?.onBack() })
+        let header = Make.header(title) { [weak self] in self?.onBack() }
         gtk_widget_set_tooltip_text(actions, Words.actions)
         kalij_name(actions, Words.actions)
         connect(actions, "clicked") { [weak self] _ in self?.showMenu() }

@@ -36,10 +36,7 @@ final class NewGroupScreen {
     }
 
     private func build() {
-        let header = widget(OpaquePointer(adw_header_bar_new()))
-        adw_header_bar_set_title_widget(opaque(header), title)
-        adw_header_bar_pack_start(
-            opaque(header), Make.iconButton("go-previous-symbolic", Words.back) { [weak self] in self?.onBack() })
+        let header = Make.header(title) { [weak self] in self?.onBack() }
         submitButton.addClass("suggested-action")
         adw_header_bar_pack_end(opaque(header), submitButton)
         gtk_entry_set_placeholder_text(cast(raw(person)), Words.addPersonHint)
@@ -48,9 +45,7 @@ final class NewGroupScreen {
         let form = Make.vertical(
             nameBox, Self.labelled(person, Words.addPerson), problem, suggestions, guests, spacing: 14)
         form.margins(12)
-        let clamp = widget(OpaquePointer(adw_clamp_new()))
-        adw_clamp_set_maximum_size(opaque(clamp), 460)
-        adw_clamp_set_child(opaque(clamp), form)
+        let clamp = Make.clamp(form, width: 460)
         let scrolled = Make.scrolled(clamp)
         gtk_widget_set_vexpand(scrolled, 1)
         root.append(header)

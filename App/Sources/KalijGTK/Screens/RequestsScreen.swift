@@ -13,10 +13,8 @@ final class RequestsScreen {
 
     init() {
         scrolled = Make.scrolled(list.view)
-        let header = widget(OpaquePointer(adw_header_bar_new()))
-        adw_header_bar_set_title_widget(opaque(header), widget(OpaquePointer(adw_window_title_new(Words.requests, ""))))
-        adw_header_bar_pack_start(
-            opaque(header), Make.iconButton("go-previous-symbolic", Words.back) { [weak self] in self?.onBack() })
+        let title = widget(OpaquePointer(adw_window_title_new(Words.requests, "")))
+        let header = Make.header(title) { [weak self] in self?.onBack() }
         list.view.addClass("conversations")
         list.onActivate = { [weak self] place in
             guard let self, list.rows.indices.contains(place) else { return }
