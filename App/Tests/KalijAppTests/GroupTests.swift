@@ -59,18 +59,18 @@ import Testing
 }
 
 @Suite struct MemberRowTests {
-    private func member(_ name: String, jid: String? = "juliet@x", nick: String? = "Juliet", isOwn: Bool = false)
-        -> MemberRow
-    {
+    private func member(
+        _ name: String, jid: String? = "juliet@x", isOwn: Bool = false, isPresent: Bool? = true
+    ) -> MemberRow {
         MemberRow(
-            jid: jid, nick: nick, name: name.shownName.shownAuthor, affiliation: "admin", role: "moderator",
-            isOwn: isOwn,
-            actions: [])
+            jid: jid, nick: "Juliet", name: name.shownName.shownAuthor, affiliation: "admin", role: "moderator",
+            isOwn: isOwn, isPresent: isPresent, actions: [])
     }
 
     @Test func `A member is heard with address, role and presence in words`() {
         #expect(member("Juliet").spoken == "Juliet, juliet@x, admin, present")
-        #expect(member("juliet@x", nick: nil).spoken == "juliet@x, admin, not present")
+        #expect(member("juliet@x", isPresent: false).spoken == "juliet@x, admin, not present")
+        #expect(member("juliet@x", isPresent: nil).spoken == "juliet@x, admin")
         #expect(member("Romeo", jid: "romeo@x", isOwn: true).spoken == "You, romeo@x, admin, present")
     }
 

@@ -19,7 +19,8 @@ AROUND = ("Escape", "Page_Up", "Up", "Escape", "shift+Tab", *["shift+Tab"] * 6, 
 
 class EverydayDino(dino.Beside):
     def run(self):
-        dino.alone(self.stage, self.server.certificate)
+        dino.alone(self.stage)
+        dino.trust(self.server.certificate)
         self.server.port = 5222
         self.juliet, = self.begin("juliet")
         self.server.register("mercutio", "secret-mercutio")

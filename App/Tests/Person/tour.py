@@ -337,14 +337,17 @@ if __name__ == "__main__":
     import filekills
     import files
     import flood
+    import groupchanges
     import groupkills
     import groups
+    import groups_others
     import heard
     import kills
     import listing
     import many
     import notices
     import older
+    import people
     import pictures
     import scroll
     import search
@@ -353,6 +356,9 @@ if __name__ == "__main__":
     import targets
     TOURS["groups"] = groups.Groups
     TOURS["groups-many"] = groups.Many
+    TOURS["groups-others"] = groups_others.Others
+    TOURS["groups-people"] = people.People
+    TOURS["groups-changes"] = groupchanges.Changes
     TOURS["groups-kills"] = groupkills.Kills
     TOURS["heard"] = heard.Heard
     TOURS["notices"] = notices.Notices

@@ -44,7 +44,8 @@ extension Reader {
     }
 
     /// A group with its members; nil if the account has no such room.
-    public func group(_ key: ConversationKey) throws -> GroupPage? {
+    /// - Parameter isOnline: whether the account is connected: otherwise nobody's presence is known.
+    public func group(_ key: ConversationKey, isOnline: Bool) throws -> GroupPage? {
         let jid = JID.received(key.jid)
         guard let account = try account(of: key), let room = try rooms().room(jid, of: account) else { return nil }
         let rights = try rooms().rights(in: jid, for: account)
@@ -53,10 +54,12 @@ extension Reader {
             picture: try contacts().profile(of: jid, for: account)?.avatarFile,
             problem: rights == nil ? Words.outside(room) : nil,
             actions: GroupAction.all(in: room, rights),
-            members: try members(of: room, by: account, rights))
+            members: try members(of: room, by: account, rights, knowsPresence: isOnline && rights != nil))
     }
 
-    private func members(of room: Room, by account: Account, _ rights: RoomRights?) throws -> [MemberRow] {
+    private func members(
+        of room: Room, by account: Account, _ rights: RoomRights?, knowsPresence: Bool
+    ) throws -> [MemberRow] {
         let names = Dictionary(
             try contacts().contacts(of: account).compactMap { contact in
                 contact.name.map { (contact.jid, $0.shownName) }
@@ -70,7 +73,7 @@ extension Reader {
             rows.append(
                 MemberRow(
                     jid: jid?.description, nick: occupant?.nick, name: name.shownAuthor, affiliation: affiliation,
-                    role: occupant?.role ?? "none", isOwn: isOwn,
+                    role: occupant?.role ?? "none", isOwn: isOwn, isPresent: knowsPresence ? occupant != nil : nil,
                     actions: isOwn || jid == nil
                         ? [] : MemberRow.actions(on: affiliation, isGroup: room.isGroup, rights)))
         }

@@ -14,6 +14,8 @@ public struct MemberRow: Sendable, Equatable {
     /// `moderator`, `participant`, `visitor` or `none`.
     public let role: String
     public let isOwn: Bool
+    /// Whether the member is in the room; nil while that is unknown: outside of the room, or without a connection.
+    public let isPresent: Bool?
     public let actions: [MemberAction]
 
     /// The displayed name: only the user's own row is called "You".
@@ -22,7 +24,7 @@ public struct MemberRow: Sendable, Equatable {
     public var subtitle: String { jid.map(\.shownName) ?? "" }
     /// Affiliation and presence in words.
     public var state: String {
-        [Words.affiliation(affiliation, role: role), nick == nil ? Words.absent : Words.present]
+        [Words.affiliation(affiliation, role: role), isPresent.map { $0 ? Words.present : Words.absent }]
             .compactMap { $0 }.joined(separator: ", ")
     }
     /// The accessible name.

@@ -104,7 +104,10 @@ final class ListView<Row: RowView> {
 
     /// Displays `new` rows with the smallest changes; a row in another state keeps its widgets, its focus and its selection.
     func show(_ new: [Row.Value]) {
-        let focused = focusedPlace.map { rows[$0] }
+        // The focus stays at a row that moves, and passes from a row that disappears to its neighbour.
+        let focused = focusedPlace.map { place in
+            [place, place + 1, place - 1].filter(rows.indices.contains).map { rows[$0] }
+        }
         defer { if let focused { follow(focused) } }
         for change in ListChange.between(rows, and: new) {
             apply(change, from: Array(new[newPlaces(of: change, new)]))
@@ -122,11 +125,10 @@ final class ListView<Row: RowView> {
         return bound.first { gtk_widget_get_parent($0.value.root) == focused }.flatMap { validPlace(of: $0.key) }
     }
 
-    /// A moved row keeps the focus.
-    private func follow(_ row: Row.Value) {
-        guard focusedPlace.map({ !Row.isSame(rows[$0], row) }) ?? true,
-            let place = rows.firstIndex(where: { Row.isSame($0, row) })
-        else { return }
+    /// Focuses the first of `candidates` that is still in the list.
+    private func follow(_ candidates: [Row.Value]) {
+        let places = candidates.lazy.compactMap { row in self.rows.firstIndex { Row.isSame($0, row) } }
+        guard let place = places.first, place != focusedPlace else { return }
         select(place)
         focusRow(or: place)
     }

@@ -22,6 +22,9 @@ final class ConversationsScreen {
     private let empty = Make.status("mail-unread-symbolic", Words.noConversations, Words.noConversationsHint)
     private let nothing = Make.status("edit-find-symbolic", Words.nothingFound, "")
     private let scrolled: Widget
+    private lazy var newConversation = Make.iconButton("list-add-symbolic", Words.newConversation) { [weak self] in
+        self?.onNew()
+    }
     private let header = widget(OpaquePointer(adw_header_bar_new()))
     /// Called when visible rows are not read yet.
     var onWanted: ([ConversationKey]) -> Void = { _ in }
@@ -40,9 +43,7 @@ final class ConversationsScreen {
 
     private func build() {
         adw_header_bar_set_title_widget(opaque(header), widget(OpaquePointer(adw_window_title_new("Kalij", ""))))
-        adw_header_bar_pack_start(
-            opaque(header), Make.iconButton("list-add-symbolic", Words.newConversation) { [weak self] in self?.onNew() }
-        )
+        adw_header_bar_pack_start(opaque(header), newConversation)
         adw_header_bar_pack_start(
             opaque(header),
             Make.iconButton("system-users-symbolic", Words.newGroup) { [weak self] in self?.onNewGroup() })
@@ -168,6 +169,11 @@ final class ConversationsScreen {
 
     /// The date has changed.
     func refresh() { list.refresh() }
+
+    /// Focuses the selected row, or the first one; in an empty list, the button for a new conversation.
+    func focusList() {
+        if list.rows.isEmpty { newConversation.focus() } else { list.focusRow(or: 0) }
+    }
 
     // MARK: Search
 

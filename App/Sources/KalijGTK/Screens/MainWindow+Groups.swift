@@ -73,7 +73,10 @@ extension MainWindow {
     }
 
     private func readGroup() async {
-        guard let key = groupKey, let page = try? await reader.group(key) else { return }
+        guard let key = groupKey,
+            let page = try? await reader.group(
+                key, isOnline: states[key.account].map { !$0.isOffline } ?? (driving == .elsewhere))
+        else { return }
         side.group.show(page)
         side.group.show(waiting: pendingChanges)
     }

@@ -14,9 +14,9 @@ extension MainWindow {
             if case .connecting = state, case .offline = states[account] { return }
             states[account] = state
             showBanner()
-            // Messages and files wait for the connection.
-            guard let key = thread?.key, key.account == account, thread?.page.hasWaiting ?? false else { return }
-            dirty.insert(key)
+            // Nobody's presence is known without a connection; messages and files wait for it.
+            if let groupKey, groupKey.account == account { dirty.insert(groupKey) }
+            if let thread, thread.key.account == account, thread.page.hasWaiting { dirty.insert(thread.key) }
         case .driving(let now):
             driving = now
             if now == .noAccount, !isFirstStart { showFirstStart() }

@@ -372,7 +372,7 @@ final class MainWindow {
         }
     }
 
-    func focusList() { conversations.list.focusRow(or: conversations.list.rows.indices.first) }
+    func focusList() { conversations.focusList() }
 
     private var focused: Widget { gtk_window_get_focus(cast(raw(window))) ?? window }
 

@@ -1,0 +1,231 @@
+"""Groups and people, the rest: a creation that fails and is tried again, the picture, an owner, a ban, an invitation accepted, leaving;
+and a contact who is renamed, muted, blocked and unblocked. What the others see is compared after each step.
+
+    stage PROGRAM groups-people
+"""
+import asyncio
+import base64
+
+import groups
+import person
+import tour
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+NOT_ALLOWED = ("restrict_room_creation = false", "restrict_room_creation = true")
+
+
+class Guest(groups.Guest):
+    """What another program can find out, and do."""
+
+    def ask(self, coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(20)
+
+    def picture_of(self, room):
+        async def ask():
+            answer = await self.client["xep_0054"].get_vcard(room)
+            return answer["vcard_temp"]["PHOTO"]["BINVAL"]
+        return self.ask(ask())
+
+    def create(self, room):
+        """An open room with the server's defaults."""
+        async def create():
+            await self.client["xep_0045"].join_muc_wait(room, self.jid.split("@")[0], timeout=10)
+            form = self.client["xep_0004"].make_form("submit")
+            await self.client["xep_0045"].set_room_config(room, form)
+        self.rooms.append(room)
+        self.ask(create())
+
+    def present(self, room):
+        return set(self.client["xep_0045"].get_roster(room))
+
+    def banned(self, room):
+        """The addresses that the room does not admit, as an owner reads them."""
+        return self.ask(self.client["xep_0045"].get_affiliation_list(room, "outcast"))
+
+    def prepare(self, done):
+        self.client.register_plugin("xep_0004")
+        self.client.register_plugin("xep_0054")
+        super().prepare(done)
+
+
+class People(tour.Stage):
+    choose, member, members, open_members = (
+        groups.Groups.choose, groups.Groups.member, groups.Groups.members, groups.Groups.open_members)
+    answer = groups.Groups.answer
+
+    def run(self):
+        self.forbid(True)
+        self.server.start()
+        for user in ("romeo", "juliet", "nurse"):
+            self.server.register(user, "secret-" + user)
+        self.log_in()
+        self.kalij("add", "juliet@localhost", "--name", "Juliet")
+        self.start()
+        self.fails()
+        self.permits()
+        self.retries()
+        self.picture()
+        self.owner()
+        self.bans()
+        self.accepts()
+        self.leaves()
+        self.contact()
+        self.person.end()
+        self.warnings()
+
+    def forbid(self, is_forbidden):
+        """Whether Prosody lets nobody create rooms."""
+        path = self.server.folder / "prosody.cfg.lua"
+        text = path.read_text()
+        old, new = NOT_ALLOWED if is_forbidden else reversed(NOT_ALLOWED)
+        if old not in text:
+            raise SystemExit("the configuration has no line " + old)
+        path.write_text(text.replace(old, new))
+
+    # A creation
+
+    def fails(self):
+        me = self.person
+        me.see("push button", "New group")
+        me.wait_focus("push button", "New conversation")
+        self.say("with an empty list, the focus is on what begins a conversation")
+        me.key("ctrl+shift+n")
+        me.wait_focus("text|entry", "Group name")
+        me.type("Balcony")
+        me.key("Return")
+        for name in ("juliet@localhost", "nurse@localhost"):
+            me.wait_focus("text|entry", "Add a person")
+            me.type(name)
+            me.key("Return")
+        me.see("push button", "Remove nurse@localhost")
+        me.press("Create")
+        row = me.wait_row("Conversations", "Balcony, Not created: .*")
+        me.picture("not-created.png")
+        self.say(f"a creation that the server refuses: {row!r}")
+
+    def permits(self):
+        self.server.stop()
+        self.forbid(False)
+        self.server.start()
+        self.juliet, self.nurse = (Guest(self.server, user, "secret-" + user) for user in ("juliet", "nurse"))
+        self.person.gone("label", "Offline since .*|Connecting.*", 60)
+
+    def retries(self):
+        me = self.person
+        me.select("Conversations", "Balcony.*")
+        me.wait_focus("list item", "Balcony.*")
+        me.key("Return")
+        self.choose("Retry")
+        self.room = self.juliet.wait_invited()
+        self.nurse.wait_invited()
+        me.wait_row("Conversations", "Balcony(?!, Not created).*")
+        self.say("tried again: one group, and both are invited")
+        self.open("Balcony")
+
+    # Its management
+
+    def picture(self):
+        """By the chooser of files, as the desktop has it without a portal: Ctrl+L begins a path."""
+        me = self.person
+        path = self.stage + "/balcony.png"
+        open(path, "wb").write(PNG)
+        self.open_members()
+        me.wait("three members", lambda: len(self.members()) == 3)
+        me.press("Actions")
+        self.choose("Change the picture …")
+        me.see("push button", ".*Cancel")
+        me.key("ctrl+l")
+        me.type(path)
+        me.key("Return")
+        me.wait("the picture at the room", lambda: self.juliet.picture_of(self.room) == PNG)
+        self.say("a picture, as the others read it from the room")
+
+    def owner(self):
+        me = self.person
+        self.member("Juliet", "Make an owner …")
+        me.see("push button", "Make an owner")
+        me.picture("make-owner.png")
+        me.press("Make an owner")
+        me.wait_row("Members", "Juliet, juliet@localhost, owner, present")
+        self.say("a second owner")
+
+    def bans(self):
+        me = self.person
+        self.member("nurse", "Ban …")
+        me.see("push button", "Ban")
+        me.picture("ban.png")
+        me.press("Ban")
+        if not self.nurse.out.wait(20):
+            raise person.Lost("the nurse is still there")
+        me.wait("two members", lambda: len(self.members()) == 2)
+        me.wait_focus("list item", ".*")
+        banned = self.juliet.banned(self.room)
+        if banned != ["nurse@localhost"]:
+            raise person.Lost(f"banned are {banned}")
+        self.say("banned, as another owner reads it; the focus stays in the list")
+
+    # Another's group
+
+    def accepts(self):
+        me = self.person
+        room = "feast@conference.localhost"
+        self.juliet.create(room)
+        self.juliet.raw(f"<message to='romeo@localhost'><x xmlns='jabber:x:conference' jid='{room}' reason='A feast'/></message>")
+        me.key("Escape")
+        me.see("push button", "1 request")
+        me.key("ctrl+shift+r")
+        me.wait_row("Requests", "Juliet invites you to a group.*")
+        self.answer("Juliet invites.*", "Accept")
+        me.wait("romeo in the room", lambda: "romeo" in self.juliet.present(room))
+        me.key("Escape")
+        me.wait_row("Conversations", "feast@conference.localhost.*|feast.*")
+        self.say("an invitation accepted: in the room, as the others see it")
+        self.feast = room
+
+    def leaves(self):
+        me = self.person
+        self.open("feast")
+        self.open_members()
+        me.press("Actions")
+        self.choose("Leave …")
+        me.see("push button", "Leave")
+        me.picture("leave.png")
+        me.press("Leave")
+        me.wait("romeo out of the room", lambda: "romeo" not in self.juliet.present(self.feast))
+        me.wait_focus("text", "Message")
+        self.say("left, as the others see it")
+
+    # A contact
+
+    def contact(self):
+        me = self.person
+        self.kalij("send", "juliet@localhost", "Good morrow")
+        self.open("Juliet")
+        me.key("ctrl+i")
+        me.wait_focus("push button", "Rename …")
+        me.picture("contact.png")
+        tour.Tour.names(self)
+        me.key("Return")
+        me.wait_focus("text|entry", "Name")
+        me.key("ctrl+a")
+        me.type("Giulietta")
+        me.key("Return")
+        me.see("label", "Giulietta")
+        me.press("Mute")
+        me.see("push button", "Notify of all messages|Unmute")
+        me.press("Block …")
+        me.press("Block")
+        me.see("push button", "Unblock")
+        me.see("label", "(?s).*Blocked: neither messages.*")
+        me.picture("blocked.png")
+        self.juliet.say("romeo@localhost", "Dost thou hear me?")
+        me.press("Unblock")
+        me.see("push button", "Block …")
+        self.juliet.say("romeo@localhost", "And now?")
+        me.key("Escape")
+        me.wait_row("Messages", "Giulietta, .*And now.*")
+        me.wait_row("Conversations", "Giulietta.*")
+        if any("hear me" in row for row in me.rows("Messages")):
+            raise person.Lost("a blocked person was heard")
+        self.say("renamed, muted, blocked: not heard; unblocked: heard")
