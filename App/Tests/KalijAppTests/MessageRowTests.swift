@@ -36,7 +36,7 @@ import Testing
         (WaitReason.driver, "the running program has not taken it yet"), (.connection(nil), "no connection"),
         (.archive, "earlier messages are checked first"), (.keys(nil), "encryption keys are fetched"),
         (.keys("server gone"), "encryption keys cannot be fetched now"),
-        (.decision, "the other side no longer wants encryption"), (.room("full"), "you are not in the group"),
+        (.decision, "the other side no longer wants encryption"), (.room(nil), "you are not in the group"),
         (.earlier, "the message before it is checked first"),
     ])
     func `What a message waits for is in the user's words, for eyes and ears`(_ reason: WaitReason, _ words: String) {

@@ -16,7 +16,7 @@ import tour
 CHANGES = int(os.environ.get("CHANGES", "12"))
 SEED = int(os.environ.get("SEED", "1"))
 #: How long the app lives after the last key at most, in seconds.
-LIFE = 0.12
+LIFE = 0.6
 
 
 class Changes(tour.Stage):
@@ -48,7 +48,7 @@ class Changes(tour.Stage):
         self.warnings()
 
     def intents(self):
-        return self.database.execute("SELECT count(*), count(problem), sum(coalesce(problem, '') <> '') FROM intent").fetchone()
+        return self.database.execute("SELECT count(*), count(problem), sum(coalesce(problem, '') <> '') FROM intent WHERE name <> 'lookup'").fetchone()
 
     def turn(self, turn):
         me = self.person

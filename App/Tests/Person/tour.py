@@ -342,6 +342,7 @@ if __name__ == "__main__":
     import groups
     import groups_others
     import heard
+    import hostile
     import kills
     import listing
     import many
@@ -359,6 +360,7 @@ if __name__ == "__main__":
     TOURS["groups-others"] = groups_others.Others
     TOURS["groups-people"] = people.People
     TOURS["groups-changes"] = groupchanges.Changes
+    TOURS["groups-hostile"] = hostile.Hostile
     TOURS["groups-kills"] = groupkills.Kills
     TOURS["heard"] = heard.Heard
     TOURS["notices"] = notices.Notices

@@ -12,8 +12,8 @@ public enum WaitReason: Sendable, Equatable {
     case keys(String?)
     /// The other side does not want encryption any more (XEP-0384 section 9): the user decides.
     case decision
-    /// The account is not in the room; with the reason, in words, if the room or its server has given one.
-    case room(String?)
+    /// The account is not in the room; with the reason, if the room or its server has given one.
+    case room(Reason?)
     /// It is undetermined whether the room has received an earlier message.
     case earlier
     /// Nothing: the message is about to be sent.
@@ -36,8 +36,8 @@ public enum WaitReason: Sendable, Equatable {
     /// Why, in words; nil if nothing is known beyond the case.
     public var details: String? {
         switch self {
-        case .connection(let reason): reason?.description
-        case .keys(let words), .room(let words): words
+        case .connection(let reason), .room(let reason): reason?.description
+        case .keys(let words): words
         case .driver, .archive, .decision, .earlier, .nothing: nil
         }
     }

@@ -43,6 +43,28 @@ extension Reason {
         case subjectRefused = "subject-refused"
         /// The account is not in the room. 0: the room.
         case notInRoom = "not-in-room"
+        /// There is no such room.
+        case noRoom = "no-room"
+        /// There is no such room, or its owner has not configured it yet.
+        case roomNotOpen = "room-not-open"
+        /// The room was destroyed. 0: what the room says of it, behind a colon, or empty.
+        case roomDestroyed = "room-destroyed"
+        /// The room admits members alone. 0: as in ``roomDestroyed``.
+        case roomForMembers = "room-for-members"
+        /// The account is banned from the room. 0: as in ``roomDestroyed``.
+        case roomBanned = "room-banned"
+        /// Somebody has removed the account from the room. 0: as in ``roomDestroyed``.
+        case roomRemoved = "room-removed"
+        /// The account is no member of the room any more. 0: as in ``roomDestroyed``.
+        case roomMemberNoMore = "room-member-no-more"
+        /// The room admits members alone since then. 0: as in ``roomDestroyed``.
+        case roomForMembersNow = "room-for-members-now"
+        /// Another occupant has the nickname.
+        case nicknameTaken = "nickname-taken"
+        /// The room requires a password, or another password.
+        case roomPassword = "room-password"
+        /// Everybody in the open room sees the account's address, and the user has not agreed.
+        case roomShowsAddress = "room-shows-address"
         /// The user's server has no service for rooms.
         case noRoomService = "no-room-service"
         /// The new room is no group after its configuration.
@@ -117,6 +139,19 @@ extension Reason {
             case .roomCannot: "{0} cannot do that: {1}"
             case .subjectRefused: "{0} does not let you set the subject"
             case .notInRoom: "you are not in {0} now"
+            case .noRoom: "there is no such room"
+            case .roomNotOpen: "there is no such room, or the room is not open yet"
+            case .roomDestroyed: "the room was destroyed{0}"
+            case .roomForMembers: "the room is for members only{0}"
+            case .roomBanned: "banned from the room{0}"
+            case .roomRemoved: "removed from the room{0}"
+            case .roomMemberNoMore: "no member of the room any more{0}"
+            case .roomForMembersNow: "the room is for members only now{0}"
+            case .nicknameTaken: "the nickname is taken"
+            case .roomPassword: "the room wants a password, or another password"
+            case .roomShowsAddress:
+                "everybody in this open room sees your address: "
+                    + "agree when you join (--show-address, or `show_address` in JSON)"
             case .noRoomService: "the server has no service for rooms"
             case .notAGroup: "the room did not become a group"
             case .groupNotOffered: "the service does not offer {0}"

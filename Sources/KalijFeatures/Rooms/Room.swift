@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijCore
 import KalijText
 
 /// A room of an account: what the user has chosen, and the state of the account there (XEP-0045).
@@ -12,8 +13,8 @@ public struct Room: Sendable, Equatable {
     public let state: String
     /// The nickname in the room, or the nickname to be used there.
     public let nick: String
-    /// The reason why the account is not in the room, as a text; nil if it is.
-    public let reason: String?
+    /// The reason why the account is not in the room; nil if it is.
+    public let reason: Reason?
     /// The alternative address that a destroyed room has announced, not validated: for the user to decide.
     public let successor: String?
     /// The name; nil if the room has none.

@@ -29,9 +29,9 @@ struct RoomCoordinator {
         switch room.stay.state {
         case .joined: try plans.handle(.entered, of: room)
         case .absent: try plans.handle(.notOpen, of: room)
-        case .left: try plans.handle(.failed("you have left the room"), of: room)
+        case .left: try plans.handle(.failed(Reason(.roomLeft).stored), of: room)
         case .refused, .gone, .waiting:
-            try plans.handle(.refused(room.reason ?? "the room cannot be reached"), of: room)
+            try plans.handle(.refused((room.reason ?? Reason(.noReply)).stored), of: room)
         default: break
         }
     }
@@ -149,18 +149,18 @@ struct RoomCoordinator {
                 "presence", xmlns: "jabber:client", attributes: ["type": "unavailable", "to": "\(room.jid)/\(held)"]))
     }
 
-    private func out(_ room: inout RoomRow, _ reason: String?) throws {
+    private func out(_ room: inout RoomRow, _ reason: Reason?) throws {
         room.reason = reason
         (room.held, room.former) = (nil, nil)
         try Occupants(step: step, room: room).removeAll()
-        try end(&room, reason.map { .failed($0) } ?? .failed("the user has left the room"))
+        try end(&room, .failed(reason ?? Reason(.roomLeft)))
         if reason == nil { try RoomOutbox(step: step, room: room).failAll(Reason(.roomLeft)) }
     }
 
     /// The room has rejected the new nickname: the account keeps the former one (section 7.6).
     func keepName(_ former: String, in room: inout RoomRow, _ error: StanzaError) throws {
         (room.held, room.nick, room.former) = (former, former, nil)
-        try end(&room, .failed(error.condition == .conflict ? "the nickname is taken" : "\(error)"))
+        try end(&room, .failed(error.condition == .conflict ? Reason(.nicknameTaken) : Reason(error)))
         try handle(.nameKept, &room)
     }
 

@@ -6,21 +6,22 @@ import KalijText
 public struct RoomChanged: EventContent {
     public static let name = "room"
     public static let meaning = "The account has entered a room, is on its way there, or is not in the room any more."
-    public static let keys: [EventKey] = [.room, .roomState, .nick, .reason, .successor]
+    public static let keys: [EventKey] = [.room, .roomState, .nick, .reason, .reasonCode, .successor]
     /// The room's bare address.
     public let room: JID
     /// `joined`, `left`, `refused`, `absent`, `gone`, `waiting`; while entering `asking`, `joining`, `entering`.
     public let state: String
     /// The nickname in the room; nil if the account is not in the room.
     public let nick: String?
-    /// The reason why the account is not in the room, as a text; nil if it is.
-    public let reason: String?
+    /// The reason why the account is not in the room; nil if it is.
+    public let reason: Reason?
     /// The alternative address that a destroyed room has announced, not validated: for the user to decide.
     public let successor: String?
     public var fields: [EventField] {
         .present(
             EventField(.room, .text(room.description)), EventField(.roomState, .text(state)), .optional(.nick, nick),
-            .optional(.reason, reason), .optional(.successor, successor))
+            .optional(.reason, reason?.description), .optional(.reasonCode, reason?.name),
+            .optional(.successor, successor))
     }
     public var changed: DirectoryChange.Part? { .init(.room, room.description) }
     public var line: PrintedText? {

@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijCore
 import KalijStream
 import KalijText
 import KalijXML
@@ -57,13 +58,13 @@ struct RoomPresence {
     var removal: RoomMembership.Removal {
         if let destroyed { return .destroyed(destroyed.successor, reason: destroyed.reason) }
         // First the technical reasons: Prosody reports a lost connection together with a kick.
-        if statuses.contains(333) { return .technical("the server lost the link") }
-        if statuses.contains(332) { return .technical("the service was shut down") }
-        if statuses.contains(301) { return .decided("banned from the room" + reasonText) }
-        if statuses.contains(307) { return .decided("removed from the room" + reasonText) }
-        if statuses.contains(321) { return .decided("no member of the room any more" + reasonText) }
-        if statuses.contains(322) { return .decided("the room is for members only now" + reasonText) }
-        return .technical("the room has forgotten this account")
+        if statuses.contains(333) { return .technical }
+        if statuses.contains(332) { return .technical }
+        if statuses.contains(301) { return .decided(Reason(.roomBanned, reasonText)) }
+        if statuses.contains(307) { return .decided(Reason(.roomRemoved, reasonText)) }
+        if statuses.contains(321) { return .decided(Reason(.roomMemberNoMore, reasonText)) }
+        if statuses.contains(322) { return .decided(Reason(.roomForMembersNow, reasonText)) }
+        return .technical
     }
 
     private var reasonText: String { reason.map { $0.isEmpty ? "" : ": \($0)" } ?? "" }

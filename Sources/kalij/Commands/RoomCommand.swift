@@ -221,7 +221,7 @@ private struct RoomRecord: Encodable {
         self.account = account.jid.description
         at = Stamp.of(Clock.system.now())
         (self.room, state, wanted, nick) = (room.jid.description, room.state, room.isWanted, room.nick)
-        (reason, successor, title, subject) = (room.reason, room.successor, room.name, room.subject)
+        (reason, successor, title, subject) = (room.reason?.description, room.successor, room.name, room.subject)
         (group, archive) = (room.isGroup, room.hasArchive)
     }
 }

@@ -20,7 +20,8 @@ struct WaitReasonTests {
         arguments: [
             (true, false, true, WaitReason.room(nil), WaitReason.driver),
             (false, false, true, .room(nil), .connection(nil)),
-            (false, true, true, .room("full"), .room("full")), (false, true, true, nil, .archive),
+            (false, true, true, .room(Reason(other: "full")), .room(Reason(other: "full"))),
+            (false, true, true, nil, .archive),
             (false, true, false, .keys(nil), .keys(nil)), (false, true, false, nil, .nothing),
         ] as [(Bool, Bool, Bool, WaitReason?, WaitReason)])
     func order(_ isInMailbox: Bool, _ isDriven: Bool, _ isHeld: Bool, _ feature: WaitReason?, _ reason: WaitReason) {
@@ -41,7 +42,7 @@ struct WaitReasonTests {
         #expect(WaitReason.nothing.over(state) == .connection(Reason(other: "no route")))
         #expect(WaitReason.connection(Reason(other: "no route")).details == "no route")
         _ = state.apply(EngineEvent(account: account, at: 3, content: Online(jid: "x", resumed: false)))
-        #expect(WaitReason.room("full").over(state) == .room("full"))
+        #expect(WaitReason.room(Reason(other: "full")).over(state) == .room(Reason(other: "full")))
     }
 
     // MARK: Without a network, in the process that drives
@@ -157,7 +158,7 @@ struct WaitReasonTests {
         try room.accept("zero")
         try room.harness.database.execute("UPDATE room SET reason = 'full'")
         let reason = try #require(try reasons(room.harness, with: RoomHarness.room).first ?? nil)
-        #expect(reason == .room("full") && reason.details == "full")
+        #expect(reason == .room(Reason(other: "full")) && reason.details == "full")
     }
 
     @Test("JSON has the word and the details, and a person's line both; what is about to be sent is only queued")

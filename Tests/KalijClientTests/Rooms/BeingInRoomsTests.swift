@@ -178,7 +178,7 @@ struct BeingInRoomsTests {
         try room.enter([110, 201])
         #expect(try room.room.state == "absent")
         #expect(try room.harness.queue().last == "presence unavailable")
-        #expect(try room.outcome() == .failed("there is no such room any more"))
+        #expect(try room.outcome() == .failed("there is no such room"))
     }
 
     @Test("an open room that shows addresses is entered with consent only")

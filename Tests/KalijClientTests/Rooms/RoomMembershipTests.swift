@@ -1,3 +1,4 @@
+import KalijCore
 import KalijStream
 import Testing
 
@@ -38,11 +39,11 @@ struct RoomMembershipTests {
     func absent() {
         #expect(
             play(.joinRequested, .notDescribed(error(.itemNotFound))) == (
-                .absent, [.requestInfo, .out("there is no such room")]
+                .absent, [.requestInfo, .out(Reason(.noRoom))]
             ))
         #expect(
             play(.joinRequested, .described(shows: false), .entered(isNew: true)) == (
-                .absent, [.requestInfo, .join(renamed: false), .leave, .out("there is no such room any more")]
+                .absent, [.requestInfo, .join(renamed: false), .leave, .out(Reason(.noRoom))]
             ))
     }
 
@@ -75,14 +76,14 @@ struct RoomMembershipTests {
             _ = stay.handle(event)
         }
         #expect(stay.failures == 0)
-        #expect(stay.handle(.removed(.technical("lost"))) == [.wait(seconds: 5)])
+        #expect(stay.handle(.removed(.technical)) == [.wait(seconds: 5)])
     }
 
     @Test("a taken nickname is replaced three times")
     func conflict() {
         var stay = RoomMembership(.joining)
         for _ in 0..<3 { #expect(stay.handle(.refused(error(.conflict))) == [.join(renamed: true)]) }
-        #expect(stay.handle(.refused(error(.conflict))) == [.out("the nickname is taken")])
+        #expect(stay.handle(.refused(error(.conflict))) == [.out(Reason(.nicknameTaken))])
         #expect(stay.state == .refused)
     }
 
@@ -100,14 +101,17 @@ struct RoomMembershipTests {
     @Test("whoever is removed by a decision stays out, whoever is lost comes back; a destroyed room names another")
     func removed() {
         let inside = RoomMembership(.joined)
-        #expect(play(.removed(.technical("lost")), from: inside) == (.waiting, [.wait(seconds: 5)]))
-        #expect(play(.removed(.decided("banned")), from: inside) == (.refused, [.out("banned")]))
+        #expect(play(.removed(.technical), from: inside) == (.waiting, [.wait(seconds: 5)]))
+        #expect(
+            play(.removed(.decided(Reason(.roomBanned, ""))), from: inside) == (
+                .refused, [.out(Reason(.roomBanned, ""))]
+            ))
         #expect(
             play(.removed(.destroyed("other@muc", reason: "moved")), from: inside) == (
-                .gone, [.destroyed("other@muc"), .out("the room was destroyed: moved")]
+                .gone, [.destroyed("other@muc"), .out(Reason(.roomDestroyed, ": moved"))]
             ))
         // Nobody is removed from where nobody is.
-        #expect(play(.removed(.decided("banned")), from: RoomMembership(.asking)) == (.asking, []))
+        #expect(play(.removed(.decided(Reason(.roomBanned, ""))), from: RoomMembership(.asking)) == (.asking, []))
     }
 
     @Test("a doubt is settled by a self-ping; who is not inside joins again; no answer proves nothing")

@@ -87,6 +87,13 @@ extension Reader {
 
     // MARK: Requests
 
+    /// The number of the requests of all accounts.
+    public func requestCount() throws -> Int {
+        try accounts().reduce(0) { count, account in
+            try count + rooms().invitations(of: account).count + contacts().requests(of: account).count
+        }
+    }
+
     /// The requests of all accounts, newest first.
     public func requests() throws -> [RequestRow] {
         let accounts = try accounts()

@@ -12,6 +12,17 @@ extension Words {
         case .roomForbids, .subjectRefused: tr("the group does not permit it to you")
         case .roomCannot: tr("the group does not support it")
         case .notInRoom: tr("you are not in the group now")
+        case .noRoom: tr("there is no such group")
+        case .roomNotOpen: tr("there is no such group, or its owner has not opened it yet")
+        case .roomDestroyed: tr("the group was deleted") + value
+        case .roomForMembers: tr("the group admits members alone") + value
+        case .roomBanned: tr("you are banned from the group") + value
+        case .roomRemoved: tr("somebody has removed you from the group") + value
+        case .roomMemberNoMore: tr("you are not a member of the group any more") + value
+        case .roomForMembersNow: tr("the group admits members alone now") + value
+        case .nicknameTaken: tr("somebody else has your name in the group")
+        case .roomPassword: tr("the group wants a password")
+        case .roomShowsAddress: tr("everybody in this open group would see your address")
         case .noRoomService: tr("your server has no groups")
         case .notAGroup, .groupNotOffered: tr("your server offers no private groups")
         case .noKeys: tr("{address} has no keys for encrypted messages", ["address": value])

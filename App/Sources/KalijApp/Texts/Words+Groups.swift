@@ -77,7 +77,7 @@ extension Words {
         case "gone": tr("The group was deleted")
         case "absent": tr("The group does not exist")
         case "left": tr("You have left the group")
-        case "refused": tr("The group does not admit you: {reason}", ["reason": room.reason?.shownLine ?? ""])
+        case "refused": tr("The group does not admit you: {reason}", ["reason": room.reason.map(why) ?? ""])
         default: tr("You are not in the group yet")
         }
     }

@@ -11,7 +11,7 @@ extension Words {
             case .keys(nil): tr("encryption keys are fetched")
             case .keys(.some): tr("encryption keys cannot be fetched now")
             case .decision: tr("the other side no longer wants encryption")
-            case .room: tr("you are not in the group")
+            case .room(let reason): reason.map(why) ?? tr("you are not in the group")
             case .earlier: tr("the message before it is checked first")
             case .nothing: ""
             }

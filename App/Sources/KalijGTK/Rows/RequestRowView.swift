@@ -12,9 +12,8 @@ final class RequestRowView: RowView {
     private var picture: String?
 
     init() {
-        for label in [details, text] { Make.fit(label) }
-        for label in [question] { label.wrapText() }
-        gtk_widget_set_hexpand(question, 1)
+        // Wrapped labels in nested boxes take seconds for a thousand rows.
+        for label in [question, details, text] { Make.fit(label) }
         let texts = Make.vertical(
             Make.horizontal(question, time, spacing: 6), details, text, spacing: 3)
         gtk_widget_set_hexpand(texts, 1)

@@ -81,20 +81,11 @@ extension MainWindow {
         side.group.show(waiting: pendingChanges)
     }
 
-    /// Reads the group again if it is shown: at most twice a second, because each of thousands of arrivals is a change.
-    func lookAtGroup() async {
-        guard groupKey != nil, side.shown == .group, !isGroupWaiting else { return }
-        isGroupWaiting = true
-        await readGroup()
-        after(Self.groupInterval) { [weak self] in
-            guard let self else { return }
-            isGroupWaiting = false
-            if isGroupDirty { Task { await self.lookAtGroup() } }
-            isGroupDirty = false
-        }
+    /// Reads the group again if it is shown.
+    func lookAtGroup() {
+        guard groupKey != nil, side.shown == .group else { return }
+        groupPace.run { [weak self] in Task { await self?.readGroup() } }
     }
-
-    private static let groupInterval: UInt32 = 500
 
     private func act(_ action: GroupAction, on page: GroupPage) {
         let jid = JID.received(page.key.jid)

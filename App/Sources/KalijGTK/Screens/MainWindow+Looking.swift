@@ -69,17 +69,12 @@ extension MainWindow {
         if let key = thread?.key, isAll || keys.contains(key) { await lookAtThread() }
         if isAll { await lookAtAll() }
         if !keys.isEmpty, let rows = try? await reader.rows(keys) { conversations.read(rows) }
-        if let thread, thread.isGroup, keys.contains(thread.key), !isNickWaiting {
-            isNickWaiting = true
-            after(1000) { [weak self] in
-                self?.isNickWaiting = false
+        if let thread, thread.isGroup, keys.contains(thread.key) {
+            nickPace.run { [weak self] in
                 if let thread = self?.thread { Task { await self?.readNicks(of: thread) } }
             }
         }
-        if let groupKey, keys.contains(groupKey) {
-            isGroupDirty = isGroupWaiting
-            await lookAtGroup()
-        }
+        if let groupKey, keys.contains(groupKey) { lookAtGroup() }
         if let contactKey, keys.contains(contactKey) { await lookAtContact() }
         guard let key = thread?.key, let row = conversations.model.row(key) else { return }
         shownAnew(row)

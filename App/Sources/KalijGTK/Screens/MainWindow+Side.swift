@@ -26,11 +26,13 @@ extension MainWindow {
 
     /// Reads the shown side screen and the number of requests again.
     func lookAtSide() async {
-        if let requests = try? await reader.requests() {
-            conversations.requests.show(requests.count)
-            if side.shown == .requests { side.requests.show(requests) }
-        }
-        await lookAtGroup()
+        requestPace.run { [weak self] in Task { await self?.lookAtRequests() } }
+        lookAtGroup()
         await lookAtContact()
+    }
+
+    private func lookAtRequests() async {
+        if let count = try? await reader.requestCount() { conversations.requests.show(count) }
+        if side.shown == .requests, let requests = try? await reader.requests() { side.requests.show(requests) }
     }
 }

@@ -40,14 +40,14 @@ final class MainWindow {
     var typists: [ConversationKey: UInt32] = [:]
     var deletion: Deletion?
     var unsent = UnsentWorks()
-    // The group whose members are shown.
+    /// The group whose members are shown.
     var groupKey: ConversationKey?
     /// The contact that is shown.
     var contactKey: ConversationKey?
-    var isGroupWaiting = false
-    var isGroupDirty = false
-    /// Whether the nicknames of the open group are read soon.
-    var isNickWaiting = false
+    // Each of thousands of arrivals is a change.
+    let groupPace = Throttle(interval: 500)
+    let nickPace = Throttle(interval: 1000)
+    let requestPace = Throttle(interval: 500)
     /// The number of changes without an outcome.
     var pendingChanges = 0
     private var wanted: String?

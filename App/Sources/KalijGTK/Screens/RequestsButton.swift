@@ -6,6 +6,8 @@ final class RequestsButton {
     let root = widget(OpaquePointer(gtk_button_new_with_label("")))
     var onOpen: () -> Void = {}
     private var count = 0
+    /// Thousands of requests are spoken as few numbers.
+    private let speech = Throttle(interval: 10_000)
 
     init() {
         root.addClass("requests")
@@ -20,6 +22,6 @@ final class RequestsButton {
         root.show(count > 0)
         gtk_button_set_label(cast(raw(root)), Words.requests(count))
         kalij_name(root, Words.requests(count))
-        if isNew { Announcer.say(Words.requests(count)) }
+        if isNew { speech.run { [weak self] in self.map { Announcer.say(Words.requests($0.count)) } } }
     }
 }

@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijCore
 import KalijStore
 
 /// A room of the account: what the user has chosen, and the state of the account there.
@@ -23,7 +24,7 @@ package struct RoomRow {
     /// When the last stanza of the room was received, in the steady time; to the minute.
     package var heardAt: Int64
     /// The reason why the account is not in the room; nil if it is, or has left.
-    package var reason: String?
+    package var reason: Reason?
     /// The alternative address that a destroyed room has announced, not validated.
     package var successor: String?
     package var info: RoomInfo
@@ -54,7 +55,7 @@ package struct RoomRow {
         former = row.optionalText("former")
         join = row.integer("joins")
         heardAt = row.integer("heard_at")
-        reason = row.optionalText("reason")
+        reason = row.optionalText("reason").map(Reason.init(stored:))
         successor = row.optionalText("successor")
         info = RoomInfo()
         info.name = row.optionalText("name")
@@ -177,7 +178,8 @@ package struct RoomRows {
                 .integer(room.mayShowAddress ? 1 : 0), .state(room.stay.state), .integer(Int64(room.stay.failures)),
                 .integer(Int64(room.stay.renamings)), .optional(room.held), .optional(room.former), .integer(room.join),
                 .integer(room.heardAt),
-                .optional(room.reason), .optional(room.successor), .optional(room.info.name), .integer(room.infoFlags),
+                .optional(room.reason?.stored), .optional(room.successor), .optional(room.info.name),
+                .integer(room.infoFlags),
                 .optional(room.subject), .optional(room.occupantID), .optional(room.intent),
                 .optional(room.since), .integer(room.overlaps ? 1 : 0),
                 .integer(room.stay.mayCreate ? 1 : 0), .integer(room.id),

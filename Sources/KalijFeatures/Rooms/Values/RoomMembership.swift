@@ -1,3 +1,4 @@
+import KalijCore
 import KalijStream
 
 /// The membership of the account in a room (XEP-0045 section 7), as a value: takes events, and returns actions.
@@ -91,9 +92,9 @@ package struct RoomMembership: Equatable {
     /// The reason why an account is no longer an occupant.
     enum Removal: Equatable {
         /// No occupant has caused the removal: a restart, a lost connection.
-        case technical(String)
+        case technical
         /// An occupant has caused the removal.
-        case decided(String)
+        case decided(Reason)
         /// The room was destroyed; with the alternative address.
         case destroyed(String?, reason: String?)
     }
@@ -115,7 +116,7 @@ package struct RoomMembership: Equatable {
         /// The self-ping has confirmed that the account is an occupant.
         case confirm
         /// The account is no longer in the room, for this reason; nil if the user has left.
-        case out(String?)
+        case out(Reason?)
         /// The room was destroyed; with the alternative address.
         case destroyed(String?)
     }
@@ -174,7 +175,7 @@ package struct RoomMembership: Equatable {
         return [.wait(seconds: min(seconds, Self.maxWait))]
     }
 
-    private mutating func end(_ state: State, _ reason: String) -> [Action] {
+    private mutating func end(_ state: State, _ reason: Reason) -> [Action] {
         self.state = state
         return [.out(reason)]
     }
@@ -184,17 +185,15 @@ package struct RoomMembership: Equatable {
     private mutating func handleInfo(_ event: Event) -> [Action] {
         guard state == .asking else { return [] }
         switch event {
-        case .described(shows: true):
-            let wayOut = "agree when you join (--show-address, or `show_address` in JSON)"
-            return end(.refused, "everybody in this open room sees your address: \(wayOut)")
+        case .described(shows: true): return end(.refused, Reason(.roomShowsAddress))
         case .described: return join(renamed: false)
         case .notDescribed(let error) where error.isUnreachable: return later()
         case .notDescribed(let error):
             switch error.condition {
-            case .itemNotFound: return end(.absent, "there is no such room")
+            case .itemNotFound: return end(.absent, Reason(.noRoom))
             case .gone:
                 state = .gone
-                return [.destroyed(error.newAddress), .out("the room was destroyed")]
+                return [.destroyed(error.newAddress), .out(Reason(.roomDestroyed, ""))]
             // Some rooms do not describe themselves to outsiders: the response to the presence shows whether the account may enter.
             default: return join(renamed: false)
             }
@@ -212,7 +211,7 @@ package struct RoomMembership: Equatable {
         case .entered(isNew: true) where state == .joining && !mayCreate:
             // The room was destroyed after the query. It is empty, and this account would own it.
             state = .absent
-            return [.leave, .out("there is no such room any more")]
+            return [.leave, .out(Reason(.noRoom))]
         case .entered where state == .joining:
             state = .entering
             return []
@@ -237,17 +236,17 @@ package struct RoomMembership: Equatable {
         case .conflict where renamings < Self.maxRenamings:
             renamings += 1
             return join(renamed: true)
-        case .conflict: return end(.refused, "the nickname is taken")
-        case .forbidden: return end(.refused, "banned from the room")
-        case .registrationRequired: return end(.refused, "the room is for members only")
-        case .notAuthorized: return end(.refused, "the room wants a password, or another password")
-        case .itemNotFound: return end(.absent, "there is no such room, or the room is not open yet")
+        case .conflict: return end(.refused, Reason(.nicknameTaken))
+        case .forbidden: return end(.refused, Reason(.roomBanned, ""))
+        case .registrationRequired: return end(.refused, Reason(.roomForMembers, ""))
+        case .notAuthorized: return end(.refused, Reason(.roomPassword))
+        case .itemNotFound: return end(.absent, Reason(.roomNotOpen))
         case .gone:
             state = .gone
-            return [.destroyed(error.newAddress), .out("the room was destroyed")]
+            return [.destroyed(error.newAddress), .out(Reason(.roomDestroyed, ""))]
         // The room is full (7.2.9).
         case .serviceUnavailable: return later()
-        default: return error.isUnreachable ? later() : end(.refused, "\(error)")
+        default: return error.isUnreachable ? later() : end(.refused, Reason(error))
         }
     }
 
@@ -276,7 +275,7 @@ package struct RoomMembership: Equatable {
         case .decided(let reason): return end(.refused, reason)
         case .destroyed(let other, let reason):
             state = .gone
-            return [.destroyed(other), .out("the room was destroyed" + (reason.map { ": \($0)" } ?? ""))]
+            return [.destroyed(other), .out(Reason(.roomDestroyed, reason.map { ": \($0)" } ?? ""))]
         }
     }
 }
