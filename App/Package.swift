@@ -11,13 +11,15 @@ let package = Package(
         .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
         // gdk-pixbuf, and the confinement of the process that decodes.
         .systemLibrary(name: "CDecode", pkgConfig: "gdk-pixbuf-2.0", providers: [.apt(["libgdk-pixbuf-2.0-dev"])]),
+        // Names that look alike.
+        .systemLibrary(name: "CICU", pkgConfig: "icu-i18n", providers: [.apt(["libicu-dev"])]),
         // gettext, of the C library.
         .systemLibrary(name: "CIntl"),
         // Values in, values out: knows no GTK.
         .target(
             name: "KalijApp",
             dependencies: [
-                "CIntl", .product(name: "KalijClient", package: "kalij"),
+                "CICU", "CIntl", .product(name: "KalijClient", package: "kalij"),
                 .product(name: "KalijCoordination", package: "kalij"), .product(name: "KalijStore", package: "kalij"),
                 .product(name: "KalijAddress", package: "kalij"), .product(name: "KalijStream", package: "kalij"),
                 .product(name: "KalijTransfer", package: "kalij"),

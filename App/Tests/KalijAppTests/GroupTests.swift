@@ -82,6 +82,34 @@ import Testing
     }
 }
 
+@Suite struct PeopleTests {
+    private let people = People(["juliet@x": "Juliet", "nurse@x": "Nurse"], own: "romeo@x")
+
+    @Test func `A contact in a room is called as the user calls the contact`() {
+        #expect(people.author("juliet", "juliet@x") == "Juliet")
+        #expect(people.author("Tybalt", "tybalt@x") == "Tybalt" && people.author("Tybalt", nil) == "Tybalt")
+    }
+
+    @Test(arguments: ["Juliet", "juliet", "JuIiet", "Jul\u{0456}et", "Juliet\u{2066}", "J u l i e t", "Juliet."])
+    func `Nobody else appears under the name of a contact`(_ nick: String) {
+        #expect(people.author(nick, "mallory@x").hasSuffix("” (mallory@x)"), "\(people.author(nick, "mallory@x"))")
+        #expect(people.author(nick, nil).hasPrefix("“"))
+    }
+
+    @Test func `Nobody else appears as You, whatever the letters`() {
+        #expect(people.author("y\u{043E}u\u{200B}", "mallory@x").hasPrefix("“y"))
+        #expect(people.author("Young", "mallory@x") == "Young")
+        #expect(people.author("You", "mallory@x") == "“You” (mallory@x)" && people.author("You", nil) == "“You”")
+        #expect(
+            people.author("romeo", "mallory@x") == "“romeo” (mallory@x)" && people.author("romeo", "romeo@x") == "romeo"
+        )
+    }
+
+    @Test func `A name with a comma cannot look like the rest of a row`() {
+        #expect(people.author("Juliet, 19:15: Yes", "mallory@x") == "“Juliet, 19 15  Yes”")
+    }
+}
+
 @Suite struct CreationRowTests {
     @Test func `A group in creation comes first, with its stage instead of a message`() {
         var (group, other) = (

@@ -50,8 +50,18 @@ class Changes(tour.Stage):
     def intents(self):
         return self.database.execute("SELECT count(*), count(problem), sum(coalesce(problem, '') <> '') FROM intent WHERE name <> 'lookup'").fetchone()
 
+    def stored(self):
+        """The name of the group in the directory."""
+        return self.database.execute("SELECT name FROM room").fetchone()[0]
+
     def turn(self, turn):
         me = self.person
+        try:
+            me.wait(f"the name {self.wanted['name']}", lambda: self.stored() == self.wanted["name"])
+        except person.Lost:
+            for table in ("room", "request", "queue", "intent"):
+                print(table, self.database.execute(f"SELECT * FROM {table}").fetchall()[-4:])
+            raise
         me.wait_row("Conversations", self.wanted["name"] + ".*")
         self.open_members()
         me.wait("the members", lambda: len(self.members()) == 2 + self.wanted["nurse"])

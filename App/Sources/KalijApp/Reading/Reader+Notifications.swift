@@ -10,7 +10,7 @@ extension Reader {
         guard let newest = stored.newest else { return StoredNotification(content: nil, handle: stored.handle) }
         let face = try conversations.conversation(with: .received(key.jid))
         let name = face.name?.shownName ?? key.jid.shownName
-        let row = MessageRow(newest, name: name, account: key.account)
+        let row = MessageRow(newest, name: name, account: key.account, people: try people(of: account))
         let text = face.isRoom ? Words.said(row.author, row.text.shownStart) : row.text.shownStart
         let content = NotificationContent(
             message: newest.id, title: stored.showsText ? name : Words.newMessage,

@@ -30,7 +30,7 @@ extension Reader {
             let key = ConversationKey(account: account.jid.description, jid: hit.message.conversation)
             let head = try names[key] ?? conversation(key) ?? ConversationRow(key: key, name: key.jid.shownName)
             names[key] = head
-            return ConversationRow(hit, in: head)
+            return ConversationRow(hit, in: head, try people(of: account))
         }
         return SearchResults(rows: rows, older: page.older)
     }
@@ -38,10 +38,10 @@ extension Reader {
 
 extension ConversationRow {
     /// A message that was found in the conversation `head`.
-    init(_ hit: SearchPage.Hit, in head: ConversationRow) {
+    init(_ hit: SearchPage.Hit, in head: ConversationRow, _ people: People) {
         self.init(key: head.key, name: head.name)
         (picture, isGroup, showsAccount) = (head.picture, head.isGroup, head.showsAccount)
-        let message = MessageRow(hit.message, name: head.name, account: head.key.account)
+        let message = MessageRow(hit.message, name: head.name, account: head.key.account, people: people)
         let text = hit.excerpt.text.shownLine
         preview = message.isOwn ? Words.own(text) : isGroup ? Words.said(message.author, text) : text
         (at, found) = (hit.message.sentAt, hit.message.id)

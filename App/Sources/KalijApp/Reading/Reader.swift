@@ -7,6 +7,8 @@ import KalijStore
 public actor Reader {
     public nonisolated let directory: AccountDirectory
     private var opened: Database?
+    /// The people that ``people(of:)`` has read, by account.
+    var known: [Int64: (people: People, at: ContinuousClock.Instant)] = [:]
 
     public init(_ directory: AccountDirectory) { self.directory = directory }
 
@@ -61,7 +63,8 @@ public actor Reader {
         return try keys.compactMap { key in
             guard let account = accounts.first(where: { $0.jid.description == key.account }) else { return nil }
             if let creation = creations.first(where: { $0.represents(key) }) { return creation }
-            var row = row(try conversations(account).conversation(with: .received(key.jid)), key)
+            let people = try people(of: account)
+            var row = row(try conversations(account).conversation(with: .received(key.jid)), key, people)
             row.showsAccount = accounts.count > 1
             return row
         }
@@ -70,10 +73,14 @@ public actor Reader {
     /// A single conversation; nil if there is no such account.
     public func conversation(_ key: ConversationKey) throws -> ConversationRow? { try rows([key]).first }
 
-    private func row(_ conversation: Conversations.Conversation, _ key: ConversationKey) -> ConversationRow {
+    private func row(
+        _ conversation: Conversations.Conversation, _ key: ConversationKey, _ people: People
+    ) -> ConversationRow {
         var row = ConversationRow(key: key, name: conversation.name?.shownName ?? key.jid.shownName)
         (row.picture, row.isGroup) = (conversation.picture, conversation.isRoom)
-        if let last = conversation.last.map({ MessageRow($0, name: row.name, account: key.account) }) {
+        if let last = conversation.last.map({
+            MessageRow($0, name: row.name, account: key.account, people: people)
+        }) {
             let text = last.text.shownLine
             row.preview = last.isOwn ? Words.own(text) : row.isGroup ? Words.said(last.author, text) : text
             row.isFailed = last.state?.isProblem ?? false
@@ -97,7 +104,10 @@ public actor Reader {
         }
         let name = try conversations(account).name(of: .received(key.jid)) ?? key.jid
         return StoredDraft(
-            draft.body, .reply(to: MessageRow(answered, name: name.shownName, account: key.account)))
+            draft.body,
+            .reply(
+                to: MessageRow(
+                    answered, name: name.shownName, account: key.account, people: try people(of: account))))
     }
 
     /// Why an intent has failed; nil if it has not, or not yet.
@@ -145,7 +155,7 @@ public actor Reader {
             try conversations.page(with: jid, at: place, limit: window.count, mailbox: waiting ? directory : nil)
         }
         let page = try window.first.flatMap { try read(.from($0)) } ?? read(.newest)
-        return page.map { Page($0, name: name, account: key.account) } ?? Page()
+        return try page.map { Page($0, name: name, account: key.account, people: try people(of: account)) } ?? Page()
     }
 }
 
@@ -153,11 +163,13 @@ extension Page {
     /// - Parameters:
     ///   - name: the name of the peer.
     ///   - account: the bare address of the account.
-    init(_ page: ConversationPage, name: String, account: String) {
+    ///   - people: the known people, for the authors in a room.
+    init(_ page: ConversationPage, name: String, account: String, people: People) {
         (hasOlder, hasNewer) = (page.hasOlder, page.hasNewer)
         for entry in page.entries {
             switch entry {
-            case .message(let message): messages.append(MessageRow(message, name: name, account: account))
+            case .message(let message):
+                messages.append(MessageRow(message, name: name, account: account, people: people))
             case .gap(let gap): if let row = GapRow(gap) { gaps[messages.count, default: []].append(row) }
             }
         }

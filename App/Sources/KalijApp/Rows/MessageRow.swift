@@ -124,14 +124,17 @@ extension MessageRow {
     /// - Parameters:
     ///   - name: the name of the peer.
     ///   - account: the bare address of the account.
-    init(_ message: Message, name: String, account: String) {
+    ///   - people: the known people, for the authors in a room.
+    init(_ message: Message, name: String, account: String, people: People) {
         let isOwn = message.direction == .outgoing
         let isInRoom = message.type == "groupchat"
-        let author = isOwn ? Words.you : Self.author(message.from, isInRoom, name)
+        let author =
+            isOwn
+            ? Words.you : isInRoom ? people.author(Self.nick(message.from, name), message.author) : name.shownAuthor
         self.init(id: message.id, author: author, isOwn: isOwn, text: "", at: message.sentAt)
         proven = message.roomAuthor
         if message.repliesTo != nil {
-            answered = message.answered.map { Self.answered($0, isInRoom, name) } ?? Words.answersUnknown
+            answered = message.answered.map { Self.answered($0, isInRoom, name, people) } ?? Words.answersUnknown
         }
         (text, isCut, isNotice) = Self.content(message)
         if message.erasure == nil { file = message.file.map { FileRow($0) } }
@@ -147,13 +150,15 @@ extension MessageRow {
         isEdited = message.editedAt != nil && message.erasure == nil
     }
 
-    private static func author(_ from: String, _ isInRoom: Bool, _ name: String) -> String {
-        let nick = from.split(separator: "/", maxSplits: 1).dropFirst().first.map(String.init) ?? name
-        return (isInRoom ? nick.shownName : name).shownAuthor
+    /// The nickname in the address of an occupant; the name of the room if the room itself is the author.
+    private static func nick(_ from: String, _ name: String) -> String {
+        from.split(separator: "/", maxSplits: 1).dropFirst().first.map(String.init) ?? name
     }
 
     /// Quotation marks in the text are replaced, so that they cannot end the quotation.
-    static func answered(_ message: QuotedMessage, _ isInRoom: Bool, _ name: String) -> String {
+    static func answered(
+        _ message: QuotedMessage, _ isInRoom: Bool, _ name: String, _ people: People
+    ) -> String {
         var words = Words.unreadable
         if message.erasure != nil {
             words = Words.removed
@@ -165,7 +170,8 @@ extension MessageRow {
             words = Words.file(file.shownName)
         }
         guard message.direction == .incoming else { return Words.answersYou(words) }
-        return Words.answers(author(message.from, isInRoom, name), words)
+        let author = isInRoom ? people.author(nick(message.from, name), message.author) : name.shownAuthor
+        return Words.answers(author, words)
     }
 
     private static func content(_ message: Message) -> (String, Bool, Bool) {
