@@ -13,13 +13,16 @@ let package = Package(
         .systemLibrary(name: "CDecode", pkgConfig: "gdk-pixbuf-2.0", providers: [.apt(["libgdk-pixbuf-2.0-dev"])]),
         // Names that look alike.
         .systemLibrary(name: "CICU", pkgConfig: "icu-i18n", providers: [.apt(["libicu-dev"])]),
+        // QR codes: written by the app, and read by the process that decodes pictures.
+        .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+        .systemLibrary(name: "CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
         // gettext, of the C library.
         .systemLibrary(name: "CIntl"),
         // Values in, values out: knows no GTK.
         .target(
             name: "KalijApp",
             dependencies: [
-                "CICU", "CIntl", .product(name: "KalijClient", package: "kalij"),
+                "CICU", "CIntl", "CQREncode", .product(name: "KalijClient", package: "kalij"),
                 .product(name: "KalijCoordination", package: "kalij"), .product(name: "KalijStore", package: "kalij"),
                 .product(name: "KalijAddress", package: "kalij"), .product(name: "KalijStream", package: "kalij"),
                 .product(name: "KalijTransfer", package: "kalij"),
@@ -42,7 +45,7 @@ let package = Package(
             swiftSettings: [.defaultIsolation(MainActor.self)]),
         .executableTarget(name: "kalij-app", dependencies: ["KalijGTK"]),
         .executableTarget(name: "kalij-app-background", dependencies: ["KalijDesktop"]),
-        .executableTarget(name: "kalij-app-decode", dependencies: ["CDecode"]),
+        .executableTarget(name: "kalij-app-decode", dependencies: ["CDecode", "CZBar"]),
         // Calls that a confined process makes.
         .systemLibrary(name: "CProbe", path: "Tests/CProbe", pkgConfig: "gdk-pixbuf-2.0"),
         .testTarget(name: "KalijAppTests", dependencies: ["KalijApp", "KalijDesktop", "CProbe", "kalij-app-decode"]),

@@ -69,6 +69,16 @@ final class BusReply {
     func text(_ place: Int) -> String? {
         read(place, "s") { g_variant_get_string($0, nil).map { String(cString: $0) } ?? "" }
     }
+    /// A text of the dictionary `a{sv}` at `place`.
+    func property(_ name: String, at place: Int) -> String? {
+        read(place, "a{sv}") { properties in
+            let type = g_variant_type_new("s")
+            defer { g_variant_type_free(type) }
+            guard let value = g_variant_lookup_value(properties, name, type) else { return String?.none }
+            defer { g_variant_unref(value) }
+            return g_variant_get_string(value, nil).map { String(cString: $0) }
+        } ?? nil
+    }
     func number(_ place: Int) -> UInt32? { read(place, "u") { g_variant_get_uint32($0) } }
     func flag(_ place: Int) -> Bool? { read(place, "b") { g_variant_get_boolean($0) != 0 } }
     func texts(_ place: Int) -> [String]? {

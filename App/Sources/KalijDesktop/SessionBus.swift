@@ -83,14 +83,20 @@ final class SessionBus {
         init(_ receive: @escaping (String, BusReply) -> Void) { self.receive = receive }
     }
 
+    /// The name of this connection, such as `:1.42`.
+    var uniqueName: String { g_dbus_connection_get_unique_name(connection).map { String(cString: $0) } ?? "" }
+
     /// Subscribes to a signal for the rest of the process.
-    /// - Parameter receive: is passed the sender's unique name and the body.
+    /// - Parameters:
+    ///   - path: the object; nil for all.
+    ///   - receive: is passed the sender's unique name and the body.
     func subscribe(
-        _ service: String, _ interface: String, _ signal: String, _ receive: @escaping (String, BusReply) -> Void
+        _ service: String, _ interface: String, _ signal: String, at path: String? = nil,
+        _ receive: @escaping (String, BusReply) -> Void
     ) {
         let data = Unmanaged.passRetained(Subscriber(receive)).toOpaque()
         g_dbus_connection_signal_subscribe(
-            connection, service, interface, signal, nil, nil, G_DBUS_SIGNAL_FLAGS_NONE,
+            connection, service, interface, signal, path, nil, G_DBUS_SIGNAL_FLAGS_NONE,
             { _, sender, _, _, _, body, data in
                 guard let sender, let body, let data else { return }
                 nonisolated(unsafe) let (value, me) = (body, data)

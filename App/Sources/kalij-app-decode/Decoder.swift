@@ -2,9 +2,11 @@ import CDecode
 import Glibc
 
 /// Decodes a stranger's picture: reads it from standard input, and writes the width, the height, the channels (3 or 4), each of 4 bytes,
-/// and the pixels to standard output. The process has no files, no network, 64 MB and 5 s.
+/// and the pixels to standard output. With `--codes`, writes the contents of its QR codes instead, each after its length of 4 bytes.
+/// The process has no files, no network, 64 MB and 5 s.
 enum Decoder {
-    private static let maxSide = 400
+    private static let readsCodes = CommandLine.arguments.dropFirst().first == "--codes"
+    private static let maxSide = readsCodes ? Codes.maxSide : 400
     private static let maxMemory: rlim_t = 64 << 20
     private static let maxSeconds: UInt32 = 5
     /// All frames of an animation are read, and only the first one is decoded.
@@ -12,6 +14,8 @@ enum Decoder {
 
     /// - Returns: the exit status: 65 for a picture that cannot be decoded, 71 if the process cannot be confined.
     static func run() -> Int32 {
+        // The arguments are in a file: they are read before the process is confined.
+        let readsCodes = readsCodes
         var begin = [UInt8](repeating: 0, count: 1 << 14)
         let count = readAll(&begin)
         // The loader is loaded before the process is confined; the first bytes name it, and nothing else is parsed.
@@ -30,7 +34,7 @@ enum Decoder {
             let decoded = gdk_pixbuf_loader_get_pixbuf(loader),
             let upright = gdk_pixbuf_apply_embedded_orientation(decoded)
         else { return 65 }
-        return write(upright) ? 0 : 74
+        return (readsCodes ? writeCodes(of: upright) : write(upright)) ? 0 : 74
     }
 
     /// The loader's name for a picture that begins with `bytes`; nil for a format that is not decoded.
@@ -105,6 +109,14 @@ enum Decoder {
         guard writeAll(&head, 12) else { return false }
         let (row, stride) = (Int(width * channels), Int(gdk_pixbuf_get_rowstride(picture)))
         for line in 0..<Int(height) where !writeAll(pixels + line * stride, row) { return false }
+        return true
+    }
+
+    private static func writeCodes(of picture: OpaquePointer) -> Bool {
+        for content in Codes.read(picture) {
+            var length = UInt32(content.count).littleEndian
+            guard writeAll(&length, 4), writeAll(content, content.count) else { return false }
+        }
         return true
     }
 

@@ -8,7 +8,8 @@ import Testing
 @Suite(.serialized) struct DecoderTests {
     private static let decoder = PictureDecoder(program: program())
 
-    private static func program() -> String {
+    /// The decoder beside the tests, or of a build.
+    static func program() -> String {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = max(0, readlink("/proc/self/exe", &bytes, bytes.count - 1))
         let beside = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)

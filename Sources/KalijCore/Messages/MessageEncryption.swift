@@ -8,7 +8,8 @@ public struct MessageEncryption: Sendable, Equatable {
     public package(set) var device: UInt32?
     /// The sender's identity key: 64 hexadecimal digits of its Curve25519 form.
     public package(set) var fingerprint: String?
-    /// How far the sender's key was trusted when the message arrived.
+    /// How far the sender's key was trusted when the message arrived. Of a message of this device: `verified` if the keys of all devices
+    /// that received it were, else `blind`; nil before it was encrypted.
     public package(set) var trust: KeyTrust?
     /// Why the text could not be read; nil if it could.
     public package(set) var problem: Problem?

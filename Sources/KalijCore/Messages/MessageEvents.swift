@@ -71,8 +71,8 @@ extension EventKey {
     public static let encryption = EventKey(
         "encryption",
         "how the message was encrypted: `ns`, `device`, `fingerprint` and `trust` of the sender; `undecryptable` with the reason "
-            + "if the text cannot be read; `left_out`, who cannot read the user's message; `plain` for a plain text in an encrypted "
-            + "conversation")
+            + "if the text cannot be read; `left_out`, who cannot read the user's message, and `trust` of all who can; "
+            + "`plain` for a plain text in an encrypted conversation")
     /// False if the message is no line of the conversation.
     public static let shown = EventKey(
         "shown",

@@ -55,9 +55,9 @@ struct EmptyMessages {
         for device in devices {
             guard let identity = device.identity, let row = try RatchetSessions(step: step).sending(device),
                 row.session.sent == 0 || !row.session.isAnswered,
-                try TrustStore(step: step).trust(in: identity, of: device.jid)?.isUsed ?? false
+                let trust = try TrustStore(step: step).trust(in: identity, of: device.jid), trust.isUsed
             else { continue }
-            targets.append(Recipients.Target(device: device, row: row))
+            targets.append(Recipients.Target(device: device, trust: trust, row: row))
         }
         guard !targets.isEmpty else { return }
         let payload = try Payload(emptyIn: first.dialect)

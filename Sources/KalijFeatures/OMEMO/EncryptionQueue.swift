@@ -210,7 +210,8 @@ struct EncryptionQueue {
         case .encrypted(let sealed):
             try forget(waiting.message)
             try MessageWriter(step: step).set(
-                MessageEncryption(sealed.weakest.namespace, device: own.id, leftOut: sealed.leftOut),
+                MessageEncryption(
+                    sealed.weakest.namespace, device: own.id, trust: sealed.trust, leftOut: sealed.leftOut),
                 of: waiting.message)
             return try queue(sealed.bytes, waiting, room)
         case .failed(let reason): return try fail(waiting, reason)

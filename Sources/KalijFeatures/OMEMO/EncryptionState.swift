@@ -70,34 +70,44 @@ public struct DeviceKey: Sendable, Equatable {
     public let versions: [String]
     /// The reason why the device is excluded; nil if it is not.
     public let problem: String?
+    /// The time of the newest message of the device that was decrypted, exact to a minute, in milliseconds since 1970; nil without one.
+    public let lastMessageAt: Int64?
+    /// When the key was first presented, or the user decided on it, in milliseconds since 1970; nil without a trust.
+    public let firstSeenAt: Int64?
 
     /// The keys of `jid`, or of everybody, in the order of the addresses. Only reads; never waits for a running process.
     /// - Throws: `StoreError`
     public static func all(of account: Account, for jid: JID? = nil, from database: Database) throws -> [DeviceKey] {
-        // A former version has recorded keys that only rooms had shown.
-        let trusted = try database.statement(
-            """
-            SELECT jid, identity, trust FROM omemo_trust WHERE account = ?1 AND jid = coalesce(?2, jid) AND unproven = 0
-            ORDER BY jid, identity
-            """
-        ).all([.integer(account.id), .optional(jid?.bare.description)]) {
-            (jid: $0.text("jid"), key: $0.blob("identity"), trust: KeyTrust(rawValue: $0.text("trust")))
-        }
+        let trusted = try trusted(of: account, for: jid, from: database)
         let devices = try devices(of: account, for: jid, from: database)
         let known = devices.map { device in
-            DeviceKey(
+            let key = trusted.first { $0.jid == device.jid && $0.key == device.key }
+            return DeviceKey(
                 jid: .received(device.jid), device: device.device, fingerprint: device.key.flatMap(fingerprint),
-                trust: trusted.first { $0.jid == device.jid && $0.key == device.key }?.trust, isListed: device.isListed,
-                versions: device.formats.map(\.version), problem: device.problem)
+                trust: key?.trust, isListed: device.isListed,
+                versions: device.formats.map(\.version), problem: device.problem,
+                lastMessageAt: device.readAt > 0 ? device.readAt : nil, firstSeenAt: key?.firstAt)
         }
         let rest = trusted.filter { key in !devices.contains { $0.jid == key.jid && $0.key == key.key } }
         let others = rest.map { key in
             DeviceKey(
                 jid: .received(key.jid), device: nil, fingerprint: fingerprint(key.key), trust: key.trust,
-                isListed: false, versions: [], problem: nil)
+                isListed: false, versions: [], problem: nil, lastMessageAt: nil, firstSeenAt: key.firstAt)
         }
         return (known + others).sorted {
             ($0.jid.description, $0.device ?? .max) < ($1.jid.description, $1.device ?? .max)
+        }
+    }
+
+    private struct Trusted {
+        let jid: String
+        let key: [UInt8]
+        let trust: KeyTrust?
+        let firstAt: Int64
+
+        init(_ row: Row) {
+            (jid, key, firstAt) = (row.text("jid"), row.blob("identity"), row.integer("first_at"))
+            trust = KeyTrust(rawValue: row.text("trust"))
         }
     }
 
@@ -109,33 +119,69 @@ public struct DeviceKey: Sendable, Equatable {
         var isListed: Bool
         var problem: String?
         var formats: [OMEMOVersion]
+        var readAt: Int64
+
+        init(_ row: Row) {
+            (jid, device) = (row.text("jid"), UInt32(clamping: row.integer("device")))
+            (key, isListed) = (row.optionalBlob("identity"), row.bool("listed"))
+            (problem, readAt) = (row.optionalText("problem"), row.integer("read_at"))
+            let version = OMEMOVersion(rawValue: Int(row.integer("dialect")))
+            formats = isListed ? [version].compactMap { $0 } : []
+        }
 
         func isSame(_ other: Known) -> Bool {
             jid == other.jid && device == other.device && (key == other.key || key == nil || other.key == nil)
         }
     }
 
-    private static func devices(of account: Account, for jid: JID?, from database: Database) throws -> [Known] {
-        let rows = try database.statement(
-            """
-            SELECT l.jid, l.dialect, p.device, p.identity, p.listed, p.problem
-            FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id
-            WHERE l.account = ?1 AND l.jid = coalesce(?2, l.jid) ORDER BY l.jid, p.device, l.dialect DESC
-            """
-        ).all([.integer(account.id), .optional(jid?.bare.description)]) { row in
-            Known(
-                jid: row.text("jid"), device: UInt32(clamping: row.integer("device")),
-                key: row.optionalBlob("identity"),
-                isListed: row.bool("listed"), problem: row.optionalText("problem"),
-                formats: row.bool("listed")
-                    ? [OMEMOVersion(rawValue: Int(row.integer("dialect")))].compactMap { $0 } : [])
+    // Keys that only rooms had shown, which a former version has recorded, are omitted.
+    private static func trusted(of account: Account, for jid: JID?, from database: Database) throws -> [Trusted] {
+        guard let jid else {
+            return try database.statement(
+                """
+                SELECT jid, identity, trust, first_at FROM omemo_trust WHERE account = ? AND unproven = 0
+                ORDER BY jid, identity
+                """
+            ).all([.integer(account.id)], Trusted.init)
         }
+        return try database.statement(
+            """
+            SELECT jid, identity, trust, first_at FROM omemo_trust WHERE account = ? AND jid = ? AND unproven = 0
+            ORDER BY identity
+            """
+        ).all([.integer(account.id), .text(jid.bare.description)], Trusted.init)
+    }
+
+    private static func known(of account: Account, for jid: JID?, from database: Database) throws -> [Known] {
+        guard let jid else {
+            return try database.statement(
+                """
+                SELECT l.jid, l.dialect, p.device, p.identity, p.listed, p.problem, p.read_at
+                FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id
+                WHERE l.account = ? ORDER BY l.jid, p.device, l.dialect DESC
+                """
+            ).all([.integer(account.id)], Known.init)
+        }
+        return try database.statement(
+            """
+            SELECT l.jid, l.dialect, p.device, p.identity, p.listed, p.problem, p.read_at
+            FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id
+            WHERE l.account = ? AND l.jid = ? ORDER BY p.device, l.dialect DESC
+            """
+        ).all([.integer(account.id), .text(jid.bare.description)], Known.init)
+    }
+
+    private static func devices(of account: Account, for jid: JID?, from database: Database) throws -> [Known] {
+        let rows = try known(of: account, for: jid, from: database)
         return rows.reduce(into: []) { devices, row in
             guard let last = devices.last, last.isSame(row) else { return devices.append(row) }
-            devices[devices.count - 1] = Known(
-                jid: row.jid, device: row.device, key: last.key ?? row.key, isListed: last.isListed || row.isListed,
-                problem: last.problem == nil || row.problem == nil ? nil : last.problem,
-                formats: last.formats + row.formats)
+            var merged = last
+            merged.key = last.key ?? row.key
+            merged.isListed = last.isListed || row.isListed
+            merged.problem = last.problem == nil || row.problem == nil ? nil : last.problem
+            merged.formats += row.formats
+            merged.readAt = max(last.readAt, row.readAt)
+            devices[devices.count - 1] = merged
         }
     }
 

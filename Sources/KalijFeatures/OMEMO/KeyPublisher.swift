@@ -119,6 +119,23 @@ struct KeyPublisher {
         try handle(.removed)
     }
 
+    /// Removes another device of the account from the list, and its keys from the server.
+    /// - Returns: false if the list does not contain the device, or is not published in this session.
+    func remove(_ device: UInt32) throws -> Bool {
+        guard var row = try KeyPublicationRow.load(account, dialect, from: step.database), row.state.stage == .ready,
+            row.others.contains(device)
+        else { return false }
+        row.others.removeAll { $0 == device }
+        row.labels[device] = nil
+        try DeviceLists(step: step, dialect: dialect).store(
+            step.account.jid, DeviceList(row.others), isWatched: true)
+        try handle(.removed, &row)
+        try row.save(account, dialect, in: step.database)
+        try step.send(
+            Nodes.deleteBundle(of: device, dialect), then: DeviceRemovalResponse(), within: EngineLimits.serverTimeout)
+        return true
+    }
+
     // MARK: Responses
 
     fileprivate func answered(_ reply: IQReply, _ asked: Int64) throws {

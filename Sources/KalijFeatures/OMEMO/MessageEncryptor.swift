@@ -18,6 +18,8 @@ struct MessageEncryptor {
         let bytes: [UInt8]
         /// 0.3 if any device receives the message in 0.3, which encrypts less.
         let weakest: OMEMOVersion
+        /// `verified` if the key of each device that receives the message is, else `blind`.
+        let trust: KeyTrust
         let leftOut: [String]
     }
 
@@ -73,7 +75,10 @@ struct MessageEncryptor {
         for target in sealed {
             try RatchetSessions(step: step).save(target.row.session, in: target.row.id, place: nil)
         }
-        return .encrypted(Sealed(bytes: bytes, weakest: used.last ?? .axolotl, leftOut: leftOut))
+        let isVerified = sealed.allSatisfy { $0.trust == .verified }
+        return .encrypted(
+            Sealed(
+                bytes: bytes, weakest: used.last ?? .axolotl, trust: isVerified ? .verified : .blind, leftOut: leftOut))
     }
 
     /// The keys for `targets`, whose sessions advance.

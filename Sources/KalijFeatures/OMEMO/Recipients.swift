@@ -17,6 +17,8 @@ struct Recipients {
 
     struct Target {
         let device: PeerDevice
+        /// The trust in the key of the device.
+        let trust: KeyTrust
         var row: RatchetRow
     }
 
@@ -102,12 +104,12 @@ struct Recipients {
             known.leftOut.append((device.name, Self.undecided))
             return
         }
-        if trust != nil, let row = try RatchetSessions(step: step).sending(device) {
+        if let trust, let row = try RatchetSessions(step: step).sending(device) {
             guard row.session.isAnswered || row.session.sent < Self.maxUnanswered else {
                 known.leftOut.append((device.name, "it has answered none of the last messages"))
                 return
             }
-            return known.targets.append(Target(device: device, row: row))
+            return known.targets.append(Target(device: device, trust: trust, row: row))
         }
         if let time = device.badUntil, time > step.steady.now {
             known.leftOut.append((device.name, device.problem ?? "its keys cannot be used"))

@@ -146,6 +146,29 @@ public struct ResetKeys: Intent {
     }
 }
 
+/// Removes another device of the account from the list of devices, and its keys from the server: nobody encrypts for it any more. A device
+/// that is still in use adds itself again.
+public struct RemoveDevice: Intent {
+    public static let name = "omemo_remove"
+    /// The id of the device.
+    public let device: UInt32
+
+    /// - Parameter device: the id of the device.
+    public init(_ device: UInt32) { self.device = device }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        var isRemoved = false
+        for dialect in try EnabledVersions(step: step).all {
+            if try KeyPublisher(step: step, dialect: dialect).remove(device) { isRemoved = true }
+        }
+        guard isRemoved else {
+            throw IntentFailure("the published list of the account's devices does not contain \(device)")
+        }
+        step.flush()
+        return .done
+    }
+}
+
 /// Uses OMEMO 2 (`urn:xmpp:omemo:2`) in addition to 0.3, or 0.3 alone. A device that supports both receives messages in 2, which
 /// encrypts all parts of a message.
 public struct UseOMEMO2: Intent {

@@ -75,9 +75,10 @@ struct WireTests {
         let text = OMEMOURI.text(of: try JID("romeo@example.net"), [(7, key), (9, key)])
         let uri = try #require(OMEMOURI(text))
         #expect(uri.jid.description == "romeo@example.net" && uri.verified == [key, key] && uri.distrusted.isEmpty)
+        #expect(uri.devices == [7: key, 9: key])
         let trust = try #require(
             OMEMOURI("xmpp:romeo@example.net?trust-message;encryption=urn:xmpp:omemo:2;trust=\(hex);distrust=\(hex)"))
-        #expect(trust.verified == [key] && trust.distrusted == [key])
+        #expect(trust.verified == [key] && trust.distrusted == [key] && trust.devices.isEmpty)
         for bad in [
             "", "xmpp:romeo@example.net", "xmpp:romeo@example.net?message", "xmpp:?omemo-sid-1=\(hex)",
             "https://example.net?omemo-sid-1=\(hex)", "xmpp:romeo@example.net?omemo-sid-1=abc",

@@ -21,6 +21,10 @@ public enum ContactAction: Sendable, Equatable {
     /// Adds the address to the contacts.
     case add
     case remove
+    /// Opens the devices of the contact.
+    case devices
+    /// Encrypts the user's messages, or no longer.
+    case encrypt(Bool)
     /// A choice of notifications.
     case notify(ConversationAction)
     case block
@@ -33,6 +37,8 @@ public enum ContactAction: Sendable, Equatable {
         case .rename: Words.rename
         case .add: Words.addContact
         case .remove: Words.removeContact
+        case .devices: Words.devicesAndKeys
+        case .encrypt(let isOn): isOn ? Words.encryptMessages : Words.stopEncrypting
         case .notify(let action): action.words
         case .block: Words.block
         case .report(.spam): Words.reportSpam
@@ -46,18 +52,19 @@ public enum ContactAction: Sendable, Equatable {
 
     public var isDestructive: Bool {
         switch self {
-        case .remove, .block, .report: true
-        case .rename, .add, .notify, .unblock: false
+        case .remove, .block, .report, .encrypt(false): true
+        case .rename, .add, .devices, .encrypt, .notify, .unblock: false
         }
     }
 
-    /// The change that the action makes; nil for ``rename``, which needs a name first.
+    /// The change that the action makes; nil for ``devices``, and for ``rename``, which needs a name first.
     /// - Parameter now: milliseconds since 1970.
     public func intent(on jid: JID, now: Int64) -> (any Intent)? {
         switch self {
-        case .rename: nil
+        case .rename, .devices: nil
         case .add: AddContact(jid)
         case .remove: RemoveContact(jid)
+        case .encrypt(let isOn): EncryptConversation(jid, isOn)
         case .notify(let action): action.change(of: jid, now: now)
         case .block: Block(jid)
         case .report(let reason): Block(jid, report: reason)
@@ -65,10 +72,17 @@ public enum ContactAction: Sendable, Equatable {
         }
     }
 
-    static func all(isContact: Bool, isBlocked: Bool, _ notifications: [ConversationAction]) -> [ContactAction] {
+    /// - Parameter isWaiting: whether the other side no longer wants encryption, and messages wait until the user decides.
+    static func encryption(isOn: Bool, isWaiting: Bool) -> [ContactAction] {
+        isOn ? (isWaiting ? [.encrypt(true)] : []) + [.encrypt(false)] : [.encrypt(true)]
+    }
+
+    static func all(
+        isContact: Bool, isBlocked: Bool, _ encryption: [ContactAction], _ notifications: [ConversationAction]
+    ) -> [ContactAction] {
         let own: [ContactAction] = isContact ? [.rename, .remove] : [.add]
         let block: [ContactAction] = isBlocked ? [.unblock] : [.block, .report(.spam), .report(.abuse)]
-        return own.filter { !$0.isDestructive } + notifications.map(ContactAction.notify)
+        return own.filter { !$0.isDestructive } + [.devices] + encryption + notifications.map(ContactAction.notify)
             + own.filter(\.isDestructive) + block
     }
 }

@@ -20,6 +20,8 @@ public enum GroupAction: Sendable, Equatable {
     case rename
     case changeTopic
     case changePicture
+    /// Encrypts the user's messages, or no longer.
+    case encrypt(Bool)
     case join
     case leave
     case destroy
@@ -30,6 +32,7 @@ public enum GroupAction: Sendable, Equatable {
         case .rename: Words.rename
         case .changeTopic: Words.changeTopic
         case .changePicture: Words.changePicture
+        case .encrypt(let isOn): isOn ? Words.encryptMessages : Words.stopEncrypting
         case .join: Words.joinAgain
         case .leave: Words.leaveGroup
         case .destroy: Words.destroyGroup
@@ -39,18 +42,18 @@ public enum GroupAction: Sendable, Equatable {
     /// The words without the sign of a question that follows.
     public var plain: String { words.withoutEllipsis }
 
-    public var isDestructive: Bool { self == .leave || self == .destroy }
+    public var isDestructive: Bool { [.leave, .destroy, .encrypt(false)].contains(self) }
 
     /// - Parameter rights: nil outside of the room.
-    static func all(in room: Room, _ rights: RoomRights?) -> [GroupAction] {
+    static func all(in room: Room, _ rights: RoomRights?, isEncrypted: Bool) -> [GroupAction] {
         guard let rights else {
             let own: [GroupAction] = room.isWanted ? [.leave] : []
             return ["left", "refused"].contains(room.state) ? [.join] + own : own
         }
         return [
             rights.invites ? .invite : nil, rights.configures ? .rename : nil,
-            rights.setsSubject ? .changeTopic : nil, rights.setsPicture ? .changePicture : nil, .leave,
-            rights.destroys ? .destroy : nil,
+            rights.setsSubject ? .changeTopic : nil, rights.setsPicture ? .changePicture : nil,
+            room.isGroup || isEncrypted ? .encrypt(!isEncrypted) : nil, .leave, rights.destroys ? .destroy : nil,
         ].compactMap { $0 }
     }
 }

@@ -1,6 +1,6 @@
 /// What a screen reader is notified of while a conversation is open, because the focus is elsewhere.
 extension Page {
-    /// The changes of the user's own messages since `page` was displayed, each in words and once.
+    /// The changes of the user's own messages since `page` was displayed, and the devices that are new since, each in words and once.
     public func changes(since page: Page) -> [String] {
         let former = Dictionary(page.messages.map { ($0.id, $0) }) { $1 }
         var changes: [String] = []
@@ -9,6 +9,10 @@ extension Page {
                 continue
             }
             changes.append(words)
+        }
+        let end = page.messages.last?.at ?? .min
+        for line in lines where line.at >= end && !page.lines.contains(where: line.isSame) {
+            if !changes.contains(line.words) { changes.append(line.words) }
         }
         return changes
     }

@@ -35,6 +35,10 @@ public struct Page: Sendable, Equatable {
     public var hasNewer = false
     /// What precedes the first message, if that is the oldest stored one; nil without an archive.
     public var beginning: Beginning?
+    /// Whether the user's messages are encrypted.
+    public var isEncrypted = false
+    /// The new devices of the conversation, in the order of their times.
+    public var lines: [KeyLine] = []
 
     public init() {}
 
@@ -88,6 +92,7 @@ public enum ThreadRow: Sendable, Equatable {
     case day(Int64)
     case unread
     case gap(GapRow)
+    case keys(KeyLine)
     /// `showsAuthor`: whether the author is displayed above the text; `continues`: whether the message continues the previous one
     /// of the same author.
     case message(MessageRow, showsAuthor: Bool, continues: Bool)
@@ -182,6 +187,7 @@ public struct Thread: Sendable {
     /// The rows, a function of the page.
     static func rows(_ page: Page, firstUnread: Int64?, isGroup: Bool) -> [ThreadRow] {
         var rows = page.beginning.map { [ThreadRow.beginning($0)] } ?? []
+        let lines = page.lines.isEmpty ? [:] : page.placedLines
         var (day, previous): (Int, MessageRow?) = (.min, nil)
         for (number, message) in page.messages.enumerated() {
             // The first loaded row remains unchanged when older ones are inserted before it.
@@ -189,13 +195,15 @@ public struct Thread: Sendable {
             let today = Days.number(message.at)
             if today != day, previous != nil || !page.hasOlder { rows.append(.day(message.at)) }
             if message.id == firstUnread { rows.append(.unread) }
-            let isBreak = today != day || message.id == firstUnread
+            rows += (lines[number] ?? []).map(ThreadRow.keys)
+            let isBreak = today != day || message.id == firstUnread || lines[number] != nil
             let continues =
                 !isBreak && previous.map { $0.isSameAuthor(as: message) } ?? false
             rows.append(.message(message, showsAuthor: isGroup && !message.isOwn && !continues, continues: continues))
             (day, previous) = (today, message)
         }
         return rows + (page.gaps[page.messages.count] ?? []).map(ThreadRow.gap)
+            + (lines[page.messages.count] ?? []).map(ThreadRow.keys)
     }
 }
 

@@ -9,6 +9,10 @@ public struct DecodedPicture: Sendable, Equatable {
     /// From the top, rows without padding.
     public let pixels: [UInt8]
 
+    init(width: Int, height: Int, channels: Int, pixels: [UInt8]) {
+        (self.width, self.height, self.channels, self.pixels) = (width, height, channels, pixels)
+    }
+
     /// The output of `kalij-app-decode`; nil unless it is a complete picture.
     init?(_ output: [UInt8]) {
         guard output.count > Self.head else { return nil }
@@ -40,6 +44,36 @@ public struct PictureDecoder: Sendable {
     /// Decodes the picture at `path`; waits for the decoder.
     /// - Returns: nil if the file is no picture of a supported format, is damaged, or exceeds a limit of the decoder.
     public func decode(_ path: String) -> DecodedPicture? {
+        let most = DecodedPicture.head + 4 * Self.maxSide * Self.maxSide
+        return run(path, [], most: most).flatMap { DecodedPicture($0) }
+    }
+
+    /// The texts of the QR codes in the picture at `path`; waits for the decoder.
+    /// - Returns: nil if the file is no picture, as ``decode(_:)``.
+    public func codes(_ path: String) -> [String]? {
+        run(path, ["--codes"], most: Self.maxCodeBytes).map(Self.texts)
+    }
+
+    /// The decoder's output of codes: each text after its length of 4 bytes.
+    static func texts(_ output: [UInt8]) -> [String] {
+        var (texts, rest) = ([String](), output[...])
+        while rest.count >= 4 {
+            let length = rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(4)
+            guard length <= rest.count else { break }
+            texts.append(String(decoding: rest.prefix(length), as: UTF8.self))
+            rest = rest.dropFirst(length)
+        }
+        return texts
+    }
+
+    /// A QR code has at most 2,953 bytes.
+    private static let maxCodeBytes = 8 * (4 + 2_953)
+
+    /// - Parameters:
+    ///   - words: the arguments of the decoder.
+    ///   - most: the most bytes of its output.
+    private func run(_ path: String, _ words: [String], most: Int) -> [UInt8]? {
         // A pipe, a device or a link at this path is not opened.
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -50,32 +84,31 @@ public struct PictureDecoder: Sendable {
         guard Glibc.pipe(&pipe) == 0 else { return nil }
         defer { close(pipe[0]) }
         for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let child = start(reading: file, writing: pipe[1])
+        let child = start(words, reading: file, writing: pipe[1])
         close(pipe[1])
         guard let child else { return nil }
-        let output = output(of: pipe[0])
+        let output = output(of: pipe[0], most: most)
         if output == nil { kill(child, SIGKILL) }
         var end: Int32 = 0
         while waitpid(child, &end, 0) < 0, errno == EINTR {}
-        return end == 0 ? output.flatMap { DecodedPicture($0) } : nil
+        return end == 0 ? output : nil
     }
 
-    private func start(reading file: Int32, writing pipe: Int32) -> pid_t? {
+    private func start(_ arguments: [String], reading file: Int32, writing pipe: Int32) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         guard posix_spawn_file_actions_init(&actions) == 0 else { return nil }
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, file, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, pipe, STDOUT_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        guard let name = strdup(program) else { return nil }
-        defer { free(name) }
-        var (child, words, environment) = (pid_t(), [name, nil], [UnsafeMutablePointer<CChar>?.none])
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var (child, environment) = (pid_t(), [UnsafeMutablePointer<CChar>?.none])
         return posix_spawn(&child, program, &actions, nil, &words, &environment) == 0 ? child : nil
     }
 
-    /// Everything that the decoder writes; nil after the time limit, or if it writes more than a picture.
-    private func output(of pipe: Int32) -> [UInt8]? {
-        let most = DecodedPicture.head + 4 * Self.maxSide * Self.maxSide
+    /// Everything that the decoder writes; nil after the time limit, or if it writes more than `most` bytes.
+    private func output(of pipe: Int32, most: Int) -> [UInt8]? {
         var (bytes, count) = ([UInt8](repeating: 0, count: most + 1), 0)
         let deadline = Self.now() + Self.maxSeconds
         while count <= most {

@@ -13,6 +13,9 @@ extension Reader {
         var facts = [key.jid.shownName]
         if isBlocked { facts.append(Words.isBlocked) }
         facts.append(Words.subscription(entry))
+        let keys = try ConversationKeys.load(of: account, with: jid, from: database())
+        facts.append(keys.isEncrypted ? Words.areEncrypted : Words.areNotEncrypted)
+        if keys.isBlocked { facts.append(Words.encryptionRefused) }
         if let client = try contacts.presence(of: jid, for: account).first {
             facts.append(
                 [Words.presence(client.show), client.status?.shownLine ?? ""].filter { !$0.isEmpty }
@@ -21,7 +24,8 @@ extension Reader {
         return ContactPage(
             key: key, name: row.name, givenName: entry?.name?.shownName ?? "", picture: row.picture, facts: facts,
             actions: ContactAction.all(
-                isContact: entry != nil, isBlocked: isBlocked, row.actions.last ?? []),
+                isContact: entry != nil, isBlocked: isBlocked,
+                ContactAction.encryption(isOn: keys.isEncrypted, isWaiting: keys.isBlocked), row.actions.last ?? []),
             isContact: entry != nil)
     }
 }

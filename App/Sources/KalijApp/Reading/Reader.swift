@@ -154,8 +154,16 @@ public actor Reader {
         func read(_ place: ConversationPage.Place) throws -> ConversationPage? {
             try conversations.page(with: jid, at: place, limit: window.count, mailbox: waiting ? directory : nil)
         }
-        let page = try window.first.flatMap { try read(.from($0)) } ?? read(.newest)
-        return try page.map { Page($0, name: name, account: key.account, people: try people(of: account)) } ?? Page()
+        let found = try window.first.flatMap { try read(.from($0)) } ?? read(.newest)
+        let people = try people(of: account)
+        var page = found.map { Page($0, name: name, account: key.account, people: people) } ?? Page()
+        let keys = try ConversationKeys.load(of: account, with: jid, from: database())
+        try page.show(keys, of: key.account) { try ($0 == jid ? name : nameOf($0, conversations)).shownAuthor }
+        return page
+    }
+
+    private func nameOf(_ jid: JID, _ conversations: Conversations) throws -> String {
+        (try conversations.name(of: jid) ?? jid.description).shownName
     }
 }
 

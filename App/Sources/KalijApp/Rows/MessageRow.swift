@@ -26,6 +26,10 @@ public struct MessageRow: Sendable, Equatable {
     /// Whether the message has an id to which replies, reactions and retractions refer.
     public var isReferable = false
     public var file: FileRow?
+    /// How the message was protected; nil in a conversation that is not encrypted.
+    public var protection: Protection?
+    /// The number of devices, or of people without a device, that cannot read the user's message.
+    public var leftOut = 0
     /// The id with which the user's own message was accepted.
     var origin: String?
 
@@ -35,7 +39,7 @@ public struct MessageRow: Sendable, Equatable {
 
     /// The line under the text.
     public func foot(_ time: String) -> String {
-        [isEdited ? Words.edited : "", file?.details ?? "", time, state?.words ?? ""].filter { !$0.isEmpty }
+        ([isEdited ? Words.edited : "", file?.details ?? "", time, state?.words ?? ""] + marks).filter { !$0.isEmpty }
             .joined(separator: "  ·  ")
     }
 
@@ -60,8 +64,8 @@ public struct MessageRow: Sendable, Equatable {
             isCut ? Words.cut : "", isEdited ? Words.edited : "",
             reactions.isEmpty ? "" : Words.reactions(reactions.map(\.words).joined(separator: ", ")),
             file?.details ?? "", state?.words ?? "",
-        ].filter { !$0.isEmpty }
-        return Self.sentences(words, more)
+        ]
+        return Self.sentences(words, (more + marks).filter { !$0.isEmpty })
     }
 }
 
@@ -138,6 +142,8 @@ extension MessageRow {
         }
         (text, isCut, isNotice) = Self.content(message)
         if message.erasure == nil { file = message.file.map { FileRow($0) } }
+        protection = message.encryption.flatMap { Protection($0) }
+        leftOut = message.encryption?.leftOut.count ?? 0
         origin = isOwn ? message.originID : nil
         if isOwn {
             state = DeliveryState(

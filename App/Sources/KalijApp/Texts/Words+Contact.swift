@@ -12,6 +12,14 @@ extension Words {
     public static var reportAbuse: String { tr("Block and report as abuse …") }
     public static var isBlocked: String { tr("Blocked: neither messages nor your presence pass") }
 
+    static var encryptMessages: String { tr("Encrypt messages") }
+    static var stopEncrypting: String { tr("Stop encrypting messages …") }
+    static var areEncrypted: String { tr("Your messages are encrypted") }
+    static var encryptionRefused: String {
+        tr("The other side no longer wants encryption: your messages wait until you decide")
+    }
+    static var areNotEncrypted: String { tr("Your messages are not encrypted") }
+
     static func subscription(_ contact: Contact?) -> String {
         guard let contact else { return tr("Not among your contacts") }
         switch contact.subscription {
@@ -47,6 +55,11 @@ extension Words {
                 tr("Block and report {name}?", ["name": name]),
                 tr("Your server receives the address. Neither messages nor your presence pass any more."),
                 tr("Block and report")
+            )
+        case .encrypt:
+            (
+                tr("Stop encrypting messages to {name}?", ["name": name]),
+                tr("The servers can then read what you write from now on."), tr("Stop encrypting")
             )
         default:
             (

@@ -133,7 +133,7 @@ extension Words {
     static var groupKeys: [(keys: String, what: String)] {
         [
             ("Ctrl+Shift+N", newGroup), ("Ctrl+I", tr("The group or the contact of the open conversation")),
-            ("Ctrl+Shift+R", requests),
+            ("Ctrl+Shift+R", requests), ("Ctrl+Shift+D", ownDevices),
         ]
     }
 }

@@ -43,7 +43,8 @@ final class Pictures {
         for then in waiting.removeValue(forKey: path) ?? [] { then(texture.map(Outcome.texture) ?? .failed) }
     }
 
-    private static func texture(_ picture: DecodedPicture) -> OpaquePointer? {
+    /// A full reference.
+    static func texture(_ picture: DecodedPicture) -> OpaquePointer? {
         guard let bytes = g_bytes_new(picture.pixels, gsize(picture.pixels.count)) else { return nil }
         defer { g_bytes_unref(bytes) }
         let texture = gdk_memory_texture_new(

@@ -6,6 +6,8 @@ final class ThreadRowView: RowView {
     let root = Make.box(GTK_ORIENTATION_VERTICAL)
     /// Called when the button of a gap was pressed.
     var onLoad: (GapRow) -> Void = { _ in }
+    /// Called when the button of new devices was pressed.
+    var onKeys: (KeyLine) -> Void = { _ in }
     /// Called when the button of an action was pressed.
     var onAction: (MessageAction, MessageRow) -> Void = { _, _ in }
     /// Called when the chip of an emoji was pressed.
@@ -28,6 +30,7 @@ final class ThreadRowView: RowView {
     private var file: FileView?
     private var message: MessageRow?
     private var gap: GapRow?
+    private var keys: KeyLine?
     private var color = 0
 
     private static let colors = 8
@@ -46,19 +49,19 @@ final class ThreadRowView: RowView {
 
     func show(_ row: ThreadRow) {
         load?.show(false)
-        message = row.message
+        (message, gap, keys) = (row.message, nil, nil)
         switch row {
         case .message(let message, let showsAuthor, let continues): show(message, showsAuthor, continues)
         case .day(let at): show(line: Times.day(at), "day-line")
         case .unread: show(line: Words.newMessages, "unread-line")
         case .gap(let gap): show(gap)
+        case .keys(let line): show(line)
         case .beginning(let beginning): show(beginning)
         }
     }
 
     private func show(_ beginning: Beginning) {
         show(line: beginning.words, "gap-line")
-        gap = nil
         let button = load.show(beginning.action != nil, made: makeLoad)
         if let button, let action = beginning.action { gtk_button_set_label(cast(raw(button)), action) }
     }
@@ -160,10 +163,18 @@ final class ThreadRowView: RowView {
         if let button { gtk_button_set_label(cast(raw(button)), Words.load) }
     }
 
+    private func show(_ line: KeyLine) {
+        show(line: line.words, "gap-line")
+        keys = line
+        if let button = load.show(line.state != .verified, made: makeLoad) {
+            gtk_button_set_label(cast(raw(button)), Words.devicesAndKeys)
+        }
+    }
+
     private func makeLoad() -> Widget {
         let made = Make.button(Words.load, classes: "pill") { [weak self] in
             guard let self else { return }
-            if let gap { onLoad(gap) } else { onOlder() }
+            if let keys { onKeys(keys) } else if let gap { onLoad(gap) } else { onOlder() }
         }
         gtk_widget_set_halign(made, GTK_ALIGN_CENTER)
         root.append(made)
@@ -176,6 +187,7 @@ final class ThreadRowView: RowView {
         case .day(let at): Times.day(at)
         case .unread: Words.newMessages
         case .gap(let gap): gap.words
+        case .keys(let line): line.words
         case .beginning(let beginning): beginning.words
         }
     }
@@ -186,6 +198,7 @@ final class ThreadRowView: RowView {
         case (.day(let one), .day(let other)): Days.number(one) == Days.number(other)
         case (.unread, .unread), (.beginning, .beginning): true
         case (.gap(let one), .gap(let other)): one == other
+        case (.keys(let one), .keys(let other)): one.isSame(as: other)
         default: false
         }
     }

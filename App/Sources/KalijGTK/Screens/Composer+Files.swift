@@ -103,27 +103,13 @@ extension Composer {
     }
 
     private func store(_ stream: UnsafeMutablePointer<GInputStream>, _ type: String, for key: ConversationKey?) {
-        defer { g_object_unref(raw(stream)) }
-        // Six letters X, which GLib replaces. Its error is discarded: the user is shown the app's own words.
-        guard let folder = g_dir_make_tmp("kalij-XXXXXX", nil) else { return notPasted("") }
-        defer { g_free(folder) }
-        let ending = type.split(separator: "/").last.map { $0 == "jpeg" ? "jpg" : String($0) } ?? "png"
-        let path = String(cString: folder) + "/" + Words.picture("").lowercased() + "." + ending
-        guard let file = g_file_new_for_path(path) else { return }
-        defer { g_object_unref(raw(file)) }
-        guard let output = g_file_create(file, G_FILE_CREATE_PRIVATE, nil, nil) else { return notPasted(path) }
-        let both = GOutputStreamSpliceFlags(
-            rawValue: G_OUTPUT_STREAM_SPLICE_CLOSE_SOURCE.rawValue | G_OUTPUT_STREAM_SPLICE_CLOSE_TARGET.rawValue)
-        let (ready, data) = whenReady { [weak self] output, result in
-            let isStored = g_output_stream_splice_finish(cast(output), result, nil) >= 0
-            g_object_unref(output)
-            guard isStored, let self, let pasted = Attachment(path, isTemporary: true) else {
-                self?.notPasted(path)
+        TemporaryPicture.store(stream, type) { [weak self] path in
+            guard let self, let path, let pasted = Attachment(path, isTemporary: true) else {
+                self?.notPasted(path ?? "")
                 return
             }
             add([pasted], to: key)
         }
-        g_output_stream_splice_async(cast(raw(output)), stream, both, 0, nil, ready, data)
     }
 
     /// The pasted bytes cannot be stored.

@@ -28,6 +28,10 @@ final class Composer {
     var conversation: () -> ConversationKey? = { nil }
     let strip = AttachmentStrip()
     private let hint = Make.silentLabel(classes: "composer-hint")
+    /// What an empty field displays: whether the message will be encrypted.
+    var placeholder = Words.message {
+        didSet { if placeholder != oldValue { showHint() } }
+    }
     private let send: Widget
     private var kept = StoredDraft()
     private var typing = OwnTyping()
@@ -156,7 +160,7 @@ final class Composer {
 
     private func changed() {
         let isEmpty = written.isEmpty
-        hint.setText(strip.files.isEmpty ? Words.message : Words.description)
+        showHint()
         hint.show(isEmpty)
         gtk_widget_set_sensitive(send, isEmpty && strip.files.isEmpty ? 0 : 1)
         guard !isFilling else { return }
@@ -169,6 +173,8 @@ final class Composer {
         }
     }
 
+    private func showHint() { hint.setText(strip.files.isEmpty ? placeholder : Words.description) }
+
     /// Stores the draft now.
     func keep() {
         guard !composing.isCorrection else { return }
@@ -178,7 +184,7 @@ final class Composer {
         onDraft(draft)
     }
 
-    private func submit() {
+    func submit() {
         let (body, meaning) = (written, composing)
         let hasText = body.contains { !$0.isWhitespace }
         if case .correction(_, body) = meaning { return _ = cancel() }

@@ -18,6 +18,8 @@ final class ConversationScreen {
         self?.onDetails()
     }
     var onLoad: (GapRow) -> Void = { _ in }
+    /// Called when the devices of a line are requested.
+    var onKeys: (KeyLine) -> Void = { _ in }
     /// Called when older messages of the server are requested.
     var onFetch: () -> Void = {}
     /// Called for an action on a message's file.
@@ -46,6 +48,7 @@ final class ConversationScreen {
             row.onLoad = { gap in self?.onLoad(gap) }
             row.onAction = { action, message in self?.onAction(action, message) }
             row.onReact = { message, emoji in self?.onReact(message, emoji) }
+            row.onKeys = { line in self?.onKeys(line) }
             row.onOlder = { self?.onFetch() }
             row.onFile = { message, action in self?.onFile(message, action) }
         }
@@ -112,6 +115,7 @@ final class ConversationScreen {
             if let action = message.file?.actions.first { return onFile(message, action) }
             if message.actions.contains(.resend) { onAction(.resend, message) }
         case .gap(let gap): if gap.kind == .missing { onLoad(gap) }
+        case .keys(let line): onKeys(line)
         case .beginning(let beginning): if beginning.action != nil { onFetch() }
         case .day, .unread: break
         }

@@ -82,6 +82,8 @@ final class ConversationsScreen {
         // GLib aborts when it runs out of memory, so the result is never nil.
         guard let menu = g_menu_new() else { fatalError("no memory for a menu") }
         g_menu_append(menu, Words.addAccount, "app.add-account")
+        g_menu_append(menu, Words.ownDevices, "app.own-devices")
+        g_menu_append(menu, Words.marks, "app.marks")
         g_menu_append(menu, Words.background, "app.background")
         g_menu_append(menu, Words.shortcuts, "app.shortcuts")
         g_menu_append(menu, Words.about, "app.about")

@@ -21,6 +21,7 @@ extension MainWindow {
         guard let key = thread?.key else { return }
         writes.add { [weak self] in
             guard let self else { return }
+            if await mustDecide(in: key, before: text) { return await giveBack(files, text, in: key) }
             var left = files[...]
             let words = text.contains { !$0.isWhitespace } ? text : nil
             while let file = left.first {
@@ -34,18 +35,18 @@ extension MainWindow {
                     break
                 }
             }
-            if !left.isEmpty {
-                if thread?.key == key {
-                    screen.composer.giveBack(Array(left), text)
-                } else {
-                    unsent.keep(UnsentWork(files: Array(left)), for: key)
-                    try? await backend.keepDraft(text, for: key)
-                }
-            }
+            if !left.isEmpty { await giveBack(Array(left), text, in: key) }
             dirty.insert(key)
             look()
             if thread?.page.hasNewer ?? false || !screen.isAtEnd { latest() }
         }
+    }
+
+    /// Restores files with their text.
+    private func giveBack(_ files: [Attachment], _ text: String, in key: ConversationKey) async {
+        if thread?.key == key { return screen.composer.giveBack(files, text) }
+        unsent.keep(UnsentWork(files: files), for: key)
+        try? await backend.keepDraft(text, for: key)
     }
 
     // MARK: Actions

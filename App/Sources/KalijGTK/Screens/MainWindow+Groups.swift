@@ -107,6 +107,12 @@ extension MainWindow {
         case .changeTopic:
             Dialogs.ask(over: window, action.plain, Words.topic, page.topic) { change(SetSubject(jid, $0)) }
         case .changePicture: choosePicture { change(SetRoomPicture(jid, avatar: $0)) }
+        case .encrypt(true): change(EncryptConversation(jid, true))
+        case .encrypt(false):
+            let question = Words.question(ContactAction.encrypt(false), page.name)
+            Dialogs.confirm(over: window, question.heading, question.hint, question.button) {
+                change(EncryptConversation(jid, false))
+            }
         case .join: change(JoinRoom(jid))
         case .leave:
             Dialogs.confirm(over: window, Words.leaveQuestion(page.name), Words.leaveHint, Words.leave) { [weak self] in

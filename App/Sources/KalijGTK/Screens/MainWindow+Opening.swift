@@ -182,6 +182,7 @@ extension MainWindow {
         if case .correction(let id, _) = meaning { return correct(id, text, in: key) }
         writes.add { [weak self] in
             guard let self else { return }
+            if await mustDecide(in: key, before: text) { return await giveBack(StoredDraft(text, meaning), in: key) }
             do { try await backend.send(text, to: key, answering: meaning.answered) } catch {
                 toast(Words.notAccepted("\(error)".shownName))
                 await giveBack(StoredDraft(text, meaning), in: key)

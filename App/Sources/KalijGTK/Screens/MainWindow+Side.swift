@@ -6,6 +6,7 @@ extension MainWindow {
     func connectSide() {
         add("new-group", ["<Control><Shift>n"]) { $0.newGroup() }
         add("details", ["<Control>i"]) { $0.openDetails() }
+        connectDevices()
         add("requests", ["<Control><Shift>r"]) { $0.openRequests() }
         conversations.onNewGroup = { [weak self] in self?.newGroup() }
         conversations.requests.onOpen = { [weak self] in self?.openRequests() }
@@ -29,6 +30,7 @@ extension MainWindow {
         requestPace.run { [weak self] in Task { await self?.lookAtRequests() } }
         lookAtGroup()
         await lookAtContact()
+        await lookAtDevices()
     }
 
     private func lookAtRequests() async {

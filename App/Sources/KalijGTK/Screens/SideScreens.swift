@@ -2,12 +2,13 @@ import CAdwaita
 
 /// The screens that take the whole window beside the lists, created when they are first shown.
 final class SideScreens {
-    enum Name { case newGroup, group, requests, contact }
+    enum Name { case newGroup, group, requests, contact, devices }
 
     private(set) lazy var newGroup = added(NewGroupScreen(), \.root)
     private(set) lazy var group = added(GroupScreen(), \.root)
     private(set) lazy var requests = added(RequestsScreen(), \.root)
     private(set) lazy var contact = added(ContactScreen(), \.root)
+    private(set) lazy var devices = added(DevicesScreen(), \.root)
     /// The screen that is shown; nil for the lists.
     var shown: Name?
     private let pages: Pages
@@ -27,6 +28,7 @@ final class SideScreens {
         case .group: pages.show(group.root)
         case .requests: pages.show(requests.root)
         case .contact: pages.show(contact.root)
+        case .devices: pages.show(devices.root)
         }
     }
 }

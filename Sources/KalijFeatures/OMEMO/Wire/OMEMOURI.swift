@@ -11,6 +11,8 @@ public struct OMEMOURI: Sendable, Equatable {
     public let verified: [Fingerprint]
     /// Keys that are to be distrusted.
     public let distrusted: [Fingerprint]
+    /// The verified keys of the devices that the URI names by their ids.
+    public let devices: [UInt32: Fingerprint]
 
     /// The maximum number of keys in a URI.
     private static let maxKeys = 100
@@ -21,6 +23,7 @@ public struct OMEMOURI: Sendable, Equatable {
             let query = uri.query, let jid = try? JID(uri.path)
         else { return nil }
         var (verified, distrusted): ([Fingerprint], [Fingerprint]) = ([], [])
+        var devices: [UInt32: Fingerprint] = [:]
         for field in query.words(at: ";").flatMap({ $0.words(at: "&") }) {
             let pair = field.parts(at: "=", most: 2)
             guard pair.count == 2 else { continue }
@@ -28,9 +31,10 @@ public struct OMEMOURI: Sendable, Equatable {
             guard name.begins(with: "omemo-sid-") || name == "trust" || name == "distrust" else { continue }
             guard let key = Fingerprint(pair[1]) else { return nil }
             if name == "distrust" { distrusted.append(key) } else { verified.append(key) }
+            if let device = UInt32(name.dropFirst("omemo-sid-".count)) { devices[device] = key }
         }
         guard (1...Self.maxKeys).contains(verified.count + distrusted.count) else { return nil }
-        (self.jid, self.verified, self.distrusted) = (jid.bare, verified, distrusted)
+        (self.jid, self.verified, self.distrusted, self.devices) = (jid.bare, verified, distrusted, devices)
     }
 
     /// The URI of an address with its devices.

@@ -1,0 +1,196 @@
+import KalijClient
+import Testing
+
+@testable import KalijApp
+
+private let key = ConversationKey(account: "romeo@example.org", jid: "juliet@example.org")
+
+private func fingerprint(_ digit: Character) throws -> Fingerprint {
+    try #require(Fingerprint(String(repeating: digit, count: 64)))
+}
+
+@Suite struct DeviceRowTests {
+    private func device(_ state: DeviceState, isListed: Bool = true, isOwn: Bool = false) throws -> DeviceRow {
+        try DeviceRow(device: 7, fingerprint: fingerprint("a"), state: state, isListed: isListed, isOwn: isOwn)
+    }
+
+    @Test func `A device is heard with its state, its last message and its key in groups of eight`() throws {
+        let groups = Array(repeating: "aaaaaaaa", count: 8).joined(separator: " ")
+        #expect(try device(.verified).spoken("") == "Device 7, Verified, key " + groups)
+        #expect(
+            try device(.undecided).spoken("19:15")
+                == "Device 7, Undecided: receives nothing, last message 19:15, key " + groups)
+        #expect(try device(.blind, isListed: false).words == "No longer used. Trusted without verification")
+        #expect(try device(.this).spoken("") == "This device, key " + groups)
+        let unmet = DeviceRow(device: 7, fingerprint: nil, state: .unknown)
+        #expect(unmet.spoken("") == "Device 7, Not met yet, no key yet" && unmet.actions.isEmpty)
+    }
+
+    @Test func `A decision that is made is not offered, and only an own device is removed`() throws {
+        #expect(try device(.verified).actions == [.trust, .distrust])
+        #expect(try device(.blind).actions == [.verify, .distrust])
+        #expect(try device(.undecided).actions == [.verify, .trust, .distrust])
+        #expect(try device(.distrusted, isOwn: true).actions == [.verify, .trust, .remove])
+        #expect(try device(.verified, isListed: false, isOwn: true).actions == [.trust, .distrust])
+        #expect(try device(.this, isOwn: true).actions.isEmpty)
+    }
+
+    @Test func `A decision is one on the key, and a removal one on the device`() throws {
+        let device = try device(.undecided, isOwn: true)
+        let trust = try #require(device.intent(.trust, on: key) as? TrustKey)
+        #expect(trust.trust == .blind && trust.fingerprint == device.fingerprint?.hex)
+        #expect(trust.jid.description == key.jid)
+        #expect((device.intent(.distrust, on: key) as? TrustKey)?.trust == .distrusted)
+        #expect((device.intent(.remove, on: key) as? RemoveDevice)?.device == 7)
+        #expect(device.intent(.verify, on: key) == nil)
+    }
+}
+
+@Suite struct CodeOutcomeTests {
+    private func page(_ rows: [DeviceRow] = [], isOwn: Bool = false) throws -> DevicesPage {
+        try DevicesPage(
+            key: isOwn ? ConversationKey(account: key.account, jid: key.account) : key, name: "Juliet", rows: rows,
+            code: "xmpp:romeo@example.org?omemo-sid-1=" + fingerprint("f").hex, fingerprint: fingerprint("f"))
+    }
+
+    private func code(_ address: String, _ digit: Character, device: UInt32 = 7) throws -> String {
+        try "xmpp:\(address)?omemo-sid-\(device)=" + fingerprint(digit).hex
+    }
+
+    private func row(_ digit: Character, device: UInt32 = 7) throws -> DeviceRow {
+        try DeviceRow(device: device, fingerprint: fingerprint(digit), state: .blind)
+    }
+
+    @Test func `A code with the keys that are here, or with keys not met yet, verifies them`() throws {
+        let text = try code("juliet@example.org", "a")
+        for rows in try [[row("a")], [], [row("b", device: 8)]] {
+            #expect(try CodeOutcome(text, for: page(rows)) == .verifies(uri: text, count: 1))
+        }
+        let two = try text + ";omemo-sid-8=" + fingerprint("b").hex
+        #expect(try CodeOutcome(two, for: page()).words("Juliet") == "Verified: 2 devices of Juliet")
+        // As it is pasted from a letter.
+        #expect(try CodeOutcome(" " + text + "\n", for: page()) == .verifies(uri: text, count: 1))
+    }
+
+    @Test func `Another key under the same device is a warning, whatever else is in the code`() throws {
+        let text = try code("juliet@example.org", "a") + ";omemo-sid-8=" + fingerprint("b").hex
+        let outcome = try CodeOutcome(text, for: page([row("a"), row("c", device: 8)]))
+        #expect(outcome == .otherKey(8) && outcome.isProblem)
+        #expect(outcome.words("Juliet").hasPrefix("Device 8 of Juliet has another key here than in the code"))
+    }
+
+    @Test func `A code of somebody else, of this device, or none is said in words, and verifies nothing`() throws {
+        let other = try CodeOutcome(code("paris@example.org", "a"), for: page([row("a")]))
+        #expect(other == .otherAddress("paris@example.org"))
+        #expect(
+            other.words("Juliet") == "This code belongs to paris@example.org, not to Juliet. Nothing was verified")
+        #expect(try CodeOutcome(code("romeo@example.org", "f", device: 1), for: page(isOwn: true)) == .thisDevice)
+        let short = try code("juliet@example.org", "a").dropLast()
+        for text in ["", "xmpp:juliet@example.org", "https://example.org", String(short)] {
+            #expect(try CodeOutcome(text, for: page()) == .noCode)
+        }
+    }
+
+    @Test func `Of several codes in a picture a warning counts first, then what verifies`() throws {
+        let (good, bad) = try (code("juliet@example.org", "a"), code("juliet@example.org", "b"))
+        let page = try page([row("a")])
+        #expect(CodeOutcome([good, bad], for: page) == .otherKey(7))
+        #expect(CodeOutcome(["https://example.org", good], for: page) == .verifies(uri: good, count: 1))
+        #expect(CodeOutcome([String](), for: page) == .noCode)
+    }
+
+    @Test func `The list says what it means, and why it is empty`() throws {
+        #expect(try page().notice.hasPrefix("No device of Juliet is known yet"))
+        #expect(try page([row("a")]).notice.hasPrefix("Messages go to all these devices"))
+        let verified = DeviceRow(device: 7, fingerprint: try fingerprint("a"), state: .verified)
+        #expect(try page([verified]).notice.hasPrefix("A new device receives nothing"))
+        let nothing = DevicesPage(key: key, name: "Juliet", rows: [], code: nil, fingerprint: nil)
+        #expect(nothing.notice.hasPrefix("This device has no keys yet") && nothing.title == "Devices of Juliet")
+    }
+}
+
+@Suite struct MarkTests {
+    private func message(_ id: Int64, at: Int64, _ protection: Protection? = nil) -> MessageRow {
+        var row = MessageRow(id: id, author: "You", isOwn: true, text: "Good night", at: at, state: .delivered)
+        row.protection = protection
+        return row
+    }
+
+    private func line(_ at: Int64, _ state: DeviceState = .blind, jid: String = "juliet@x") -> KeyLine {
+        KeyLine(jid: jid, name: "Juliet", isOwn: false, state: state, at: at)
+    }
+
+    @Test func `A mark is a part of the row's name and of the line under the text`() {
+        var row = message(1, at: 1, .verified)
+        #expect(row.spoken("19:15") == "You, 19:15: Good night. Delivered. Encrypted, verified")
+        row.leftOut = 1
+        #expect(row.foot("19:15") == "19:15  ·  Delivered  ·  Encrypted, verified  ·  1 device cannot read it")
+        #expect(message(1, at: 1).spoken("19:15") == "You, 19:15: Good night. Delivered")
+    }
+
+    @Test func `What was not encrypted is marked so; what is not stored yet is encrypted when it leaves`() {
+        let marked = [message(1, at: 1), message(2, at: 1, .encrypted), message(-1, at: 1)].map { row in
+            var row = row
+            row.markPlain()
+            return row.protection
+        }
+        #expect(marked == [.plain, .encrypted, nil])
+    }
+
+    @Test func `Each mark has its own words, and a meaning`() {
+        let words = Words.marksTable
+        #expect(Set(words.map(\.mark)).count == words.count && words.allSatisfy { !$0.meaning.isEmpty })
+        #expect(Protection.allCases.filter(\.isProblem) == [.undecided, .distrusted, .plain])
+    }
+
+    @Test func `New devices are a line where their keys were met, several at once as one`() {
+        var page = Page()
+        page.messages = [message(1, at: 10), message(2, at: 20), message(3, at: 30)]
+        page.lines = [line(15), line(16), line(17, jid: "nurse@x"), line(40, .undecided)]
+        let rows = Thread.rows(page, firstUnread: nil, isGroup: false)
+        let words = rows.compactMap { if case .keys(let line) = $0 { line.words } else { nil } }
+        #expect(
+            words == [
+                "2 new devices of Juliet, not verified", "New device of Juliet, not verified",
+                "New device of Juliet, not verified: nothing is sent there until you decide",
+            ])
+        #expect(rows.firstIndex { if case .keys = $0 { true } else { false } } == 2)
+        #expect(rows.last == .keys(line(40, .undecided)))
+    }
+
+    @Test func `A line of an earlier or a later part is in no place, and a clock set back repeats none`() {
+        var page = Page()
+        page.messages = [message(1, at: 50), message(2, at: 30), message(3, at: 70)]
+        (page.hasOlder, page.hasNewer) = (true, true)
+        page.lines = [line(5), line(60), line(99)]
+        #expect(page.placedLines == [2: [line(60)]])
+        (page.hasOlder, page.hasNewer) = (false, false)
+        #expect(page.placedLines == [0: [line(5)], 2: [line(60)], 3: [line(99)]])
+        page.lines = [line(40)]
+        #expect(page.placedLines == [0: [line(40)]])
+    }
+
+    @Test func `A new device is announced once`() {
+        var (before, now) = (Page(), Page())
+        before.lines = [line(5)]
+        now.lines = [line(5), line(9, .undecided)]
+        #expect(
+            now.changes(since: before) == [
+                "New device of Juliet, not verified: nothing is sent there until you decide"
+            ])
+        #expect(now.changes(since: now).isEmpty)
+    }
+}
+
+@Suite struct EncryptionActionTests {
+    @Test func `Encryption is begun or ended, and both are offered when the other side no longer wants it`() {
+        let actions = ContactAction.encryption(isOn: true, isWaiting: true)
+        #expect(actions == [.encrypt(true), .encrypt(false)])
+        #expect(ContactAction.encryption(isOn: true, isWaiting: false) == [.encrypt(false)])
+        #expect(ContactAction.encryption(isOn: false, isWaiting: false) == [.encrypt(true)])
+        #expect(ContactAction.encrypt(false).isDestructive && !ContactAction.encrypt(true).isDestructive)
+        #expect(
+            ContactAction.all(isContact: true, isBlocked: false, actions, []).prefix(4)
+                == [.rename, .devices, .encrypt(true), .encrypt(false)])
+    }
+}

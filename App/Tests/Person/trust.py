@@ -1,0 +1,321 @@
+"""Encryption by keyboard: it is begun, keys are compared by a code (a file, the clipboard, the screen, its text), new devices are lines and questions, and
+each mark is in the names of the rows. The other person uses `kalij` in directories of its own.
+
+    stage PROGRAM trust
+"""
+import os
+import re
+import subprocess
+import time
+
+import files
+import person
+import portal
+import tour
+
+#: What a row of a device has at its end.
+KEY = r"key ([0-9a-f]{8} ){7}[0-9a-f]{8}"
+
+
+class Device:
+    """A device of somebody else, which is online until it ends."""
+
+    def __init__(self, stage, user, name):
+        self.stage, self.data = stage, f"{stage.stage}/{name}"
+        words = ["login", user + "@localhost", "--server", f"localhost:{stage.server.port}", "--ca", str(stage.server.certificate)]
+        self.kalij(*words, env=os.environ | {"KALIJ_PASSWORD": "secret-" + user})
+        self.log = open(f"{stage.stage}/{name}.log", "ab")
+        self.process = subprocess.Popen([os.environ["KALIJ_BINARY"], "--data", self.data, "run"], stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=self.log)
+        self.wait("keys", lambda: "others can encrypt" in self.kalij("omemo", check=False))
+
+    def kalij(self, *words, check=True, **options):
+        return subprocess.run([os.environ["KALIJ_BINARY"], "--data", self.data, *words], check=check, timeout=60, capture_output=True,
+                              text=True, **options).stdout
+
+    def wait(self, what, look, seconds=30):
+        end = time.monotonic() + seconds
+        while not look():
+            if time.monotonic() > end:
+                raise person.Lost(f"{self.data}: not within {seconds} s: {what}")
+            time.sleep(0.1)
+
+    def reads(self, text):
+        self.wait(text, lambda: text in self.kalij("history", "romeo@localhost", check=False))
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Trust(tour.Stage):
+    def run(self):
+        self.begin()
+        self.server.register("juliet", "secret-juliet")
+        self.log_in()
+        self.kalij("add", "juliet@localhost", "--name", "Juliet")
+        devices = []
+        try:
+            devices.append(Device(self, "juliet", "phone"))
+            self.phone = devices[0]
+            self.begins()
+            self.encrypts()
+            self.compares()
+            self.scans()
+            devices.append(Device(self, "juliet", "tablet"))
+            self.arrives(devices[1])
+            self.decides(devices[1])
+            self.own()
+            self.explains()
+        finally:
+            for device in devices:
+                device.end()
+        self.person.end()
+        self.warnings()
+
+    # Hands
+
+    def tab_to(self, name):
+        """Presses Tab until the button has the focus."""
+        me = self.person
+        for _ in range(30):
+            node = me.focused()
+            if node and node.get_role_name() == "push button" and re.fullmatch(name, node.get_name() or ""):
+                return
+            me.key("Tab")
+            time.sleep(0.15)
+        raise person.Lost(f"no focus on {name}\n" + me.tree())
+
+    def press(self, name):
+        """Presses a button by keyboard."""
+        self.tab_to(name)
+        self.person.key("Return")
+
+    def write(self, text):
+        me = self.person
+        me.wait_focus("text", "Message")
+        me.type(text)
+        me.key("Return")
+
+    def open_contact(self):
+        me = self.person
+        me.key("ctrl+i")
+        me.see("push button", "Devices and keys")
+        me.wait_focus("push button", ".*")
+
+    def open_devices(self):
+        self.open_contact()
+        self.press("Devices and keys")
+        self.person.see("list", "Devices")
+
+    def back(self):
+        """The first Escape dismisses a toast."""
+        me = self.person
+        for _ in range(2):
+            me.key("Escape")
+            time.sleep(0.5)
+            if me.sees("list", "Messages"):
+                return
+        raise person.Lost("Escape does not return\n" + me.tree())
+
+    def device(self, state):
+        return self.person.wait_row("Devices", rf"Device \d+, {state}, (last message .*, )?{KEY}")
+
+    # The tour
+
+    def begins(self):
+        me = self.person
+        self.start()
+        me.wait("the keys of the app", lambda: "others can encrypt" in subprocess.run(
+            [os.environ["KALIJ_BINARY"], "--data", self.data, "omemo"], capture_output=True, text=True).stdout)
+        me.key("ctrl+n")
+        me.wait_focus("text|entry", "Address")
+        me.type("juliet@localhost")
+        me.key("Return")
+        self.write("Good morrow")
+        me.wait_row("Messages", r"You, \d\d:\d\d: Good morrow\. (Sent|Delivered|Read)")
+        self.say("a message that is not encrypted has no mark in a conversation that is not")
+
+    def encrypts(self):
+        me = self.person
+        self.open_contact()
+        me.see("label", ".*Your messages are not encrypted.*")
+        self.press("Encrypt messages")
+        me.see("label", ".*Your messages are encrypted.*")
+        self.back()
+        self.write("Under the rose")
+        me.wait_row("Messages", r"You, \d\d:\d\d: Under the rose\. (Sent|Delivered|Read)\. Encrypted")
+        me.wait_row("Messages", r"You, \d\d:\d\d: Good morrow\. (Sent|Delivered|Read)\. Not encrypted")
+        me.wait_row("Messages", "New device of Juliet, not verified")
+        self.phone.reads("Under the rose")
+        self.phone.kalij("send", "romeo@localhost", "By whose direction")
+        me.wait_row("Messages", r"Juliet, \d\d:\d\d: By whose direction\. Encrypted")
+        me.picture("trust-marks.png")
+        self.say("encrypted by keyboard; marks and the new device are in the names of the rows")
+
+    def compares(self):
+        """The digits, side by side; the decision is withdrawn again."""
+        me = self.person
+        self.open_devices()
+        self.device("Trusted without verification")
+        tour.Tour.names(self)
+        me.picture("trust-devices.png")
+        me.wait_focus("list item", "Device .*")
+        me.key("Return")
+        self.choose("Compare …")
+        me.see("label", KEY)
+        me.picture("trust-compare.png")
+        tour.Tour.names(self)
+        self.press("All digits are equal")
+        self.device("Verified")
+        me.wait_focus("list item", "Device .*")
+        me.key("Menu")
+        self.choose("Trust without verification")
+        self.device("Trusted without verification")
+        self.say("compared by digits, and back")
+
+    def choose(self, item):
+        me = self.person
+        me.see("menu item", item)
+        me.wait("an item " + item, lambda: any(
+            person.Atspi.Action.do_action(node, 0) for node in me.nodes("menu item", item)))
+        me.gone("menu item", item)
+
+    def code(self, text, name="code.png"):
+        path = f"{self.stage}/{name}"
+        subprocess.run(["qrencode", "-s", "6", "-o", path, text], check=True)
+        return path
+
+    def enter_code(self, text):
+        """Types a text into the open dialog."""
+        me = self.person
+        me.enter("Text of the code", text)
+        self.press("Verify")
+
+    def scans(self):
+        me = self.person
+        uri = self.phone.kalij("omemo", "uri").strip()
+        self.press("Read a code …")
+        me.see("text|entry", "Text of the code")
+        me.picture("trust-read.png")
+        tour.Tour.names(self)
+        self.enter_code("xmpp:juliet@localhost")
+        me.see("label", "There is no code with keys in it")
+        self.enter_code(uri.replace("juliet@", "paris@"))
+        me.see("label", "This code belongs to paris@localhost, not to Juliet.*")
+        self.enter_code(uri[:-1] + ("0" if uri[-1] != "0" else "1"))
+        me.see("label", "The keys differ")
+        me.see("label", r"Device \d+ of Juliet has another key here than in the code.*")
+        me.picture("trust-differs.png")
+        self.press("Close")
+        self.device("Trusted without verification")
+        self.say("a code of somebody else, none, and one with another key: in words, and nothing is verified")
+        self.press("Read a code …")
+        me.see("push button", "From a picture …")
+        with files.clipboard("picture", self.code("https://example.org", "other.png")):
+            self.press("From the clipboard")
+            me.see("label", "There is no code with keys in it")
+        with files.clipboard("picture", self.code(uri)):
+            self.press("From the clipboard")
+            me.see("label", "Verified: 1 device of Juliet")
+        self.device("Verified")
+        self.back()
+        self.write("What satisfaction")
+        me.wait_row("Messages", r"You, \d\d:\d\d: What satisfaction\. (Sent|Delivered|Read)\. Encrypted, verified")
+        self.phone.kalij("send", "romeo@localhost", "The exchange")
+        me.wait_row("Messages", r"Juliet, \d\d:\d\d: The exchange\. Encrypted, verified")
+        self.say("verified by a picture of the code; messages of both sides are marked so")
+        self.from_file(uri)
+
+    def from_file(self, uri):
+        me = self.person
+        self.open_devices()
+        me.wait_focus("list item", "Device .*")
+        self.press("Read a code …")
+        me.see("push button", "From a picture …")
+        self.press("From a picture …")
+        time.sleep(1.5)
+        me.picture("trust-chooser.png")
+        me.type(self.code(uri))
+        time.sleep(0.5)
+        me.key("Return")
+        me.see("label", "Verified: 1 device of Juliet")
+        self.back()
+        self.say("verified by a file")
+
+    def arrives(self, tablet):
+        """A second device of somebody who was verified."""
+        me = self.person
+        tablet.kalij("omemo", "on", "romeo@localhost")
+        tablet.kalij("send", "romeo@localhost", "From my tablet")
+        me.wait_row("Messages", r"Juliet, \d\d:\d\d: From my tablet\. Encrypted by an undecided device")
+        me.wait_row("Messages", "New device of Juliet, not verified: nothing is sent there until you decide")
+        me.picture("trust-new-device.png")
+        self.say("a new device is a line, and its message is marked")
+
+    def decides(self, tablet):
+        me = self.person
+        self.write("Is it thou")
+        me.see("label", "Who may read this.*")
+        me.picture("trust-question.png")
+        tour.Tour.names(self)
+        # A second Return, too early, gives the text back.
+        me.wait_focus("push button", "Cancel")
+        me.key("Return")
+        me.wait("the text again", lambda: any(me.text(field) == "Is it thou" for field in me.fields("Message")))
+        me.wait_focus("text", "Message")
+        me.key("Return")
+        me.see("label", "Who may read this.*")
+        self.press("Trust and send")
+        me.wait_row("Messages", r"You, \d\d:\d\d: Is it thou\. (Sent|Delivered|Read)\. Encrypted")
+        tablet.reads("Is it thou")
+        self.phone.reads("Is it thou")
+        self.say("one question, which gives the text back, or sends it")
+        self.write("It is")
+        me.wait_row("Messages", r"You, \d\d:\d\d: It is\. (Sent|Delivered|Read)\. Encrypted")
+        if me.sees("label", "Who may read this.*"):
+            raise person.Lost("the question comes again")
+
+    def own(self):
+        me = self.person
+        me.key("ctrl+shift+d")
+        me.wait_row("Devices", "This device, " + KEY)
+        me.wait_focus("list item", "This device.*")
+        self.press("Show my code")
+        me.see("label", KEY)
+        me.see("image|icon|.*", "Code of romeo@localhost")
+        me.picture("trust-code.png")
+        tour.Tour.names(self)
+        self.press("Copy")
+        self.press("Close")
+        self.press("Read a code …")
+        me.see("push button", "From the clipboard")
+        self.press("From the clipboard")
+        me.see("label", "This is the code of this device itself")
+        self.press("Cancel")
+        # The picture that the app shows is one that it reads.
+        self.press("Read a code …")
+        me.see("push button", "From the clipboard")
+        if me.sees("push button", "From the screen"):
+            raise person.Lost("no desktop makes a picture of the screen here")
+        with files.clipboard("picture", f"{self.stage}/trust-code.png"):
+            self.press("From the clipboard")
+            me.see("label", "This is the code of this device itself")
+        self.press("Cancel")
+        with portal.screen(f"{self.stage}/trust-code.png"):
+            self.press("Read a code …")
+            me.see("push button", "From the screen")
+            self.press("From the screen")
+            me.see("label", "This is the code of this device itself")
+        self.press("Cancel")
+        self.say("the own code is shown, copied, and read from a picture of the screen, which the portal makes, too")
+
+    def explains(self):
+        me = self.person
+        self.press("Marks of encryption")
+        me.see("label", "Not encrypted")
+        me.picture("trust-explained.png")
+        tour.Tour.names(self)
+        self.press("Close")
+        self.back()
+        self.say("the marks are explained")

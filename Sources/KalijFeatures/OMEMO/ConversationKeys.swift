@@ -1,0 +1,35 @@
+import KalijAddress
+import KalijCore
+import KalijStore
+
+/// The encryption of a conversation, for people: whether messages are encrypted, and the keys of those who receive them.
+public struct ConversationKeys: Sendable, Equatable {
+    /// Whether the user's messages are encrypted.
+    public let isEncrypted: Bool
+    /// Whether the other side has opted out (XEP-0384 section 5.7): messages wait until the user decides.
+    public let isBlocked: Bool
+    /// The keys of the recipients, then those of the account's other devices; empty if the conversation is not encrypted.
+    public let keys: [DeviceKey]
+
+    /// The keys of devices in use that receive nothing until the user decides.
+    public var undecided: [DeviceKey] { keys.filter { $0.isListed && $0.trust == .undecided } }
+
+    /// The encryption of the conversation of `account` with `jid`, a person or a room. Only reads; never waits for a running process.
+    /// - Throws: `StoreError`
+    public static func load(of account: Account, with jid: JID, from database: Database) throws -> ConversationKeys {
+        let encryption = ConversationEncryption(database: database, account: account.id)
+        let rooms = RoomRows(database: database, account: account.id)
+        let name = try rooms.conversation(with: jid)
+        guard try encryption.isEncrypted(name) else {
+            return ConversationKeys(isEncrypted: false, isBlocked: false, keys: [])
+        }
+        let room = try rooms.room(.received(name))
+        let people = try room.map { try Members.all(of: $0, in: database).map(\.jid) } ?? [.received(name)]
+        let keys = try people.filter { $0 != account.jid }.flatMap {
+            try DeviceKey.all(of: account, for: $0, from: database)
+        }
+        return ConversationKeys(
+            isEncrypted: true, isBlocked: try encryption.isBlocked(name),
+            keys: keys + (try DeviceKey.all(of: account, for: account.jid, from: database)))
+    }
+}
