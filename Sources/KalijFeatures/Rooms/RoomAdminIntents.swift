@@ -91,6 +91,8 @@ public struct ConfigureRoom: RoomIntent {
     public let settings: [String: String]
 
     private static let prefix = "muc#roomconfig_"
+    /// The field of the room's name.
+    static let nameField = prefix + "roomname"
 
     /// - Parameters:
     ///   - room: the address of the room.

@@ -92,7 +92,7 @@ struct RoomAdminRequest: IntentRequest {
             let members = Members(step: step, room: room)
             try members.confirmed(people, affiliation)
             try members.queryLists()
-        case .configuration: try RoomCoordinator(step: step).configurationChanged(room)
+        case .configuration(let fields): try RoomCoordinator(step: step).configured(room, fields)
         case .role, .destruction, .picture, .moderation: break
         }
         return .done

@@ -71,6 +71,22 @@ import Testing
             try joined.outcome("remove") == .failed("\(RoomHarness.room) does not let you do that: forbidden (auth)"))
     }
 
+    @Test("a name that the room has taken applies at once: its description may have to wait")
+    func renamed() throws {
+        let joined = try RoomHarness.joined()
+        #expect(try joined.perform(ConfigureRoom(joined.room.jid, title: "Balcony"), id: "rename") == .pending)
+        let form = try #require(try joined.harness.waiting("rooms.form").last)
+        try joined.harness.receive(
+            """
+            <iq type='result' from='\(RoomHarness.room)' id='\(form)'><query xmlns='http://jabber.org/protocol/muc#owner'>\
+            <x xmlns='jabber:x:data' type='form'><field var='muc#roomconfig_roomname'/></x></query></iq>
+            """)
+        let change = try #require(try joined.harness.waiting("rooms.change").last)
+        try joined.harness.receive("<iq type='result' from='\(RoomHarness.room)' id='\(change)'/>")
+        #expect(try joined.outcome("rename") == .done)
+        #expect(try joined.room.name == "Balcony")
+    }
+
     @Test("a room that answers every request with an error leaves no change without an outcome and a code")
     func refusals() throws {
         let joined = try RoomHarness.joined()
