@@ -49,7 +49,7 @@ public struct DriverReport: Sendable {
             states[account] = change.value.flatMap { try? JSONDecoder().decode(AccountState.self, from: Data($0.utf8)) }
         case .transfer:
             transfers[Transfer(account: account, key: change.key.exact)] = change.value.flatMap { Int64($0) }
-        case .conversation, .contact, .room, .request, .typing: break
+        case .conversation, .contact, .room, .request, .typing, .account: break
         }
     }
 

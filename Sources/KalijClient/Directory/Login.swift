@@ -4,7 +4,7 @@ import KalijAddress
 import KalijStream
 import KalijTransport
 
-/// Logs in to, or registers with, a server over one connection that is closed after the authentication.
+/// Logs in to a server, or registers an account, over one connection that is closed afterwards.
 public final class Login {
     let loop: EventLoop
     private let password: String
@@ -34,31 +34,21 @@ public final class Login {
         return found
     }
 
-    /// Registers `jid` at its server, over an encrypted connection that ends after the registration.
-    /// - Parameters:
-    ///   - token: the token of an invitation (XEP-0445); nil without an invitation.
-    ///   - seconds: the timeout for the server, excluding the time that `answer` takes.
-    ///   - jid: the address to register.
-    ///   - password: the password of the new account.
-    ///   - server: how the server is reached and trusted.
-    ///   - answer: completes the server's registration form; returns values by field name.
-    /// - Throws: `RegistrationError`, `LoginError`, `SystemError`, the error of `answer`. Unless the server refused the
-    ///   registration, it is undetermined after an error whether the account exists.
-    public static func register(
-        _ jid: JID, password: String, token: String? = nil, server: ServerSettings, within seconds: Double = 60,
-        answer: @escaping (RegistrationForm) throws -> [String: [String]]
-    ) throws {
-        let registration = Registration(account: jid, password: password, token: token)
-        _ = try Login(jid, password: password, registering: Registering(registration: registration, answer: answer))
-            .run(server, of: jid, within: seconds)
-    }
-
     private struct Registering {
         var registration: Registration
-        let answer: (RegistrationForm) throws -> [String: [String]]
+        let answer: (RegistrationForm) throws -> NewAccount
     }
 
     convenience init(_ jid: JID, password: String) throws { try self.init(jid, password: password, registering: nil) }
+
+    /// A registration at the server `domain`.
+    /// - Parameter answer: completes the server's form.
+    convenience init(
+        registeringAt domain: JID, token: String?, answer: @escaping (RegistrationForm) throws -> NewAccount
+    ) throws {
+        let registration = Registration(at: domain.domain, token: token)
+        try self.init(domain, password: "", registering: Registering(registration: registration, answer: answer))
+    }
 
     private init(_ jid: JID, password: String, registering: Registering?) throws {
         (self.password, self.registering) = (password, registering)
@@ -145,9 +135,11 @@ public final class Login {
             case .ask(let form):
                 guard let answer = registering?.answer else { return }
                 // The user's response has no timeout; nothing else happens on this thread in the meantime.
-                let values = try answer(form)
+                let account = try answer(form)
                 expectAnswer(within: timeout)
-                try register(.answered(values))
+                try register(
+                    .answered(
+                        username: account.jid.local ?? "", password: account.password, values: account.values))
             }
         }
     }

@@ -18,14 +18,16 @@ public struct DirectoryChange: Sendable, Hashable, Codable {
         case typing
         /// The connection of the account; the value is an ``AccountState``. Not stored.
         case state
+        /// The account itself: a change of its password or its removal has an outcome, or it was logged out.
+        case account
     }
 
     /// The account's bare address.
     public let account: String
     /// What kind of part is different.
     public let kind: Kind
-    /// The bare address of the conversation, contact, room or requester; the id of the transfer; empty for the state and for what concerns
-    /// all of the kind.
+    /// The bare address of the conversation, contact, room or requester; the id of the transfer; empty for the state and the
+    /// account, and for what concerns all of the kind.
     public let key: String
     /// What is stored nowhere, by the kind; nil if everything is stored.
     public let value: String?

@@ -93,6 +93,7 @@ public struct LoggedOut: EventContent {
     /// Whether all stored data of the account were deleted, too.
     public let removed: Bool
     public var fields: [EventField] { removed ? [EventField(.removed, .flag(true))] : [] }
+    public var changed: DirectoryChange.Part? { .init(.account) }
     public var line: PrintedText? { removed ? "removed" : "logged out" }
 
     package init(removed: Bool) { self.removed = removed }

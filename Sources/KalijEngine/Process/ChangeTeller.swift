@@ -33,7 +33,7 @@ package final class ChangeTeller {
 
     /// An event was emitted to the application.
     package func record(_ event: EngineEvent) {
-        if type(of: event.content) == LoggedOut.self { return forget(event.account) }
+        if type(of: event.content) == LoggedOut.self { forget(event.account) }
         if AccountState.isAffected(by: event), states[event.account, default: AccountState(at: event.at)].apply(event) {
             recordState(of: event.account)
         }

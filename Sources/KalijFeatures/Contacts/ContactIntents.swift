@@ -12,24 +12,27 @@ public struct AddContact: Intent {
     public let contactName: String?
     /// The groups; nil leaves the groups as they are.
     public let groups: [String]?
+    /// The token of an invitation by the contact (XEP-0379); nil without one.
+    public let preauth: String?
 
     private enum CodingKeys: String, CodingKey {
         case jid = "contact"
         case contactName = "name"
-        case groups
+        case groups, preauth
     }
 
     /// - Parameters:
     ///   - jid: the bare address of the contact.
     ///   - name: the user's name for the contact; nil leaves the name as it is.
     ///   - groups: the user's groups with the contact; nil leaves the groups as they are.
-    public init(_ jid: JID, name: String? = nil, groups: [String]? = nil) {
-        (self.jid, contactName, self.groups) = (jid, name, groups)
+    ///   - preauth: the token of an invitation by the contact, whose client or server then approves the request (XEP-0379).
+    public init(_ jid: JID, name: String? = nil, groups: [String]? = nil, preauth: String? = nil) {
+        (self.jid, contactName, self.groups, self.preauth) = (jid, name, groups, preauth)
     }
 
     public func check() throws {
         try jid.checkContact()
-        for text in [contactName ?? ""] + (groups ?? []) {
+        for text in [contactName ?? "", preauth ?? ""] + (groups ?? []) {
             guard text.utf8.count <= 1023 else { throw IntentFailure("a name may have 1,023 bytes") }
             guard text.unicodeScalars.allSatisfy(\.isXML) else {
                 throw IntentFailure("a name has characters that XML does not allow")
@@ -42,7 +45,8 @@ public struct AddContact: Intent {
         guard jid != step.account.jid else { throw IntentFailure("\(jid) is the account itself") }
         try SubscriptionRequests(step: step).approve(jid)
         try AddContactRequest(
-            intent: id, jid, name: contactName, groups: groups, isLooking: contactName == nil || groups == nil
+            intent: id, jid, name: contactName, groups: groups, preauth: preauth,
+            isLooking: contactName == nil || groups == nil
         ).send(in: step)
         return .pending
     }
@@ -125,11 +129,12 @@ struct AddContactRequest: IntentRequest {
     let jid: JID
     let contactName: String?
     let groups: [String]?
+    let preauth: String?
     let isLooking: Bool
 
-    init(intent: String, _ jid: JID, name: String?, groups: [String]?, isLooking: Bool) {
+    init(intent: String, _ jid: JID, name: String?, groups: [String]?, preauth: String?, isLooking: Bool) {
         (self.intent, self.jid, contactName, self.groups) = (intent, jid, name, groups)
-        self.isLooking = isLooking
+        (self.preauth, self.isLooking) = (preauth, isLooking)
     }
 
     func request(in step: Step) throws -> Element {
@@ -146,11 +151,13 @@ struct AddContactRequest: IntentRequest {
         guard !isLooking else {
             try AddContactRequest(
                 intent: intent, jid, name: contactName ?? contact?.name, groups: groups ?? contact?.groups,
-                isLooking: false
+                preauth: preauth, isLooking: false
             ).send(in: step)
             return .pending
         }
-        if !(contact?.subscription.isTo ?? false) { try PendingSubscriptions(step: step).send(.subscribe, to: jid) }
+        if !(contact?.subscription.isTo ?? false) {
+            try PendingSubscriptions(step: step).send(.subscribe, to: jid, preauth: preauth)
+        }
         if !(contact?.subscription.isFrom ?? false) { try SubscriptionRequests(step: step).added(jid) }
         return .done
     }

@@ -77,6 +77,12 @@ enum ContactsFeature: Feature, SessionObserver, StanzaInterceptor, PresenceObser
                 intent TEXT);                   -- the id of the intent that ends when the server has it
             CREATE UNIQUE INDEX subscription_owed_jid ON subscription_owed(account, jid, side);
             """),
+        Migration(
+            "contacts/3",
+            """
+            -- The token of an invitation, sent with a request (XEP-0379).
+            ALTER TABLE subscription_owed ADD COLUMN preauth TEXT;
+            """),
     ]
 
     package static var handlers: [any Handler<Step>.Type] {

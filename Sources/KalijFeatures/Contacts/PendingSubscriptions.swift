@@ -30,13 +30,18 @@ struct PendingSubscriptions {
     }
 
     /// Sends a stanza, which replaces a pending stanza of the same side.
-    /// - Parameter intent: the id of the intent that ends when the server has processed the stanza.
-    func send(_ type: SubscriptionType, to jid: JID, intent: String? = nil) throws {
+    /// - Parameters:
+    ///   - intent: the id of the intent that ends when the server has processed the stanza.
+    ///   - preauth: the token of an invitation by `jid` (XEP-0379).
+    func send(_ type: SubscriptionType, to jid: JID, intent: String? = nil, preauth: String? = nil) throws {
         try end(jid, type.side, .failed("a later command says something else"))
         try database.run(
-            "INSERT INTO subscription_owed(account, jid, side, type, intent) VALUES (?, ?, ?, ?, ?)",
-            [account, .text(jid.description), .text(type.side), .state(type), .optional(intent)])
-        try send(database.lastInsertedRow, jid.description, type.rawValue)
+            "INSERT INTO subscription_owed(account, jid, side, type, intent, preauth) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                account, .text(jid.description), .text(type.side), .state(type), .optional(intent),
+                .optional(preauth),
+            ])
+        try send(database.lastInsertedRow, jid.description, type.rawValue, preauth)
     }
 
     /// Discards the pending stanzas to `jid`: the contact was removed.
@@ -51,8 +56,12 @@ struct PendingSubscriptions {
         if case let intent?? = intent { try Intents(step: step).end(intent, outcome) }
     }
 
-    private func send(_ row: Int64, _ jid: String, _ type: String) throws {
-        try step.send(Element("presence", xmlns: "jabber:client", attributes: ["to": jid, "type": type]))
+    private func send(_ row: Int64, _ jid: String, _ type: String, _ preauth: String?) throws {
+        let presence = Element("presence", xmlns: "jabber:client", attributes: ["to": jid, "type": type])
+        if let preauth {
+            presence.add(Element("preauth", xmlns: "urn:xmpp:pars:0", attributes: ["token": preauth]))
+        }
+        try step.send(presence)
         try sendPing(row)
     }
 
@@ -76,9 +85,10 @@ struct PendingSubscriptions {
     /// Sends the pending stanzas again in a new session. They precede the initial presence, so that the server does not redeliver
     /// requests that they answer.
     func sessionBegan() throws {
-        let all = try database.statement("SELECT id, jid, type FROM subscription_owed WHERE account = ? ORDER BY id")
-            .all([account]) { ($0.integer("id"), $0.text("jid"), $0.text("type")) }
-        for (row, jid, type) in all { try send(row, jid, type) }
+        let all = try database.statement(
+            "SELECT id, jid, type, preauth FROM subscription_owed WHERE account = ? ORDER BY id"
+        ).all([account]) { ($0.integer("id"), $0.text("jid"), $0.text("type"), $0.optionalText("preauth")) }
+        for (row, jid, type, preauth) in all { try send(row, jid, type, preauth) }
     }
 }
 

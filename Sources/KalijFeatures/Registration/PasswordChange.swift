@@ -36,10 +36,21 @@ struct PasswordChange {
 
     /// Handles a successful login, with the new password or with the stored credentials.
     package func loggedIn(withNew isNew: Bool) throws {
-        if isNew { return try accounts.adoptNewPassword(of: step.account.id) }
+        guard try accounts.logins(of: step.account.id)?.new != nil else { return }
+        if isNew { return try taken() }
         // While the request is pending, the server may still perform it.
         guard try !Requests(step: step).isWaiting([PasswordChangeResponse.name]) else { return }
-        try accounts.dropNewPassword(of: step.account.id, because: "the server has not taken the new password")
+        try refused(because: "the server has not taken the new password")
+    }
+
+    fileprivate func taken() throws {
+        try accounts.adoptNewPassword(of: step.account.id)
+        step.emit(AccountChanged(problem: nil))
+    }
+
+    fileprivate func refused(because problem: String) throws {
+        try accounts.dropNewPassword(of: step.account.id, because: problem)
+        step.emit(AccountChanged(problem: problem))
     }
 }
 
@@ -48,12 +59,11 @@ struct PasswordChangeResponse: InvalidatableHandler {
     static let name = "registration.password"
 
     func call(_ reply: IQReply, in step: Step) throws {
-        let accounts = AccountTable(step.database)
+        let change = PasswordChange(step: step)
         switch reply {
-        case .result: try accounts.adoptNewPassword(of: step.account.id)
-        case .error(let error, _): try accounts.dropNewPassword(of: step.account.id, because: error.description)
-        case .timeout where step.isForUnsent:
-            try accounts.dropNewPassword(of: step.account.id, because: "your server was not reached in time")
+        case .result: try change.taken()
+        case .error(let error, _): try change.refused(because: error.description)
+        case .timeout where step.isForUnsent: try change.refused(because: "your server was not reached in time")
         // The server may have performed the change: the next login shows it.
         case .timeout: break
         }

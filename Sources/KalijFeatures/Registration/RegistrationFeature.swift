@@ -7,6 +7,7 @@ enum RegistrationFeature: Feature, AccountObserver {
     static let name = "registration"
     static let namespace = "jabber:iq:register"
     static var handlers: [any Handler<Step>.Type] { [PasswordChangeResponse.self, UnregisterResponse.self] }
+    static var events: [any EventContent.Type] { [AccountChanged.self] }
 
     static func didLogIn(withNewPassword isNew: Bool, in step: Step) throws {
         try PasswordChange(step: step).loggedIn(withNew: isNew)
@@ -16,7 +17,7 @@ enum RegistrationFeature: Feature, AccountObserver {
     /// The server has most likely removed the account; the messages are kept, because the removal was not confirmed.
     static func didRefuseLogin(in step: Step) throws {
         guard try isUnregistering(step), try !Requests(step: step).isUnsent(UnregisterResponse.name) else { return }
-        try AccountTable(step.database).unregistered(step.account.id, .leaving)
+        try step.unregistered(.leaving)
     }
 
     private static func isUnregistering(_ step: Step) throws -> Bool {

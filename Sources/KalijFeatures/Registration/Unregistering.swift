@@ -7,12 +7,10 @@ package struct UnregisterResponse: InvalidatableHandler {
     package static let name = "registration.removal"
 
     package func call(_ reply: IQReply, in step: Step) throws {
-        let accounts = AccountTable(step.database)
         switch reply {
-        case .result: try accounts.unregistered(step.account.id, .removing)
-        case .error(let error, _): try accounts.keptRegistered(step.account.id, because: error.description)
-        case .timeout where step.isForUnsent:
-            try accounts.keptRegistered(step.account.id, because: "your server was not reached in time")
+        case .result: try step.unregistered(.removing)
+        case .error(let error, _): try step.keptRegistered(because: error.description)
+        case .timeout where step.isForUnsent: try step.keptRegistered(because: "your server was not reached in time")
         case .timeout: break
         }
     }
@@ -38,6 +36,18 @@ extension Step {
     /// Handles a successful login: the server has not removed the account, unless the request is still pending.
     package func accountIsThere() throws {
         guard try !Requests(step: self).isWaiting([UnregisterResponse.name]) else { return }
-        try AccountTable(database).keptRegistered(account.id, because: "the server has not removed the account")
+        try keptRegistered(because: "the server has not removed the account")
+    }
+
+    /// The server has removed the account.
+    /// - Parameter state: what becomes of the account here.
+    func unregistered(_ state: Account.State) throws {
+        try AccountTable(database).unregistered(account.id, state)
+        emit(AccountChanged(problem: nil))
+    }
+
+    fileprivate func keptRegistered(because problem: String) throws {
+        try AccountTable(database).keptRegistered(account.id, because: problem)
+        emit(AccountChanged(problem: problem))
     }
 }

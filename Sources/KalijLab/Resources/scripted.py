@@ -9,6 +9,7 @@ modes:
                 stanzas, and has sent a message for each receipt that FILE asks for
   idle          a session in which nothing happens
   unasked       one that acknowledges unasked, and answers questions to romeo late
+  register      registers accounts by a form with a picture, and logs them in; see Registrar
   silent        takes connections and never says anything
   garbage, dtd, huge (100 MB in one stanza), header-only, wrong-namespace
                 what it sends instead of a stream, or, with `--late`, inside an established session
@@ -16,7 +17,7 @@ modes:
 (error), like real servers. --linger waits so many seconds before ending a connection that the client has ended.
 Prints "ready" when listening and "closed" for each ended connection.
 """
-import argparse, json, os, re, select, socket, ssl, sys, time
+import argparse, base64, json, os, re, select, socket, ssl, sys, time
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--port", type=int, required=True)
@@ -236,7 +237,77 @@ def acknowledge_unasked(client):
         client.send(b"<a xmlns='urn:xmpp:sm:3' h='%d'/>" % handled)
 
 
+class Registrar:
+    """Registers accounts (XEP-0077). Each form has another riddle; the answer to the riddle N is "riddle-N". The address `taken` is
+    taken, `closing` closes the first connection that wants it, `lost` is made without an answer. The token `T` is an invitation."""
+
+    def __init__(self):
+        self.passwords, self.forms, self.closed = {"taken": "its own"}, 0, False
+
+    def serve(self, client):
+        client.until(rb"<stream:stream[^>]*>")
+        client.send(HEADER + b"<stream:features><mechanisms xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><mechanism>PLAIN</mechanism>"
+                    b"</mechanisms><register xmlns='http://jabber.org/features/iq-register'/></stream:features>")
+        while True:
+            request = client.until(rb"<auth [^>]*>([^<]*)</auth>|<iq [^>]*>.*?</iq>|</stream:stream>")
+            if request.group().startswith(b"</"):
+                return
+            if request.group(1) is not None:
+                _, user, password = base64.b64decode(request.group(1)).decode().split("\0")
+                isRight = self.passwords.get(user) == password
+                client.send(b"<%s xmlns='urn:ietf:params:xml:ns:xmpp-sasl'>%s</%s>" % (
+                    (b"success", b"", b"success") if isRight else (b"failure", b"<not-authorized/>", b"failure")))
+                continue
+            identifier = re.search(rb"id=['\"]([^'\"]*)", request.group()).group(1)
+            client.send(self.answer(request.group()).replace(b"ID", identifier, 1))
+
+    def answer(self, request):
+        if b"<preauth" in request:
+            return self.result() if b"token='T'" in request else self.error(b"cancel", b"item-not-found")
+        if re.search(rb"type=['\"]get", request):
+            self.forms += 1
+            return self.result(self.form())
+        values = dict(re.findall(r"var=['\"](\w+)['\"].*?<value>([^<]*)</value>", request.decode()))
+        user = values["username"]
+        if user == "closing" and not self.closed:
+            self.closed = True
+            raise Closed
+        if values.get("ocr") != f"riddle-{values['challenge']}":
+            return self.error(b"modify", b"not-allowed")
+        if user in self.passwords:
+            return self.error(b"cancel", b"conflict")
+        self.passwords[user] = values["password"]
+        if user == "lost":
+            raise Closed
+        return self.result()
+
+    def form(self):
+        fields = [f"<field type='hidden' var='challenge'><value>{self.forms}</value></field>",
+                  "<field var='username' type='text-single'><required/></field>",
+                  "<field var='password' type='text-private'><required/></field>",
+                  "<field type='fixed'><value>A riddle</value></field>",
+                  "<field var='ocr' label='What is in the picture?'><required/><media xmlns='urn:xmpp:media-element'>"
+                  f"<uri type='image/png'>cid:sha1+{self.forms}@bob.xmpp.org</uri></media></field>"]
+        picture = base64.b64encode(f"riddle-{self.forms}".encode()).decode()
+        return (f"<query xmlns='jabber:iq:register'><x xmlns='jabber:x:data' type='form'>{''.join(fields)}</x>"
+                f"<data xmlns='urn:xmpp:bob' cid='sha1+{self.forms}@bob.xmpp.org' type='image/png'>{picture}</data></query>").encode()
+
+    @staticmethod
+    def result(payload=b""):
+        return b"<iq type='result' id='ID'>" + payload + b"</iq>"
+
+    @staticmethod
+    def error(kind, condition):
+        return (b"<iq type='error' id='ID'><error type='" + kind + b"'><" + condition
+                + b" xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
+
+
+REGISTRAR = Registrar()
+
+
 def serve(client):
+    if options.mode == "register":
+        return REGISTRAR.serve(client)
     if options.mode == "silent":
         while client.connection.recv(65536):
             pass

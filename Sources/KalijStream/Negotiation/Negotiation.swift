@@ -120,7 +120,8 @@ public struct Negotiation: Sendable {
         _ secured: ChannelBindings?, _ known: KnownServer
     ) throws(NegotiationError) -> [Action] {
         guard case .new = stage else { throw misuse("connected twice") }
-        guard configuration.account.isPrepared, configuration.account.local != nil else {
+        guard configuration.account.isPrepared, configuration.account.local != nil || !configuration.authenticates
+        else {
             throw .misuse("the account needs a valid address with a local part")
         }
         guard StreamHeader.isLanguage(configuration.language) else { throw .misuse("the language is no language tag") }

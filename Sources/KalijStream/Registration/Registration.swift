@@ -1,4 +1,3 @@
-import KalijAddress
 import KalijXML
 
 /// The registration of an account in an encrypted stream, before any authentication (XEP-0077 section 3.1), optionally with an
@@ -13,8 +12,8 @@ public struct Registration: Sendable {
         case began(StreamFeatures)
         /// An element of the stream.
         case element(Element)
-        /// The response to `.ask`: values by the names of fields.
-        case answered([String: [String]])
+        /// The response to `.ask`: the local part of the address, the password, and values by the names of the other fields.
+        case answered(username: String, password: String, values: [String: [String]])
     }
 
     /// The actions for the owner, in this order.
@@ -38,18 +37,14 @@ public struct Registration: Sendable {
 
     static let namespace = "jabber:iq:register"
 
-    private let account: JID
-    private let password: String
+    private let domain: String
     private let token: String?
     private var stage = Stage.new
 
     /// - Parameters:
-    ///   - account: the requested address, with a local part.
-    ///   - password: the password for the account.
+    ///   - domain: the domain of the account.
     ///   - token: the token of an invitation; nil without an invitation.
-    public init(account: JID, password: String, token: String?) {
-        (self.account, self.password, self.token) = (account, password, token)
-    }
+    public init(at domain: String, token: String?) { (self.domain, self.token) = (domain, token) }
 
     /// Handles an event.
     /// - Returns: the next actions.
@@ -72,8 +67,8 @@ public struct Registration: Sendable {
             let form = try RegistrationForm(element)
             stage = .answering(form)
             return [.ask(form)]
-        case (.answered(let values), .answering(let form)):
-            let query = try form.query(username: account.local ?? "", password: password, values)
+        case (.answered(let username, let password, let values), .answering(let form)):
+            let query = try form.query(username: username, password: password, values)
             stage = .submitting
             return [.send(request("set", "registration", query))]
         case (.element(let element), .submitting):
@@ -103,7 +98,7 @@ public struct Registration: Sendable {
 
     private func request(_ type: String, _ id: String, _ payload: Element) -> Element {
         Element(
-            "iq", xmlns: Namespace.client, attributes: ["type": type, "id": id, "to": account.domain],
+            "iq", xmlns: Namespace.client, attributes: ["type": type, "id": id, "to": domain],
             children: [payload])
     }
 

@@ -12,9 +12,19 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
     case field(String)
     /// The server's response is invalid; with a description.
     case invalidAnswer(String)
+    /// The server has ended the connection while the form was being filled in, and now has another form.
+    case expired
 
     /// Whether the address belongs to an existing account.
     public var isTaken: Bool { if case .refused(let error) = self { error.condition == .conflict } else { false } }
+
+    /// Whether another response to the server's form may succeed.
+    public var isCorrectable: Bool {
+        switch self {
+        case .refused, .field, .expired: true
+        case .notOffered, .invitation, .elsewhere, .invalidAnswer: false
+        }
+    }
 
     public var description: String {
         switch self {
@@ -26,6 +36,7 @@ public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertibl
         case .elsewhere(let link): "the server registers accounts at another place: \(link)"
         case .field(let problem): problem
         case .invalidAnswer(let problem): "the server's answer cannot be used: \(problem)"
+        case .expired: "the server has waited too long for the answers, and asks anew"
         }
     }
 }

@@ -1,19 +1,24 @@
+import KalijText
 import KalijXML
 
 /// A server's registration form (XEP-0077 sections 3.1 and 4): a data form, or the older list of fields.
-public struct RegistrationForm: Sendable {
+public struct RegistrationForm: Sendable, Equatable {
     /// The server's instructions, a line each.
     public let instructions: [String]
     /// The fields for a person to fill in, in their order: all except user name and password.
     public let fields: [DataForm.Field]
+    /// The parts to display, in their order: ``fields``, and between them texts of the type `fixed`.
+    public let parts: [DataForm.Field]
     /// An address at which the registration continues, outside of XMPP (XEP-0066); nil if the server specifies none.
     public let link: String?
 
-    private enum Style: Sendable {
+    private enum Style: Sendable, Equatable {
         case form(DataForm)
         case list([String])
     }
     private let style: Style
+    /// The pictures that accompany the form, by their `cid:` URI (XEP-0231).
+    let pictures: [ExactText: [UInt8]]
 
     /// The fields of the older list (XEP-0077 section 14.1).
     private static let known: Set = [
@@ -26,20 +31,23 @@ public struct RegistrationForm: Sendable {
 
     /// Parses the server's response.
     /// - Throws: `RegistrationError`, `.elsewhere` if an account can only be registered at an address of the web.
-    init(_ answer: Element) throws(RegistrationError) {
+    public init(_ answer: Element) throws(RegistrationError) {
         guard let query = answer.child("query", Registration.namespace) else { throw .invalidAnswer("no questions") }
         link = query.child("x", "jabber:x:oob")?.child("url")?.text
+        pictures = Self.pictures(in: query.children + answer.children)
         let form = Self.form(in: query)
         let names = query.children.map(\.name).filter(Self.known.contains)
         guard (form?.fields.count ?? names.count) <= Self.maxFields else { throw .invalidAnswer("too many questions") }
         let told = query.child("instructions", Registration.namespace).map { [$0.text] } ?? []
         if let form {
             (style, instructions) = (.form(form), form.instructions.isEmpty ? told : form.instructions)
-            fields = form.fields.filter { Self.isForPerson($0) }
+            parts = form.fields.filter { Self.isDisplayed($0) }
+            fields = parts.filter { $0.effectiveType != .fixed }
         } else if names.contains("username") {
             (style, instructions) = (.list(names), told)
-            fields = names.filter { $0 != "username" && $0 != "password" }
+            parts = names.filter { $0 != "username" && $0 != "password" }
                 .map { DataForm.Field($0, .textSingle, isRequired: true) }
+            fields = parts
         } else if let link {
             throw .elsewhere(link)
         } else {
@@ -55,9 +63,8 @@ public struct RegistrationForm: Sendable {
         return form
     }
 
-    private static func isForPerson(_ field: DataForm.Field) -> Bool {
+    private static func isDisplayed(_ field: DataForm.Field) -> Bool {
         field.name != "username" && field.name != "password" && field.effectiveType != .hidden
-            && field.effectiveType != .fixed
     }
 
     /// The submission with `values` by the names of fields.

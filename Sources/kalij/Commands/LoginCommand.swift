@@ -62,6 +62,14 @@ enum LoginCommand: Command {
         do { login = try Login.attempt(jid, password: password, server: server) } catch let error as LoginError {
             throw Failure(error, wayOut: wayOut(of: error, at: jid.domain, server))
         }
+        return try store(jid, login, server, historyDays: days, database, shared)
+    }
+
+    /// Stores an account after a login.
+    static func store(
+        _ jid: JID, _ login: SuccessfulLogin, _ server: ServerSettings, historyDays days: Int?, _ database: Database,
+        _ shared: SharedOptions
+    ) throws -> ExitStatus {
         try shared.directory.ringing {
             try AccountTable(database).store(
                 jid: jid, server: server, login: login, resource: jid.resource ?? newResource(),

@@ -45,25 +45,17 @@ enum RegisterCommand: Command {
         let password = try Password.read(file: arguments.value("--password-file"), for: jid, isNew: true)
         // Before any request to a server: the directory must be usable.
         let database = try shared.directory.open(.machine, role: .share, now: Clock.system.now())
-        var taken: RegistrationError?
+        let made: AccountRegistration.Outcome
         do {
-            try Login.register(jid, password: password, token: token, server: server) { form in
-                try RegistrationPrompt(form, given: fields).answers()
+            made = try AccountRegistration(at: jid.domain, token: token, server: server).attempt { form in
+                NewAccount(jid, password: password, values: try RegistrationPrompt(form, given: fields).answers())
             }
-        } catch let error as RegistrationError where error.isTaken {
-            taken = error
         } catch let error as RegistrationError {
             throw Failure(error)
         } catch let error as LoginError {
             throw Failure(error, wayOut: LoginCommand.wayOut(of: error, at: jid.domain, server))
         }
-        do {
-            return try LoginCommand.logIn(jid, password, server, historyDays: nil, database, shared)
-        } catch let failure {
-            // An earlier attempt with this password may have ended before its login: only then does the address belong to the
-            // user.
-            throw taken.map { Failure($0) } ?? failure
-        }
+        return try LoginCommand.store(jid, made.login, server, historyDays: nil, database, shared)
     }
 
     /// The address to register, and the token of the invitation.
@@ -75,18 +67,17 @@ enum RegisterCommand: Command {
             return (try LoginCommand.account(words[0]).bare, arguments.value("--token"))
         }
         guard let uri = XMPPURI(link) else { throw Failure(.badInput, "the link is no address of XMPP") }
-        guard uri.action == "register" || uri.action == "roster" && uri.parameters["ibr"] == "y" else {
+        guard let invitation = InvitationLink(uri), invitation.makesAccount else {
             throw Failure(.badInput, "the link does not invite to register an account")
         }
-        // A contact's link specifies the contact, whose server accepts the invitation.
-        let named = uri.action == "register" && uri.jid.local != nil ? uri.jid.bare : nil
+        let named = invitation.account
         guard let jid = try words.first.map({ try LoginCommand.account($0).bare }) ?? named else {
-            throw Failure(.usage, "the link names no user: say the wanted address, as in romeo@\(uri.jid.domain)")
+            throw Failure(.usage, "the link names no user: say the wanted address, as in romeo@\(invitation.domain)")
         }
-        guard jid.domain == uri.jid.domain, named == nil || named == jid else {
+        guard jid.domain == invitation.domain, named == nil || named == jid else {
             throw Failure(.badInput, "the link invites to \(named ?? uri.jid.bare), not to \(jid)")
         }
-        return (jid, arguments.value("--token") ?? uri.parameters["preauth"])
+        return (jid, arguments.value("--token") ?? invitation.token)
     }
 
     private static func fields(_ arguments: Arguments) throws -> [String: [String]] {
@@ -108,7 +99,7 @@ extension Failure {
         switch error {
         case .notOffered, .invitation, .refused, .elsewhere: self.init(.refused, "\(error)")
         case .field: self.init(.badInput, "\(error); --field NAME=VALUE answers a question")
-        case .invalidAnswer: self.init(.unavailable, "\(error)")
+        case .invalidAnswer, .expired: self.init(.unavailable, "\(error)")
         }
     }
 }

@@ -171,6 +171,20 @@ struct SubscriptionRequestTests {
         #expect(try ask(harness).count == 1, "the approval was used once")
     }
 
+    @Test("the token of an invitation goes with the request, also in another session (XEP-0379)")
+    func invited() throws {
+        let harness = try StepHarness.withRoster()
+        try harness.want(AddContact(.received(Self.romeo), name: "Romeo", groups: [], preauth: "T&1"))
+        try harness.fulfil("contacts.added")
+        func token() throws -> String? {
+            let sent = try harness.write().map { String(decoding: $0.stanza, as: UTF8.self) }
+            return sent.first { $0.contains("<preauth xmlns='urn:xmpp:pars:0' token='T&amp;1'/>") }
+        }
+        #expect(try token()?.contains("type='subscribe'") == true)
+        try harness.bind(resumeID: "session-2", answered: .all)
+        #expect(try token()?.contains("type='subscribe'") == true)
+    }
+
     @Test("case 23: add approves beforehand where the server can, or answers a request that is here")
     func preapproved() throws {
         let harness = try StepHarness.withRoster(offering: StepHarness.versions + StepHarness.preapproval)

@@ -1,4 +1,3 @@
-import KalijAddress
 import KalijXML
 import Testing
 
@@ -9,7 +8,7 @@ struct RegistrationTests {
     /// Plays a conversation: `S:` what the server sends, `C:` what has to be sent next, `?` the names of the fields asked for, `A:`
     /// answers of the user (`name=value name=value`), `!` the account is there.
     private func play(_ script: String, token: String? = nil) throws {
-        var registration = Registration(account: .received("juliet@example.org"), password: "R0m30", token: token)
+        var registration = Registration(at: "example.org", token: token)
         var pending: [Registration.Action] = []
         for line in script.split(separator: "\n").map(String.init) {
             let rest = String(line.dropFirst(2).drop(while: \.isWhitespace))
@@ -22,7 +21,9 @@ struct RegistrationTests {
                 #expect(pending.isEmpty, "before \(line)")
                 let pairs = rest.split(separator: " ").map { $0.split(separator: "=") }
                 pending += try registration.handle(
-                    .answered(Dictionary(uniqueKeysWithValues: pairs.map { (String($0[0]), [String($0[1])]) })))
+                    .answered(
+                        username: "juliet", password: "R0m30",
+                        values: Dictionary(uniqueKeysWithValues: pairs.map { (String($0[0]), [String($0[1])]) })))
             default:
                 let action = try #require(pending.isEmpty ? nil : pending.removeFirst(), "\(line)")
                 switch action {
@@ -81,6 +82,42 @@ struct RegistrationTests {
                 S: <iq type='result' id='registration'/>
                 !
                 """)
+    }
+
+    private func form(_ query: String, beside: String = "") throws -> RegistrationForm {
+        let answer = "<iq type='result' id='form'><query xmlns='jabber:iq:register'>\(query)</query>\(beside)</iq>"
+        return try RegistrationForm(#require(Element.parsed(answer)))
+    }
+
+    private static let riddle = """
+        <x xmlns='jabber:x:data' type='form'><field type='text-single' var='username'/>\
+        <field type='fixed'><value>Now the riddle</value></field>\
+        <field var='ocr'><media xmlns='urn:xmpp:media-element'><uri type='audio/x-wav'>http://example.org/riddle.wav</uri>\
+        <uri type='image/png'> cid:sha1+1@bob.xmpp.org </uri></media></field></x>
+        """
+
+    @Test("the picture of a riddle comes along with the form, XEP-0158 and XEP-0231", arguments: [false, true])
+    func picture(isBeside: Bool) throws {
+        let data = "<data xmlns='urn:xmpp:bob' cid='sha1+1@bob.xmpp.org' type='image/png'>\n AQI\nD</data>"
+        let form = try form(Self.riddle + (isBeside ? "" : data), beside: isBeside ? data : "")
+        #expect(form.parts.map(\.effectiveType) == [.fixed, .textSingle])
+        let field = try #require(form.fields.first)
+        #expect(form.fields.count == 1 && field.name == "ocr")
+        #expect(form.picture(of: field) == [1, 2, 3])
+        #expect(form.links(of: field).map(\.uri) == ["http://example.org/riddle.wav"])
+    }
+
+    @Test(
+        "data that are none, too long, or another's, are no picture",
+        arguments: [
+            "<data xmlns='urn:xmpp:bob' cid='sha1+1@bob.xmpp.org'>?</data>", "<data xmlns='urn:xmpp:bob'>AQID</data>",
+            "<data xmlns='urn:xmpp:bob' cid='sha1+2@bob.xmpp.org'>AQID</data>",
+            "<data xmlns='urn:xmpp:bob' cid='sha1+1@bob.xmpp.org'/>",
+            "<data xmlns='urn:xmpp:bob' cid='sha1+1@bob.xmpp.org'>\(String(repeating: "AAAA", count: 22_000))</data>",
+        ])
+    func noPicture(_ data: String) throws {
+        let form = try form(Self.riddle + data)
+        #expect(try form.picture(of: #require(form.fields.first)) == nil)
     }
 
     @Test("an invitation goes first, XEP-0445, 4")

@@ -33,7 +33,7 @@ public enum Look: Sendable, Equatable {
         case .transfer:
             let bytes = change.value.flatMap { Int64($0) }
             self = bytes.map { .transfer(account: change.account, change.key, bytes: $0) } ?? .everything
-        case .request: self = .everything
+        case .request, .account: self = .everything
         }
     }
 }

@@ -4,7 +4,6 @@ import KalijCore
 import KalijEngine
 import KalijStream
 import KalijTransport
-import Synchronization
 
 extension AccountDirectory {
     /// Logs in as ``logIn(_:password:resource:server:within:clock:)`` and stores the account, without blocking the caller's thread.
@@ -15,6 +14,32 @@ extension AccountDirectory {
     ) async throws {
         let login = try await Login.perform(jid, password: password, server: server, within: seconds)
         try Task.checkCancellation()
+        try store(jid, login, server, resource: resource, clock)
+    }
+
+    /// Registers an account and stores it, as ``AccountRegistration/perform(_:)``. The inviter becomes a contact.
+    /// - Parameters:
+    ///   - registration: the server, and the invitation if there is one.
+    ///   - resource: the resource requested at each bind.
+    ///   - clock: the source of time.
+    ///   - answer: completes the server's form; see ``AccountRegistration/perform(_:)``.
+    /// - Returns: the address of the account.
+    /// - Throws: as ``AccountRegistration/perform(_:)``; `StoreError`, in which case the account exists and is not stored.
+    @discardableResult
+    public func addAccount(
+        _ registration: AccountRegistration, resource: String, clock: Clock = .system,
+        answer: @escaping AccountRegistration.Answering
+    ) async throws -> JID {
+        let made = try await registration.perform(answer)
+        try store(made.jid, made.login, registration.server, resource: resource, clock)
+        // The server of the invitation most likely makes both contacts; another one needs the request.
+        if let contact = registration.invitation?.contact { try share(contact, for: made.jid, clock: clock) }
+        return made.jid
+    }
+
+    private func store(
+        _ jid: JID, _ login: SuccessfulLogin, _ server: ServerSettings, resource: String, _ clock: Clock
+    ) throws {
         let database = try open(.machine, role: .share, now: clock.now(), clock: clock)
         try ringing {
             try AccountTable(database).store(
@@ -31,55 +56,12 @@ extension Login {
     public static func perform(
         _ jid: JID, password: String, server: ServerSettings, within seconds: Double = 60
     ) async throws -> SuccessfulLogin {
-        let (outcome, running) = (Future<SuccessfulLogin>(), Running())
-        let thread = try JoinableThread {
-            outcome.resolve(
-                Result {
-                    let login = try Login(jid, password: password)
-                    guard running.begin(login), let found = try login.run(server, of: jid, within: seconds) else {
-                        throw CancellationError()
-                    }
-                    return found
-                })
-        }
-        // After a cancellation the thread ends later.
-        defer { if outcome.isResolved { thread.join() } }
-        return try await withTaskCancellationHandler {
-            try await outcome.value()
-        } onCancel: {
-            running.cancel()
-        }
-    }
-
-    /// The login that runs on another thread.
-    private final class Running: Sendable {
-        private struct State {
-            var waker: Waker?
-            var isCancelled = false
-        }
-
-        private let state = Mutex(State())
-        /// Accessed on the login's thread only: the waker forwards the call there.
-        private nonisolated(unsafe) weak var login: Login?
-
-        /// Called on the login's thread, before the login runs.
-        /// - Returns: whether the login may run.
-        func begin(_ login: Login) -> Bool {
-            self.login = login
-            return state.withLock { state in
-                state.waker = login.loop.waker
-                return !state.isCancelled
+        try await RunningLogin.perform { running in
+            let login = try Login(jid, password: password)
+            guard running.begin(login), let found = try login.run(server, of: jid, within: seconds) else {
+                throw CancellationError()
             }
+            return found
         }
-
-        func cancel() {
-            let waker = state.withLock { state in
-                state.isCancelled = true
-                return state.waker
-            }
-            waker?.enqueue { [self] in stop() }
-        }
-
-        private func stop() { login?.finish(.failure(CancellationError())) }
     }
 }
