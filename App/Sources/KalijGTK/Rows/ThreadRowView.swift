@@ -135,6 +135,9 @@ final class ThreadRowView: RowView {
 
     private func makeLine() -> Widget {
         let made = Make.silentLabel(classes: "thread-line", "caption-heading")
+        made.wrapText()
+        gtk_label_set_justify(opaque(made), GTK_JUSTIFY_CENTER)
+        gtk_label_set_xalign(opaque(made), 0.5)
         gtk_widget_set_halign(made, GTK_ALIGN_CENTER)
         gtk_box_prepend(cast(raw(root)), made)
         return made
