@@ -14,6 +14,7 @@ extension MainWindow {
             if case .connecting = state, case .offline = states[account] { return }
             states[account] = state
             showBanner()
+            Task { await lookAtSettings() }
             // Messages and files wait for the connection.
             guard let key = thread?.key, key.account == account, thread?.page.hasWaiting ?? false else { return }
             dirty.insert(key)
@@ -87,7 +88,10 @@ extension MainWindow {
     }
 
     func lookAtAll() async {
-        accounts = (try? await reader.addresses()) ?? accounts
+        if let known = try? await reader.addresses() {
+            accounts = known
+            leaveEndedAccount()
+        }
         guard let heads = try? await reader.heads() else { return }
         let wanted = conversations.read(heads: heads)
         conversations.read((try? await reader.rows(wanted)) ?? [])

@@ -32,5 +32,6 @@ extension MainWindow {
         }
         await lookAtGroup()
         await lookAtContact()
+        await lookAtSettings()
     }
 }
