@@ -8,7 +8,7 @@ NAME is prosody12, prosody13, ejabberd12 or ejabberd13. "flight" switches on wha
 "tickets" lets Prosody take the tickets that it sends. The configurations are those of Kalij's laboratory. The certificate comes with
 an intermediate one, 2.3 kB together, as a usual authority's do. Nothing is ended by name.
 """
-import json, os, random, shutil, socket, subprocess, sys, tempfile, time, urllib.request
+import json, os, random, shutil, socket, struct, subprocess, sys, tempfile, time, urllib.request, zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESOURCES = os.path.join(HERE, "../../Sources/KalijLab/Resources")
@@ -121,6 +121,9 @@ class Server:
             modules += "  mod_offline: {}\n"
         if self.flight and self.is_newer:
             modules += "  mod_auth_fast: {}\n"
+        if os.environ.get("REGISTRATION") == "captcha":
+            text = f"registration_timeout: infinity\ncaptcha_cmd: {self.make_riddles()}\ncaptcha_url: http://localhost/captcha\n" + text
+            modules += "  mod_register: {ip_access: all, access: all, access_remove: all, captcha_protected: true}\n"
         open(self.folder + "/ejabberd.yml", "w").write(text.replace("modules:\n", "modules:\n" + modules))
         open(self.folder + "/localhost.pem", "w").write(
             open(self.folder + "/certs/localhost.key").read() + open(self.folder + "/certs/localhost.crt").read())
@@ -128,6 +131,21 @@ class Server:
                             "ERL_LIBS": "/usr/lib/x86_64-linux-gnu", "EJABBERD_CONFIG_PATH": self.folder + "/ejabberd.yml",
                             "EJABBERD_LOG_PATH": self.folder + "/log/ejabberd.log", "EJABBERD_PID_PATH": self.folder + "/pid",
                             "ERL_CRASH_DUMP": "/dev/null"}
+
+    def make_riddles(self):
+        """A program for ejabberd's CAPTCHAs: the answer is in the file `riddle`, the picture is always the same."""
+        def chunk(kind, data):
+            return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        width, height = 120, 40
+        lines = b"".join(b"\0" + bytes(255 * ((x * x + y * y) // 90 % 2) for x in range(width)) for y in range(height))
+        header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+        picture = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+        # The newer release has a shell and no other programs.
+        octal = "".join("%%" if byte == 37 else f"\\{byte:03o}" for byte in picture)
+        program = self.folder + "/captcha.sh"
+        open(program, "w").write(f"#!/bin/sh\necho \"$1\" > {self.folder}/riddle\nprintf '{octal}'\n")
+        os.chmod(program, 0o755)
+        return program
 
     def start(self):
         if self.is_prosody:

@@ -1,13 +1,14 @@
 import CGIO
 import Glibc
 import KalijApp
+import KalijClient
 import KalijCoordination
 
 /// The parsed command line of the app, with or without a window.
 public struct CommandLineWords {
     public static let usage = "usage: kalij-app [--data DIR] [--background] [xmpp:ADDRESS]\n"
     public private(set) var data: String?
-    /// The bare address of a conversation to open.
+    /// The bare address of a conversation to open, or the link of an invitation.
     public private(set) var open: String?
     /// A conversation to open, from a notification.
     public private(set) var target: NotificationTarget?
@@ -38,8 +39,10 @@ public struct CommandLineWords {
         data = data.map(AppProgram.absolute)
     }
 
-    /// The address in an URI of the scheme `xmpp` (RFC 5122); nil for another scheme, or without an address.
+    /// The address in an URI of the scheme `xmpp` (RFC 5122), or the whole URI of an invitation; nil for another scheme, or without
+    /// an address.
     public static func address(_ uri: String) -> String? {
+        if InvitationLink(uri) != nil { return uri }
         guard uri.lowercased().hasPrefix("xmpp:"),
             let text = g_uri_unescape_string(String(uri.dropFirst(5).prefix { $0 != "?" && $0 != "#" }), nil)
         else { return nil }

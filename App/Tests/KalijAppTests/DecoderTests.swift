@@ -27,7 +27,10 @@ import Testing
         fwrite(bytes, 1, bytes.count, file)
         fclose(file)
         defer { unlink(path) }
-        return Self.decoder.decode(path)
+        let picture = Self.decoder.decode(path)
+        // The same from memory.
+        #expect(Self.decoder.decode(bytes) == picture)
+        return picture
     }
 
     /// A GIF whose frames have one pixel.

@@ -328,6 +328,7 @@ def run(kind):
 if __name__ == "__main__":
     top = os.environ["STAGE"]
     sys.modules["tour"] = sys.modules["__main__"]
+    import accounts
     import actions
     import bombs
     import days
@@ -368,7 +369,7 @@ if __name__ == "__main__":
     TOURS["search"] = search.Search
     TOURS["older"] = older.Older
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"actions": actions.Actions, "trust": trust.Trust, "pictures": pictures.Pictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
+    TOURS |= {"accounts": accounts.Accounts, "actions": actions.Actions, "trust": trust.Trust, "pictures": pictures.Pictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "everyday": everyday.Everyday, "dino-everyday": everyday_dino.EverydayDino, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for name in wanted:
         print(f"--- {name}", flush=True)

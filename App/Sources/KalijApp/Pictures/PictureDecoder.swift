@@ -80,6 +80,23 @@ public struct PictureDecoder: Sendable {
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return decode(file)
+    }
+
+    /// Decodes a picture that is no file; waits for the decoder.
+    /// - Returns: nil as for a file.
+    public func decode(_ bytes: [UInt8]) -> DecodedPicture? {
+        // A file without a name.
+        guard let file = tmpfile() else { return nil }
+        defer { fclose(file) }
+        guard fcntl(fileno(file), F_SETFD, FD_CLOEXEC) == 0, fwrite(bytes, 1, bytes.count, file) == bytes.count,
+            fflush(file) == 0, lseek(fileno(file), 0, SEEK_SET) == 0
+        else { return nil }
+        return decode(fileno(file))
+    }
+
+    /// - Parameter file: the descriptor of a regular file, at its beginning.
+    private func decode(_ file: Int32) -> DecodedPicture? {
         var pipe: [Int32] = [-1, -1]
         guard Glibc.pipe(&pipe) == 0 else { return nil }
         defer { close(pipe[0]) }

@@ -181,6 +181,6 @@ public enum Words {
             ("Alt+Up, Alt+Down", tr("Previous and next conversation")),
             ("Ctrl+K, Ctrl+F", tr("Search in names and messages")),
             ("Ctrl+N", newConversation), ("F10", menu), ("Ctrl+C", tr("Copy the selected message")),
-        ] + groupKeys + actionKeys + [("Ctrl+?", shortcuts), ("Ctrl+Q", quit)]
+        ] + groupKeys + actionKeys + [("Ctrl+,", settings), ("Ctrl+?", shortcuts), ("Ctrl+Q", quit)]
     }
 }

@@ -6,7 +6,7 @@ enum Names {
     /// Containers and decorations, which need no name.
     private static let ornaments: Set = [
         "AdwBin", "AdwGizmo", "AdwLeaflet", "AdwWindowTitle", "GtkFlowBox", "GtkRange", "GtkScrollbar", "GtkOverlay",
-        "GtkImage",
+        "GtkImage", "GtkBuiltinIcon",
         "AdwToastOverlay", "AdwToastWidget", "GtkPopoverContent", "GtkRevealer", "AdwClamp", "GtkStack", "AdwSqueezer",
     ]
 

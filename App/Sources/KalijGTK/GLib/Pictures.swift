@@ -43,7 +43,14 @@ final class Pictures {
         for then in waiting.removeValue(forKey: path) ?? [] { then(texture.map(Outcome.texture) ?? .failed) }
     }
 
-    /// A full reference.
+    /// Decodes a picture that is no file, and is not kept.
+    func decode(_ bytes: [UInt8]) async -> DecodedPicture? {
+        await withCheckedContinuation { continuation in
+            queue.async { [decoder] in continuation.resume(returning: decoder.decode(bytes)) }
+        }
+    }
+
+    /// The picture as a GdkTexture, which the caller releases.
     static func texture(_ picture: DecodedPicture) -> OpaquePointer? {
         guard let bytes = g_bytes_new(picture.pixels, gsize(picture.pixels.count)) else { return nil }
         defer { g_bytes_unref(bytes) }

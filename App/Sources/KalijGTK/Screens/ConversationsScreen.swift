@@ -81,6 +81,7 @@ final class ConversationsScreen {
     private static func menu() -> OpaquePointer {
         // GLib aborts when it runs out of memory, so the result is never nil.
         guard let menu = g_menu_new() else { fatalError("no memory for a menu") }
+        g_menu_append(menu, Words.settings, "app.settings")
         g_menu_append(menu, Words.addAccount, "app.add-account")
         g_menu_append(menu, Words.ownDevices, "app.own-devices")
         g_menu_append(menu, Words.marks, "app.marks")

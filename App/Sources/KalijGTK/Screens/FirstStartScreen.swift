@@ -7,6 +7,8 @@ final class FirstStartScreen {
     let root: Widget
     /// Called when an account was stored.
     var onDone: (String) -> Void = { _ in }
+    /// Called when the user wants a new account: whether by an invitation.
+    var onNewAccount: (Bool) -> Void = { _ in }
     /// Called when the user cancels adding an account; nil at the first start.
     var onCancel: (() -> Void)?
     private let directory: AccountDirectory
@@ -21,6 +23,8 @@ final class FirstStartScreen {
     private let waiting = Make.box(GTK_ORIENTATION_HORIZONTAL, spacing: 8)
     private let logIn: Widget
     private let cancel: Widget
+    private let invited: Widget
+    private let newAccount: Widget
     private var attempt: Task<Void, Never>?
     private static let picture = "user-available-symbolic"
 
@@ -28,8 +32,12 @@ final class FirstStartScreen {
         self.directory = directory
         logIn = widget(OpaquePointer(gtk_button_new_with_label(Words.logIn)))
         cancel = widget(OpaquePointer(gtk_button_new_with_label(Words.cancel)))
+        invited = widget(OpaquePointer(gtk_button_new_with_label(Words.haveInvitation)))
+        newAccount = widget(OpaquePointer(gtk_button_new_with_label(Words.newAccount)))
         root = Make.box(GTK_ORIENTATION_VERTICAL)
         build()
+        connect(invited, "clicked") { [weak self] _ in self?.onNewAccount(true) }
+        connect(newAccount, "clicked") { [weak self] _ in self?.onNewAccount(false) }
         connect(logIn, "clicked") { [weak self] _ in self?.begin() }
         connect(cancel, "clicked") { [weak self] _ in self?.giveUp() }
         for entry in [address, password, server] {
@@ -66,7 +74,9 @@ final class FirstStartScreen {
         logIn.addClass("suggested-action")
         for part in [spinner, progress] { waiting.append(part) }
         gtk_widget_set_halign(waiting, GTK_ALIGN_CENTER)
-        let form = Make.vertical(group, problem, waiting, logIn, cancel, spacing: 14)
+        let others = Make.horizontal(invited, newAccount, spacing: 8)
+        gtk_widget_set_halign(others, GTK_ALIGN_CENTER)
+        let form = Make.vertical(group, problem, waiting, logIn, others, cancel, spacing: 14)
         page.addClass("compact")
         let clamp = Make.clamp(form, width: 400)
         adw_status_page_set_child(opaque(page), clamp)
@@ -96,7 +106,7 @@ final class FirstStartScreen {
     private func show(_ state: FirstStart) {
         let isTrying = state == .loggingIn
         for entry in [address, password, server] { gtk_widget_set_sensitive(entry, isTrying ? 0 : 1) }
-        logIn.show(!isTrying)
+        for button in [logIn, invited, newAccount] { button.show(!isTrying) }
         cancel.show(isTrying || onCancel != nil)
         spinner.show(isTrying)
         if isTrying { gtk_spinner_start(opaque(spinner)) } else { gtk_spinner_stop(opaque(spinner)) }

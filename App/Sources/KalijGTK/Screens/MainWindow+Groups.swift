@@ -145,10 +145,11 @@ extension MainWindow {
         Dialogs.confirm(over: window, question.heading, Words.hint(action), question.button, change)
     }
 
-    private func choosePicture(_ chosen: @escaping ([UInt8]) -> Void) {
+    /// - Parameter title: the title of the file chooser.
+    func choosePicture(_ title: String = Words.groupPicture, _ chosen: @escaping ([UInt8]) -> Void) {
         guard
             let chooser = kalij_file_chooser(
-                Words.groupPicture, cast(raw(window)), GTK_FILE_CHOOSER_ACTION_OPEN, Words.open)
+                title, cast(raw(window)), GTK_FILE_CHOOSER_ACTION_OPEN, Words.open)
         else { return }
         connect(chooser, "response") { [weak self] arguments in
             if arguments.int(1) == GTK_RESPONSE_ACCEPT.rawValue,

@@ -14,6 +14,7 @@ extension MainWindow {
             if case .connecting = state, case .offline = states[account] { return }
             states[account] = state
             showBanner()
+            Task { await lookAtSettings() }
             // Nobody's presence is known without a connection; messages and files wait for it.
             if let groupKey, groupKey.account == account { dirty.insert(groupKey) }
             if let thread, thread.key.account == account, thread.page.hasWaiting { dirty.insert(thread.key) }
@@ -82,7 +83,10 @@ extension MainWindow {
     }
 
     func lookAtAll() async {
-        accounts = (try? await reader.addresses()) ?? accounts
+        if let known = try? await reader.addresses() {
+            accounts = known
+            leaveEndedAccount()
+        }
         guard let heads = try? await reader.heads() else { return }
         let wanted = conversations.read(heads: heads)
         conversations.read((try? await reader.rows(wanted)) ?? [])

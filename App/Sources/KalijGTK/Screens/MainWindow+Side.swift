@@ -31,6 +31,7 @@ extension MainWindow {
         lookAtGroup()
         await lookAtContact()
         await lookAtDevices()
+        await lookAtSettings()
     }
 
     private func lookAtRequests() async {

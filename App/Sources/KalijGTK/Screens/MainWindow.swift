@@ -16,7 +16,7 @@ final class MainWindow {
     let screen = ConversationScreen()
     let firstStart: FirstStartScreen
     private let pages = Pages()
-    private(set) lazy var side = SideScreens(pages)
+    private(set) lazy var side = SideScreens(pages, reader.directory)
     private let leaflet = widget(OpaquePointer(adw_leaflet_new()))
     let toasts = widget(OpaquePointer(adw_toast_overlay_new()))
 
@@ -167,8 +167,8 @@ final class MainWindow {
         connectFiles()
         connectSearch()
         connectSide()
+        connectAccounts()
         screen.composer.onDraft = { [weak self] draft in self?.keepDraft(draft) }
-        firstStart.onDone = { [weak self] account in self?.loggedIn(account) }
         connect(window, "notify::is-active") { [weak self] _ in
             self?.markRead()
             self?.repeatFirstFocus()
@@ -239,26 +239,21 @@ final class MainWindow {
         pages.show(leaflet)
     }
 
-    private func loggedIn(_ account: String) {
+    /// - Parameter address: of the conversation to open.
+    func loggedIn(_ account: String, visiting address: String? = nil) {
         states[account] = .connecting
         showLists()
         backend.tryNow()
-        if let wanted { openAddress(wanted, of: account) } else { focusList() }
+        if let wanted = address ?? wanted { openAddress(wanted, of: account) } else { focusList() }
         isAllDirty = true
         look()
-    }
-
-    func act(_ action: StateBanner.Action) {
-        switch action {
-        case .tryNow: backend.tryNow()
-        case .logIn: showFirstStart(address: states.first { $0.value == .refused }?.key)
-        }
     }
 
     func showConversation() { adw_leaflet_set_visible_child(opaque(leaflet), screen.root) }
 
     /// Returns from the conversation to the list.
     func goBack() {
+        if side.shown == .newAccount { return side.newAccount.back() }
         if leaveSide() { return }
         // From a result, back to the other results.
         if conversations.isSearching, conversations.hasFocus { conversations.endSearch() }
@@ -278,6 +273,12 @@ final class MainWindow {
     }
 
     private func openAddress(_ address: String, of account: String? = nil) {
+        if let invitation = InvitationLink(address) {
+            let account = account ?? thread?.key.account ?? accounts.first
+            // After a login the inviter can be added.
+            wanted = account == nil && invitation.contact != nil ? address : nil
+            return open(invitation, link: address, of: account)
+        }
         guard let account = account ?? thread?.key.account ?? accounts.first else {
             wanted = address
             return

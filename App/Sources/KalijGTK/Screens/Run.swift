@@ -67,12 +67,16 @@ private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: S
     return status
 }
 
+private func uri(of address: String) -> String {
+    guard let escaped = g_uri_escape_string(address, "@/", 1) else { return "xmpp:" }
+    defer { g_free(escaped) }
+    return "xmpp:" + String(cString: escaped)
+}
+
 /// Runs the application, or has the one that is running open the address.
 private func run(_ application: UnsafeMutablePointer<AdwApplication>, opening address: String?) -> Int32 {
-    let uri = address.flatMap { g_uri_escape_string($0, "@/", 1) }
-    defer { g_free(uri) }
     var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("kalij-app")]
-    if let uri { arguments.append(strdup("xmpp:" + String(cString: uri))) }
+    if let address { arguments.append(strdup(InvitationLink(address) == nil ? uri(of: address) : address)) }
     defer { for argument in arguments { free(argument) } }
     return g_application_run(cast(raw(application)), Int32(arguments.count), &arguments)
 }

@@ -1,19 +1,23 @@
 import CAdwaita
+import KalijClient
 
 /// The screens that take the whole window beside the lists, created when they are first shown.
 final class SideScreens {
-    enum Name { case newGroup, group, requests, contact, devices }
+    enum Name { case newGroup, group, requests, contact, devices, newAccount, settings }
 
     private(set) lazy var newGroup = added(NewGroupScreen(), \.root)
     private(set) lazy var group = added(GroupScreen(), \.root)
     private(set) lazy var requests = added(RequestsScreen(), \.root)
     private(set) lazy var contact = added(ContactScreen(), \.root)
     private(set) lazy var devices = added(DevicesScreen(), \.root)
+    private(set) lazy var newAccount = added(NewAccountScreen(directory), \.root)
+    private(set) lazy var settings = added(SettingsScreen(), \.root)
     /// The screen that is shown; nil for the lists.
     var shown: Name?
     private let pages: Pages
+    private let directory: AccountDirectory
 
-    init(_ pages: Pages) { self.pages = pages }
+    init(_ pages: Pages, _ directory: AccountDirectory) { (self.pages, self.directory) = (pages, directory) }
 
     private func added<Screen>(_ screen: Screen, _ root: KeyPath<Screen, Widget>) -> Screen {
         pages.add(screen[keyPath: root], "")
@@ -29,6 +33,8 @@ final class SideScreens {
         case .requests: pages.show(requests.root)
         case .contact: pages.show(contact.root)
         case .devices: pages.show(devices.root)
+        case .newAccount: pages.show(newAccount.root)
+        case .settings: pages.show(settings.root)
         }
     }
 }

@@ -1,0 +1,114 @@
+import KalijClient
+
+/// The settings of all accounts as their screen displays them.
+public struct SettingsPage: Sendable, Equatable {
+    public var accounts: [AccountSettings]
+}
+
+/// The settings of an account.
+public struct AccountSettings: Sendable, Equatable {
+    /// The bare address.
+    public let account: String
+    /// The user's own name that others are shown; empty for none.
+    public let name: String
+    public let picture: String?
+    /// The connection, in words.
+    public var state = ""
+    /// The switches that are on.
+    public let on: Set<SettingSwitch>
+
+    /// What can be done with the account.
+    public var actions: [AccountAction] {
+        AccountAction.allCases.filter { $0 != .removePicture || picture != nil }
+    }
+}
+
+/// A setting of an account that is on or off.
+public enum SettingSwitch: Sendable, CaseIterable {
+    case typing, markers, receipts, preview, downloads
+
+    public var words: String {
+        switch self {
+        case .typing: Words.showsTyping
+        case .markers: Words.showsReading
+        case .receipts: Words.showsReceiving
+        case .preview: Words.notifiesWithText
+        case .downloads: Words.downloadsItself
+        }
+    }
+
+    /// The change that turns the setting on or off, for all conversations without a setting of their own.
+    public func change(_ isOn: Bool) -> ChangeSettings {
+        var change = ChangeSettings()
+        switch self {
+        case .typing: change.typing = isOn
+        case .markers: change.markers = isOn
+        case .receipts: change.receipts = isOn
+        case .preview: change.preview = isOn
+        case .downloads: change.downloads = isOn
+        }
+        return change
+    }
+
+    static func on(in settings: ChatSettings) -> Set<SettingSwitch> {
+        Set(
+            allCases.filter { setting in
+                switch setting {
+                case .typing: !settings.off.contains(.typing)
+                case .markers: !settings.off.contains(.markers)
+                case .receipts: !settings.off.contains(.receipts)
+                case .preview: settings.preview
+                case .downloads: settings.downloads
+                }
+            })
+    }
+}
+
+/// An action on an account.
+public enum AccountAction: Sendable, CaseIterable {
+    case rename, changePicture, removePicture, changePassword, logOut, delete
+
+    public var words: String {
+        switch self {
+        case .rename: Words.changeOwnName
+        case .changePicture: Words.changeOwnPicture
+        case .removePicture: Words.removeOwnPicture
+        case .changePassword: Words.changePassword
+        case .logOut: Words.logOut
+        case .delete: Words.deleteAccount
+        }
+    }
+
+    /// The words without the sign of a question that follows.
+    public var plain: String { words.withoutEllipsis }
+
+    public var isDestructive: Bool { self == .delete }
+}
+
+extension Words {
+    /// The outcome of a change of an account at its server.
+    public static func outcome(_ outcome: AccountTable.ChangeOutcome, of action: AccountAction) -> String {
+        switch (outcome, action) {
+        case (.done, .changePassword): passwordChanged
+        case (.done, _): accountDeleted
+        case (.refused(let reason), .changePassword): passwordRefused(reason.shownLine)
+        case (.refused(let reason), _): deletionRefused(reason.shownLine)
+        case (.unknown, .changePassword): passwordUnknown
+        case (.unknown, _): deletionUnknown
+        }
+    }
+
+    /// The connection of an account.
+    /// - Parameter time: the words for a time.
+    public static func connection(_ status: AccountStatus?, time: (Int64) -> String) -> String {
+        switch status {
+        case .online?: tr("Online")
+        case .connecting?: connecting
+        case .offline(let since, let why)?:
+            why.map { offline(since: time(since), why: $0) } ?? offline(since: time(since))
+        case .refused?: tr("The server refuses the password")
+        case .noStorage(let problem)?: storageFailed(problem)
+        case nil: ""
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// Texts of the settings.
+extension Words {
+    public static var settings: String { tr("Settings") }
+    public static var changeOwnName: String { tr("Change your name …") }
+    public static var ownName: String { tr("Your name") }
+    public static var changeOwnPicture: String { tr("Change your picture …") }
+    public static var ownPicture: String { tr("Your picture") }
+    public static var removeOwnPicture: String { tr("Remove your picture") }
+    public static var changePassword: String { tr("Change the password …") }
+    public static var logOut: String { tr("Log out …") }
+    public static var deleteAccount: String { tr("Delete the account …") }
+    public static var noOwnName: String { tr("No name: others see your address") }
+    public static func accountMade(_ account: String) -> String {
+        tr("Your account {address} is ready", ["address": account])
+    }
+
+    // What others are shown, and what happens here
+    public static var showsTyping: String { tr("Show others when you are writing") }
+    public static var showsReading: String { tr("Show others which messages you have read") }
+    public static var showsReceiving: String { tr("Show others which messages have arrived") }
+    public static var notifiesWithText: String { tr("Notifications show name and text") }
+    public static var downloadsItself: String { tr("Download small files of people you have written to") }
+
+    // Passwords
+    public static var passwordChanged: String { tr("The password is changed") }
+    public static func passwordRefused(_ reason: String) -> String {
+        tr("The server does not accept the new password: {reason}", ["reason": reason])
+    }
+    public static var passwordUnknown: String {
+        tr("The server has not answered. Both passwords are kept until it shows which one is valid")
+    }
+    public static func changeFailed(_ reason: String) -> String {
+        tr("Nothing was changed: {reason}", ["reason": reason])
+    }
+
+    // The end of an account
+    public static func logOutQuestion(_ account: String) -> String {
+        tr("Log out {address} here?", ["address": account])
+    }
+    public static var logOutHint: String {
+        tr("The account stays at its server. Messages that are deleted here may exist there and on your other devices.")
+    }
+    public static var logOutKeeping: String { tr("Log out, keep the messages") }
+    public static var logOutRemoving: String { tr("Log out, delete the messages here") }
+    public static func loggedOut(_ account: String) -> String { tr("{address} is logged out", ["address": account]) }
+    public static var loggingOutLater: String { tr("The account is logged out as soon as possible") }
+    public static func deleteQuestion(_ account: String) -> String {
+        tr("Delete the account {address}?", ["address": account])
+    }
+    public static var deleteHint: String {
+        tr(
+            "The server deletes the account, its contacts and its messages, and they are deleted here, for good. Others keep what you sent them."
+        )
+    }
+    public static var deleteForever: String { tr("Delete for good") }
+    public static var accountDeleted: String { tr("The account is deleted") }
+    public static func deletionRefused(_ reason: String) -> String {
+        tr("The server does not delete the account: {reason}", ["reason": reason])
+    }
+    public static var deletionUnknown: String {
+        tr("The server has not answered. The next connection shows whether the account is deleted")
+    }
+}

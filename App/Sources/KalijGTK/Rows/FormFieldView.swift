@@ -1,0 +1,195 @@
+import CAdwaita
+import KalijApp
+
+/// A part of a form: its label, its explanation, its input and its problem.
+final class FormFieldView {
+    let root = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 4)
+    /// Called when the user confirms the input by Return.
+    var onActivate: () -> Void = {}
+    private let input: Input?
+    private let explanation = Make.silentLabel(classes: "dim-label")
+    private let problem = Make.label(classes: "error")
+
+    private enum Input {
+        case entry(Widget)
+        case check(Widget)
+        case text(Widget)
+        /// The drop-down's entries are in the order of the values.
+        case choice(Widget, [String])
+
+        var widget: Widget {
+            switch self {
+            case .entry(let widget), .check(let widget), .text(let widget), .choice(let widget, _): widget
+            }
+        }
+    }
+
+    convenience init(_ part: AccountForm.Part, value: String) {
+        self.init(part.kind, part.label, hint: part.hint, value: value)
+        for link in part.links {
+            let label = link.label.isEmpty ? link.address : link.label
+            let button = widget(OpaquePointer(gtk_link_button_new_with_label(link.address, label)))
+            gtk_widget_set_halign(button, GTK_ALIGN_START)
+            kalij_name(button, label)
+            gtk_box_insert_child_after(cast(raw(root)), button, nil)
+        }
+        if let picture = part.picture { show(picture, label: part.label) }
+    }
+
+    init(_ kind: AccountForm.Kind, _ label: String, hint: String = "", value: String = "") {
+        input = Self.input(kind, label, value)
+        problem.wrapText()
+        problem.show(false)
+        switch input {
+        case .check?: break
+        case nil:
+            let note = Make.label(label)
+            note.wrapText()
+            note.show(!label.isEmpty)
+            root.append(note)
+        default:
+            let caption = Make.silentLabel(classes: "caption-heading")
+            caption.setText(label)
+            caption.wrapText()
+            root.append(caption)
+        }
+        if let input {
+            root.append(input.widget)
+            if case .entry(let entry) = input { connect(entry, "activate") { [weak self] _ in self?.onActivate() } }
+        }
+        explanation.wrapText()
+        root.append(explanation)
+        root.append(problem)
+        show(hint: hint)
+    }
+
+    /// - Parameter hint: the explanation of the field; empty for none.
+    func show(hint: String) {
+        explanation.setText(hint)
+        explanation.show(!hint.isEmpty)
+        if let input { kalij_description(input.widget, hint) }
+    }
+
+    /// Calls `run` when the text is edited.
+    func onChange(_ run: @escaping () -> Void) {
+        if case .entry(let entry)? = input { connect(entry, "changed") { _ in run() } }
+    }
+
+    private static func input(_ kind: AccountForm.Kind, _ label: String, _ value: String) -> Input? {
+        switch kind {
+        case .note: return nil
+        case .text:
+            let entry = widget(OpaquePointer(gtk_entry_new()))
+            gtk_editable_set_text(OpaquePointer(entry), value)
+            kalij_name(entry, label)
+            return .entry(entry)
+        case .secret:
+            let entry = widget(OpaquePointer(gtk_password_entry_new()))
+            gtk_password_entry_set_show_peek_icon(opaque(entry), 1)
+            Names.nameButtons(in: entry, Words.showPassword)
+            gtk_editable_set_text(OpaquePointer(entry), value)
+            kalij_name(entry, label)
+            return .entry(entry)
+        case .lines:
+            let text = widget(OpaquePointer(gtk_text_view_new()))
+            gtk_text_view_set_accepts_tab(cast(raw(text)), 0)
+            gtk_text_view_set_wrap_mode(cast(raw(text)), GTK_WRAP_WORD_CHAR)
+            gtk_text_buffer_set_text(gtk_text_view_get_buffer(cast(raw(text))), value, -1)
+            gtk_widget_set_size_request(text, -1, 60)
+            text.addClass("card")
+            kalij_name(text, label)
+            return .text(text)
+        case .check:
+            let check = widget(OpaquePointer(gtk_check_button_new_with_label(label)))
+            gtk_check_button_set_active(cast(raw(check)), value == "1" || value == "true" ? 1 : 0)
+            kalij_name(check, label)
+            return .check(check)
+        case .choice(let choices):
+            guard let list = gtk_string_list_new(nil) else { return nil }
+            for choice in choices { gtk_string_list_append(list, choice.label) }
+            let drop = widget(OpaquePointer(gtk_drop_down_new(list, nil)))
+            let place = choices.firstIndex { $0.value == value } ?? 0
+            gtk_drop_down_set_selected(opaque(drop), UInt32(place))
+            kalij_name(drop, label)
+            // Its button has the focus.
+            if let button = gtk_widget_get_first_child(drop) { kalij_name(button, label) }
+            return .choice(drop, choices.map(\.value))
+        }
+    }
+
+    // MARK: Input
+
+    var value: String {
+        switch input {
+        case .entry(let entry)?: gtk_editable_get_text(OpaquePointer(entry)).map { String(cString: $0) } ?? ""
+        case .check(let check)?: gtk_check_button_get_active(cast(raw(check))) != 0 ? "1" : "0"
+        case .text(let text)?: Self.text(of: text)
+        case .choice(let drop, let values)?: values.element(Int(gtk_drop_down_get_selected(opaque(drop)))) ?? ""
+        case nil: ""
+        }
+    }
+
+    private static func text(of view: Widget) -> String {
+        let buffer = gtk_text_view_get_buffer(cast(raw(view)))
+        var (start, end) = (GtkTextIter(), GtkTextIter())
+        gtk_text_buffer_get_bounds(buffer, &start, &end)
+        guard let text = gtk_text_buffer_get_text(buffer, &start, &end, 0) else { return "" }
+        defer { g_free(text) }
+        return String(cString: text)
+    }
+
+    /// Return activates the default button of the field's dialog.
+    func activateDefault() {
+        if case .entry(let entry)? = input { kalij_set_boolean_property(raw(entry), "activates-default", 1) }
+    }
+
+    func set(_ value: String) {
+        if case .entry(let entry)? = input { gtk_editable_set_text(OpaquePointer(entry), value) }
+    }
+
+    func setSensitive(_ isSensitive: Bool) {
+        if let input { gtk_widget_set_sensitive(input.widget, isSensitive ? 1 : 0) }
+    }
+
+    func focus() { input?.widget.focus() }
+
+    /// Takes the focus from the field, before it is removed: GtkPasswordEntry hides a part that exists no longer when it loses the
+    /// focus (GTK 4.8).
+    func releaseFocus() {
+        guard let root = gtk_widget_get_root(root), let focus = gtk_root_get_focus(root),
+            gtk_widget_is_ancestor(focus, self.root) != 0
+        else { return }
+        gtk_root_set_focus(root, nil)
+    }
+
+    /// - Parameter words: nil for no problem.
+    func show(problem words: String?) {
+        problem.setText(words ?? "")
+        problem.show(words != nil)
+        if let input { input.widget.setClass("error", words != nil) }
+    }
+
+    // MARK: A stranger's picture
+
+    private func show(_ bytes: [UInt8], label: String) {
+        let picture = widget(OpaquePointer(kalij_new_with_role(kalij_type_picture(), GTK_ACCESSIBLE_ROLE_IMG)))
+        gtk_widget_set_halign(picture, GTK_ALIGN_START)
+        kalij_name(picture, Words.riddle(label))
+        gtk_box_insert_child_after(cast(raw(root)), picture, nil)
+        Task { [weak self] in
+            let decoded = await Pictures.shared.decode(bytes)
+            guard let self else { return }
+            guard let decoded, let texture = Pictures.texture(decoded) else {
+                picture.show(false)
+                return show(problem: Words.riddleUnreadable)
+            }
+            gtk_picture_set_paintable(opaque(picture), texture)
+            gtk_widget_set_size_request(picture, Int32(decoded.width), Int32(decoded.height))
+            g_object_unref(raw(texture))
+        }
+    }
+}
+
+extension Array {
+    fileprivate func element(_ place: Int) -> Element? { indices.contains(place) ? self[place] : nil }
+}

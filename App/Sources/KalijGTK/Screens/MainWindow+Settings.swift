@@ -1,0 +1,123 @@
+import CAdwaita
+import KalijAddress
+import KalijApp
+import KalijClient
+
+/// The settings, and the end of an account.
+extension MainWindow {
+    func openSettings() {
+        guard !accounts.isEmpty, !isFirstStart else { return }
+        let screen = side.settings
+        screen.onBack = { [weak self] in self?.goBack() }
+        screen.onAction = { [weak self] action, settings in self?.act(action, on: settings) }
+        screen.onSwitch = { [weak self] setting, isOn, settings in
+            self?.change(setting.change(isOn), of: settings.account, setting.words)
+        }
+        Task {
+            guard let page = await settings() else { return }
+            screen.show(page)
+            side.show(.settings)
+            screen.focus()
+            for account in page.accounts.map(\.account) {
+                _ = try? await backend.accept(FetchProfile(.received(account)), for: account)
+            }
+        }
+    }
+
+    private func settings() async -> SettingsPage? {
+        guard var page = try? await reader.settings() else { return nil }
+        for place in page.accounts.indices {
+            page.accounts[place].state = Words.connection(states[page.accounts[place].account], time: Times.clock)
+        }
+        return page
+    }
+
+    /// Reads the settings again if they are shown.
+    func lookAtSettings() async {
+        guard side.shown == .settings, let page = await settings() else { return }
+        side.settings.show(page)
+    }
+
+    private func act(_ action: AccountAction, on settings: AccountSettings) {
+        let account = settings.account
+        switch action {
+        case .rename:
+            Dialogs.ask(over: window, action.plain, Words.ownName, settings.name) { [weak self] name in
+                self?.change(SetProfile(name: name), of: account, action.plain)
+            }
+        case .changePicture:
+            choosePicture(Words.ownPicture) { [weak self] in
+                self?.change(SetProfile(avatar: $0), of: account, action.plain)
+            }
+        case .removePicture: change(SetProfile(avatar: []), of: account, action.plain)
+        case .changePassword:
+            Dialogs.newPassword(over: window, account: account) { [weak self] password in
+                self?.atServer(action, account) { try await $0.changePassword(of: $1, to: password) }
+            }
+        case .logOut:
+            let answers = [(Words.logOutKeeping, false), (Words.logOutRemoving, true)].map { words, isRemoving in
+                Dialogs.Answer(words: words, isDestructive: isRemoving) { [weak self] in
+                    self?.logOut(account, removing: isRemoving)
+                }
+            }
+            Dialogs.choose(over: window, Words.logOutQuestion(account), Words.logOutHint, answers)
+        case .delete:
+            let delete = Dialogs.Answer(words: Words.deleteForever, isDestructive: true) { [weak self] in
+                self?.atServer(action, account) { try await $0.unregister($1) }
+            }
+            Dialogs.choose(over: window, Words.deleteQuestion(account), Words.deleteHint, [delete])
+        }
+    }
+
+    /// Makes a change of an account at its server, and displays the outcome.
+    private func atServer(
+        _ action: AccountAction, _ account: String,
+        _ change: @escaping @Sendable (AccountDirectory, JID) async throws -> AccountTable.ChangeOutcome
+    ) {
+        let (directory, jid) = (reader.directory, JID.received(account))
+        Task { [weak self] in
+            do {
+                let outcome = try await change(directory, jid)
+                self?.toast(Words.outcome(outcome, of: action))
+            } catch {
+                self?.toast(Words.changeFailed("\(error)".shownName))
+            }
+            self?.accountMayHaveEnded()
+        }
+    }
+
+    private func logOut(_ account: String, removing: Bool) {
+        leaveComposer()
+        let (directory, jid) = (reader.directory, JID.received(account))
+        Task { [weak self] in
+            do {
+                let isDone = try await directory.logOut(jid, removing: removing)
+                self?.toast(isDone ? Words.loggedOut(account.shownName) : Words.loggingOutLater)
+            } catch {
+                self?.toast(Words.changeFailed("\(error)".shownName))
+            }
+            self?.accountMayHaveEnded()
+        }
+    }
+
+    /// An engine that has ended with its last account, or that was refused, does what remains when it is started again.
+    private func accountMayHaveEnded() {
+        backend.tryNow()
+        isAllDirty = true
+        look()
+    }
+
+    /// Closes the conversation, and the settings, of an account that exists no longer.
+    func leaveEndedAccount() {
+        states = states.filter { accounts.contains($0.key) || $0.value == .connecting }
+        showBanner()
+        if let account = thread?.key.account, !accounts.contains(account) {
+            _ = screen.composer.leave()
+            (thread, openRow, contactKey, groupKey) = (nil, nil, nil, nil)
+            conversations.open(nil)
+            screen.show(name: nil, subtitle: "")
+            if side.shown != .settings { leaveSide() }
+        }
+        if accounts.isEmpty, !isFirstStart { showFirstStart() }
+    }
+}

@@ -1,0 +1,102 @@
+import CAdwaita
+import KalijApp
+
+/// The settings of all accounts.
+final class SettingsScreen {
+    let root = Make.box(GTK_ORIENTATION_VERTICAL)
+    var onBack: () -> Void = {}
+    var onAction: (AccountAction, AccountSettings) -> Void = { _, _ in }
+    var onSwitch: (SettingSwitch, Bool, AccountSettings) -> Void = { _, _, _ in }
+    private let content = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 36)
+    private var views: [AccountSettingsView] = []
+
+    init() {
+        let title = widget(OpaquePointer(adw_window_title_new(Words.settings, "")))
+        let header = Make.header(title) { [weak self] in self?.onBack() }
+        content.margins(12)
+        let clamp = Make.clamp(content, width: 460)
+        let scrolled = Make.scrolled(clamp)
+        gtk_widget_set_vexpand(scrolled, 1)
+        root.append(header)
+        root.append(scrolled)
+    }
+
+    func show(_ page: SettingsPage) {
+        if views.map(\.settings.account) != page.accounts.map(\.account) {
+            while let child = gtk_widget_get_first_child(content) { gtk_box_remove(cast(raw(content)), child) }
+            views = page.accounts.map { AccountSettingsView($0, self) }
+            for view in views { content.append(view.root) }
+        }
+        for (view, settings) in zip(views, page.accounts) { view.show(settings) }
+    }
+
+    /// Focuses the first setting.
+    func focus() { views.first?.focus() }
+}
+
+/// The settings of an account.
+private final class AccountSettingsView {
+    let root = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 12)
+    private(set) var settings: AccountSettings
+    private weak var screen: SettingsScreen?
+    private let avatar = Make.avatar(64)
+    private let name = Make.label(classes: "title-4")
+    private let facts = Make.label(classes: "dim-label")
+    private var switches: [(setting: SettingSwitch, check: Widget)] = []
+    private let buttons = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 8)
+    private var actions: [AccountAction] = []
+    private var isUpdating = false
+
+    init(_ settings: AccountSettings, _ screen: SettingsScreen) {
+        (self.settings, self.screen) = (settings, screen)
+        for label in [name, facts] { label.wrapText() }
+        let head = Make.horizontal(avatar, Make.vertical(name, facts, spacing: 4), spacing: 12)
+        root.append(head)
+        for setting in SettingSwitch.allCases {
+            let check = widget(OpaquePointer(gtk_check_button_new_with_label(setting.words)))
+            kalij_name(check, setting.words)
+            connect(check, "toggled") { [weak self] _ in
+                guard let self, !isUpdating else { return }
+                self.screen?.onSwitch(setting, gtk_check_button_get_active(cast(raw(check))) != 0, self.settings)
+            }
+            switches.append((setting, check))
+            root.append(check)
+        }
+        root.append(buttons)
+        show(settings, isFirst: true)
+    }
+
+    func show(_ settings: AccountSettings, isFirst: Bool = false) {
+        guard isFirst || settings != self.settings else { return }
+        isUpdating = true
+        defer { isUpdating = false }
+        if isFirst || settings.picture != self.settings.picture { Make.show(settings.picture, in: avatar) }
+        self.settings = settings
+        adw_avatar_set_text(opaque(avatar), settings.name.isEmpty ? settings.account : settings.name)
+        name.setText(settings.name.isEmpty ? settings.account : settings.name)
+        let second = settings.name.isEmpty ? Words.noOwnName : settings.account
+        facts.setText([second, settings.state].filter { !$0.isEmpty }.joined(separator: "\n"))
+        for (setting, check) in switches {
+            gtk_check_button_set_active(cast(raw(check)), settings.on.contains(setting) ? 1 : 0)
+        }
+        if settings.actions != actions { showButtons() }
+    }
+
+    private func showButtons() {
+        let focused = gtk_widget_get_root(root).flatMap { gtk_root_get_focus($0) }
+        let hadFocus = focused.map { gtk_widget_is_ancestor($0, buttons) != 0 } ?? false
+        while let child = gtk_widget_get_first_child(buttons) { gtk_box_remove(cast(raw(buttons)), child) }
+        actions = settings.actions
+        for action in actions {
+            let button = Make.button(action.words) { [weak self] in
+                if let self { screen?.onAction(action, settings) }
+            }
+            button.setClass("destructive-action", action.isDestructive)
+            buttons.append(button)
+        }
+        Names.fill(root)
+        if hadFocus { gtk_widget_get_first_child(buttons)?.focus() }
+    }
+
+    func focus() { switches.first?.check.focus() }
+}
