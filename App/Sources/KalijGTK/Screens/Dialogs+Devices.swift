@@ -135,8 +135,8 @@ extension Dialogs {
     }
 
     /// Focuses a response once the dialog is laid out: it has its buttons in a row and in a column, whose first is the last response, so
-    /// that a second Return would trust.
-    private static func focus(_ words: String, in dialog: Widget) {
+    /// that a second Return would trust, or remove.
+    static func focus(_ words: String, in dialog: Widget) {
         var frames = framesToLayout
         everyFrame(of: dialog) {
             frames -= 1

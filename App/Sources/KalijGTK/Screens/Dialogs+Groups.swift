@@ -47,6 +47,7 @@ extension Dialogs {
         connect(object, "response::no") { _ in answer(false) }
         Names.fill(cast(raw(object)))
         gtk_window_present(cast(raw(object)))
+        focus(Words.later, in: dialog)
         // A screen reader speaks the heading and the button alone.
         Announcer.say(body)
     }

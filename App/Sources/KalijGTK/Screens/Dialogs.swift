@@ -106,6 +106,7 @@ extension Dialogs {
         connect(object, "response::run") { _ in run() }
         Names.fill(cast(raw(object)))
         gtk_window_present(cast(raw(object)))
+        focus(Words.cancel, in: dialog)
         // A screen reader speaks the heading and the button alone.
         Announcer.say(body)
     }
