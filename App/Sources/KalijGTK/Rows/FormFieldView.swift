@@ -174,6 +174,7 @@ final class FormFieldView {
     private func show(_ bytes: [UInt8], label: String) {
         let picture = widget(OpaquePointer(kalij_new_with_role(kalij_type_picture(), GTK_ACCESSIBLE_ROLE_IMG)))
         gtk_widget_set_halign(picture, GTK_ALIGN_START)
+        gtk_widget_set_valign(picture, GTK_ALIGN_START)
         kalij_name(picture, Words.riddle(label))
         gtk_box_insert_child_after(cast(raw(root)), picture, nil)
         Task { [weak self] in
@@ -184,6 +185,8 @@ final class FormFieldView {
                 return show(problem: Words.riddleUnreadable)
             }
             gtk_picture_set_paintable(opaque(picture), texture)
+            gtk_picture_set_can_shrink(opaque(picture), 0)
+            gtk_widget_set_vexpand(picture, 0)
             gtk_widget_set_size_request(picture, Int32(decoded.width), Int32(decoded.height))
             g_object_unref(raw(texture))
         }

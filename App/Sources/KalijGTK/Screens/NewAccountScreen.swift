@@ -32,6 +32,8 @@ final class NewAccountScreen {
     private let make: Widget
 
     private var state = AccountMaking.entering(nil)
+    /// The words about the inviter that were announced last.
+    private var announced: String?
     private var registration: AccountRegistration?
     private var attempt: Task<Void, Never>?
     private var accounts: AsyncStream<NewAccount>.Continuation?
@@ -47,7 +49,8 @@ final class NewAccountScreen {
         connect(cancel, "clicked") { [weak self] _ in self?.giveUp() }
         link.onActivate = { [weak self] in self?.begin() }
         server.onActivate = { [weak self] in self?.begin() }
-        link.onChange { [weak self] in self?.showInviter() }
+        link.onChange { [weak self] in self?.edited() }
+        server.onChange { [weak self] in self?.edited() }
         formView.onSubmit = { [weak self] in self?.submit() }
     }
 
@@ -98,6 +101,11 @@ final class NewAccountScreen {
         AccountPlace(link: gtk_widget_get_visible(link.root) != 0 ? link.value : "", server: server.value)
     }
 
+    private func edited() {
+        show(nil as AccountMaking.Obstacle?)
+        showInviter()
+    }
+
     private func showInviter() {
         let entered = entered
         let isInvited = gtk_widget_get_visible(link.root) != 0
@@ -105,7 +113,9 @@ final class NewAccountScreen {
         inviter.show(entered.inviter != nil)
         // An account by an invitation is made at the server of the invitation.
         server.show(hint: isInvited && entered.invitation?.makesAccount ?? true ? Words.serverHint : Words.serverName)
-        if let words = entered.inviter { Announcer.say(words) }
+        guard entered.inviter != announced else { return }
+        announced = entered.inviter
+        if let announced { Announcer.say(announced) }
     }
 
     private func begin() {
