@@ -44,8 +44,19 @@ public struct PictureDecoder: Sendable {
     /// Decodes the picture at `path`; waits for the decoder.
     /// - Returns: nil if the file is no picture of a supported format, is damaged, or exceeds a limit of the decoder.
     public func decode(_ path: String) -> DecodedPicture? {
-        let most = DecodedPicture.head + 4 * Self.maxSide * Self.maxSide
-        return run(path, [], most: most).flatMap { DecodedPicture($0) }
+        run(path, [], most: Self.maxPictureBytes).flatMap { DecodedPicture($0) }
+    }
+
+    /// Decodes a picture that is no file; waits for the decoder.
+    /// - Returns: nil as for a file.
+    public func decode(_ bytes: [UInt8]) -> DecodedPicture? {
+        // A file without a name.
+        guard let file = tmpfile() else { return nil }
+        defer { fclose(file) }
+        guard fcntl(fileno(file), F_SETFD, FD_CLOEXEC) == 0, fwrite(bytes, 1, bytes.count, file) == bytes.count,
+            fflush(file) == 0, lseek(fileno(file), 0, SEEK_SET) == 0
+        else { return nil }
+        return run(fileno(file), [], most: Self.maxPictureBytes).flatMap { DecodedPicture($0) }
     }
 
     /// The texts of the QR codes in the picture at `path`; waits for the decoder.
@@ -67,6 +78,7 @@ public struct PictureDecoder: Sendable {
         return texts
     }
 
+    private static let maxPictureBytes = DecodedPicture.head + 4 * maxSide * maxSide
     /// A QR code has at most 2,953 bytes.
     private static let maxCodeBytes = 8 * (4 + 2_953)
 
@@ -80,23 +92,11 @@ public struct PictureDecoder: Sendable {
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return decode(file)
-    }
-
-    /// Decodes a picture that is no file; waits for the decoder.
-    /// - Returns: nil as for a file.
-    public func decode(_ bytes: [UInt8]) -> DecodedPicture? {
-        // A file without a name.
-        guard let file = tmpfile() else { return nil }
-        defer { fclose(file) }
-        guard fcntl(fileno(file), F_SETFD, FD_CLOEXEC) == 0, fwrite(bytes, 1, bytes.count, file) == bytes.count,
-            fflush(file) == 0, lseek(fileno(file), 0, SEEK_SET) == 0
-        else { return nil }
-        return decode(fileno(file))
+        return run(file, words, most: most)
     }
 
     /// - Parameter file: the descriptor of a regular file, at its beginning.
-    private func decode(_ file: Int32) -> DecodedPicture? {
+    private func run(_ file: Int32, _ words: [String], most: Int) -> [UInt8]? {
         var pipe: [Int32] = [-1, -1]
         guard Glibc.pipe(&pipe) == 0 else { return nil }
         defer { close(pipe[0]) }
