@@ -92,10 +92,21 @@ struct RoomAdminRequest: IntentRequest {
             let members = Members(step: step, room: room)
             try members.confirmed(people, affiliation)
             try members.queryLists()
-        case .configuration(let fields): try RoomCoordinator(step: step).configured(room, fields)
+        case .configuration(let fields):
+            try rename(room, fields[ConfigureRoom.nameField], in: step)
+            try RoomCoordinator(step: step).configurationChanged(room)
         case .role, .destruction, .picture, .moderation: break
         }
         return .done
+    }
+
+    /// A new name applies at once: the room's next description may have to wait (``RoomInfoResponse/pace``).
+    private func rename(_ room: RoomRow, _ name: String?, in step: Step) throws {
+        guard let name, name != room.info.name ?? "" else { return }
+        var room = room
+        room.info.name = name.isEmpty ? nil : name
+        try RoomCoordinator(step: step).rows.save(room)
+        step.emit(RoomInfoChanged(room))
     }
 
     func outcome(of error: StanzaError, in step: Step) throws -> IntentOutcome { Self.failure(error, room) }

@@ -84,18 +84,6 @@ struct RoomCoordinator {
         if try !Requests(step: step).isUnsent(RoomInfoResponse.name, to: room.jid) { try requestInfo(room) }
     }
 
-    /// The room has taken the configuration. A new name applies at once: the room's next description may have to wait
-    /// (``RoomInfoResponse/pace``).
-    func configured(_ room: RoomRow, _ fields: [String: String]) throws {
-        var room = room
-        if let name = fields[ConfigureRoom.nameField], name != room.info.name ?? "" {
-            room.info.name = name.isEmpty ? nil : name
-            try rows.save(room)
-            step.emit(RoomInfoChanged(room))
-        }
-        try configurationChanged(room)
-    }
-
     private func refresh(_ reply: IQReply, _ room: inout RoomRow) throws {
         guard case .result = reply, let info = reply.discoveryInfo.map(RoomInfo.init) else { return }
         try apply(info, &room)
