@@ -68,12 +68,14 @@ package struct Occupants {
             .first([id, .text(nick), .integer(room.join)]) { $0.integer() }
     }
 
-    /// - Parameter stay: the stay of an occupant who had another nickname before.
+    /// - Parameters:
+    ///   - stay: the stay of an occupant who had another nickname before.
+    ///   - isOwn: whether this is the account's own occupant, for whom there is always a place.
     /// - Returns: whether the occupant is new in this join.
-    func store(_ occupant: Occupant, stay: Int64? = nil) throws -> Bool {
+    func store(_ occupant: Occupant, stay: Int64? = nil, isOwn: Bool = false) throws -> Bool {
         guard occupant.nick.utf8.count <= Self.maxNickLength else { return false }
         let known = try self.occupant(occupant.nick)
-        guard known != occupant || stay != nil, try known != nil || !isFull else { return false }
+        guard known != occupant || stay != nil, try known != nil || isOwn || !isFull else { return false }
         let number = try stay ?? self.stay(of: occupant.nick) ?? step.nextPosition()
         try database.run(
             """

@@ -27,7 +27,7 @@ extension RoomCoordinator {
         guard presence.isAvailable else { return try occupantLeft(nick, presence, isOwn: isOwn, &room) }
         // A gateway may mark the account's own presence without describing the occupant.
         guard presence.occupant != nil || presence.isOwn else { return }
-        if let occupant = presence.occupant, try Occupants(step: step, room: room).store(occupant),
+        if let occupant = presence.occupant, try Occupants(step: step, room: room).store(occupant, isOwn: isOwn),
             room.stay.state == .joined
         {
             step.emit(OccupantChanged(room, occupant, isHere: true))

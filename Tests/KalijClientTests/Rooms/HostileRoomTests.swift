@@ -116,6 +116,23 @@ struct HostileRoomTests {
         #expect(try room.room.state == "joined")
     }
 
+    @Test("of more occupants than are stored, the account's own is one")
+    func ownPlace() throws {
+        let room = try RoomHarness.joined()
+        try room.harness.database.execute(
+            """
+            DELETE FROM occupant;
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+            INSERT INTO occupant(room, nick, joined, affiliation, role, stay)
+                SELECT r.id, 'citizen ' || i, r.joins, 'member', 'participant', -i FROM n, room r
+            """)
+        try room.presence("juliet", [110], jid: "juliet@example.org/balcony")
+        try room.presence("tybalt")
+        let (rooms, jid, account) = (Rooms(room.harness.database), try room.room.jid, room.harness.account)
+        #expect(try rooms.rights(in: jid, for: account) != nil)
+        #expect(try !rooms.occupants(of: jid, for: account).contains { $0.nick == "tybalt" })
+    }
+
     @Test("a thousand invitations of one server keep out none of another, whatever rooms they name")
     func shares() throws {
         let room = try RoomHarness()
