@@ -54,13 +54,16 @@ class Flood(tour.Stage):
         juliet, = self.begin("juliet")
         self.log_in()
         self.kalij("send", "juliet@localhost", "Good morrow")
-        source, library = pathlib.Path(__file__).with_name("stretches.c"), self.stage + "/stretches.so"
-        subprocess.run(["cc", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
-        self.start(LD_PRELOAD=library, STRETCHES=self.stage + "/stretches")
+        self.start_watched()
         self.person.select("Conversations", r"juliet@localhost, .*")
         self.person.key("Return")
         self.person.wait_row("Messages", r"You, .*Good morrow.*")
         return juliet
+
+    def start_watched(self):
+        source, library = pathlib.Path(__file__).with_name("stretches.c"), self.stage + "/stretches.so"
+        subprocess.run(["cc", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
+        self.start(LD_PRELOAD=library, STRETCHES=self.stage + "/stretches")
 
     def stretches(self):
         """How long the main loop was busy each time, and on a processor meanwhile, in milliseconds."""

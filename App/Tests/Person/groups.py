@@ -76,6 +76,19 @@ class Guest(servers.OtherPerson):
         return asyncio.run_coroutine_threadsafe(ask(), self.loop).result(20)
 
 
+def enter_group(me, name, *people):
+    """By keyboard, up to *Create*."""
+    me.key("ctrl+shift+n")
+    me.wait_focus("text|entry", "Group name")
+    me.type(name)
+    me.key("Return")
+    for address in people:
+        me.wait_focus("text|entry", "Add a person")
+        me.type(address)
+        me.key("Return")
+    me.see("push button", "Remove " + people[-1])
+
+
 class Groups(tour.Stage):
     def run(self):
         self.server.start()

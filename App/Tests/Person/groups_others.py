@@ -125,15 +125,7 @@ class Others(tour.Stage):
     def makes(self):
         me = self.person
         activate(me)
-        me.key("ctrl+shift+n")
-        me.wait_focus("text|entry", "Group name")
-        me.type("Balcony")
-        me.key("Return")
-        for name in ("juliet@localhost", "nurse@localhost"):
-            me.wait_focus("text|entry", "Add a person")
-            me.type(name)
-            me.key("Return")
-        me.see("push button", "Remove nurse@localhost")
+        groups.enter_group(me, "Balcony", "juliet@localhost", "nurse@localhost")
         me.press("Create")
         room = self.nurse.wait("an invitation", self.INVITATION)
         self.room = room[1]

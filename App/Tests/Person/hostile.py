@@ -5,13 +5,13 @@ others; a subject of 1 MB; an error for each request; an archive that never ends
 """
 import asyncio
 import os
-import pathlib
 import re
 import subprocess
 import threading
 import time
 import xml.sax.saxutils
 
+import flood
 import person
 import server as servers
 import slixmpp
@@ -112,6 +112,8 @@ class Service:
 
 
 class Hostile(tour.Stage):
+    start_watched, stretches, memory = flood.Flood.start_watched, flood.Flood.stretches, flood.Flood.memory
+
     def run(self):
         os.environ["COMPONENT_PORT"] = str(servers.free_port())
         path = self.server.folder / "prosody.cfg.lua"
@@ -121,9 +123,7 @@ class Hostile(tour.Stage):
         self.kalij("add", "juliet@localhost", "--name", "Juliet")
         self.kalij("send", "juliet@localhost", "Good morrow")
         self.service = Service(int(os.environ["COMPONENT_PORT"]))
-        source, library = pathlib.Path(__file__).with_name("stretches.c"), self.stage + "/stretches.so"
-        subprocess.run(["cc", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
-        self.start(LD_PRELOAD=library, STRETCHES=self.stage + "/stretches")
+        self.start_watched()
         self.person.wait_row("Conversations", "Juliet.*")
         time.sleep(1)
         self.longest = []
@@ -150,12 +150,6 @@ class Hostile(tour.Stage):
         frames = sum(time > 100 for time in busy)
         self.say(f"{what}: {time.monotonic() - begun:.1f} s, {self.cpu() - cpu} ms of CPU, own memory {self.memory()} MB; the main loop at a time at most "
                  f"{busy[-1]:.0f} ms, {frames} of {len(busy)} over 100 ms")
-
-    def stretches(self):
-        return [[int(word) / 1000 for word in line.split()] for line in open(self.stage + "/stretches").read().split("\n")[:-1]]
-
-    def memory(self):
-        return int(re.search(r"RssAnon:\s+(\d+)", open(f"/proc/{self.person.program.pid}/status").read())[1]) // 1024
 
     def invitations(self):
         me = self.person

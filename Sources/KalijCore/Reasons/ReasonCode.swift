@@ -47,7 +47,7 @@ extension Reason {
         case noRoom = "no-room"
         /// There is no such room, or its owner has not configured it yet.
         case roomNotOpen = "room-not-open"
-        /// The room was destroyed. 0: what the room says of it, behind a colon, or empty.
+        /// The room was destroyed. 0: a colon and the reason that the room has given, or empty.
         case roomDestroyed = "room-destroyed"
         /// The room admits members alone. 0: as in ``roomDestroyed``.
         case roomForMembers = "room-for-members"

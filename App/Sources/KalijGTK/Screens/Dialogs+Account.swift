@@ -2,34 +2,6 @@ import CAdwaita
 import KalijApp
 
 extension Dialogs {
-    /// An answer to a question: the text of its button, and what it does.
-    struct Answer {
-        let words: String
-        var isDestructive = false
-        let run: () -> Void
-    }
-
-    /// Asks a question whose answers are buttons, beside *Cancel*.
-    static func choose(over parent: Widget, _ heading: String, _ body: String, _ answers: [Answer]) {
-        guard let dialog = kalij_message_dialog(cast(raw(parent)), heading) else { return }
-        let object = OpaquePointer(dialog)
-        adw_message_dialog_set_body(cast(raw(object)), body)
-        adw_message_dialog_add_response(cast(raw(object)), "cancel", Words.cancel)
-        for (place, answer) in answers.enumerated() {
-            let id = "answer\(place)"
-            adw_message_dialog_add_response(cast(raw(object)), id, answer.words)
-            adw_message_dialog_set_response_appearance(
-                cast(raw(object)), id, answer.isDestructive ? ADW_RESPONSE_DESTRUCTIVE : ADW_RESPONSE_SUGGESTED)
-            connect(object, "response::" + id) { _ in answer.run() }
-        }
-        adw_message_dialog_set_default_response(cast(raw(object)), "cancel")
-        adw_message_dialog_set_close_response(cast(raw(object)), "cancel")
-        Names.fill(cast(raw(object)))
-        gtk_window_present(cast(raw(object)))
-        // A screen reader speaks the heading and the button alone.
-        Announcer.say(body)
-    }
-
     /// Prompts for a new password.
     static func newPassword(over parent: Widget, account: String, _ save: @escaping (String) -> Void) {
         guard let dialog = kalij_message_dialog(cast(raw(parent)), AccountAction.changePassword.plain) else { return }

@@ -113,52 +113,11 @@ extension Dialogs {
 
     /// Requests a decision on new keys before a message is sent.
     static func undecided(over parent: Widget, _ devices: String, _ answer: @escaping (KeyAnswer) -> Void) {
-        guard let dialog = kalij_message_dialog(cast(raw(parent)), Words.undecidedQuestion) else { return }
-        let object = OpaquePointer(dialog)
-        let body = Words.undecidedHint(devices)
-        adw_message_dialog_set_body(cast(raw(object)), body)
-        let answers: [(String, String, KeyAnswer)] = [
-            ("look", Words.lookAtDevices, .look), ("distrust", Words.distrustThem, .distrust),
-            ("trust", Words.trustThem, .trust),
+        let answers: [(String, KeyAnswer)] = [
+            (Words.lookAtDevices, .look), (Words.distrustThem, .distrust), (Words.trustThem, .trust),
         ]
-        adw_message_dialog_add_response(cast(raw(object)), "cancel", Words.cancel)
-        for (name, words, meaning) in answers {
-            adw_message_dialog_add_response(cast(raw(object)), name, words)
-            connect(object, "response::" + name) { _ in answer(meaning) }
-        }
-        adw_message_dialog_set_default_response(cast(raw(object)), "cancel")
-        adw_message_dialog_set_close_response(cast(raw(object)), "cancel")
-        Names.fill(cast(raw(object)))
-        gtk_window_present(cast(raw(object)))
-        focus(Words.cancel, in: dialog)
-        Announcer.say(body)
-    }
-
-    /// Focuses a response once the dialog is laid out: it has its buttons in a row and in a column, whose first is the last response, so
-    /// that a second Return would trust, or remove.
-    static func focus(_ words: String, in dialog: Widget) {
-        var frames = framesToLayout
-        everyFrame(of: dialog) {
-            frames -= 1
-            if frames == 0 { button(words, in: dialog)?.focus() }
-            return frames > 0
-        }
-    }
-
-    private static let framesToLayout = 4
-
-    /// The visible button with the label `words`.
-    private static func button(_ words: String, in widget: Widget) -> Widget? {
-        guard gtk_widget_get_mapped(widget) != 0 else { return nil }
-        if String(cString: kalij_class(raw(widget))) == "GtkButton" {
-            let label = gtk_button_get_label(cast(raw(widget))).map { String(cString: $0) }
-            return label == words ? widget : nil
-        }
-        var child = gtk_widget_get_first_child(widget)
-        while let next = child {
-            if let found = button(words, in: next) { return found }
-            child = gtk_widget_get_next_sibling(next)
-        }
-        return nil
+        choose(
+            over: parent, Words.undecidedQuestion, Words.undecidedHint(devices),
+            answers.map { words, meaning in Answer(words, ADW_RESPONSE_DEFAULT) { answer(meaning) } })
     }
 }

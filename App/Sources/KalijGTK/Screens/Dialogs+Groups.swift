@@ -33,22 +33,9 @@ extension Dialogs {
     static func request(
         over parent: Widget, _ question: String, _ body: String, _ answer: @escaping (Bool) -> Void
     ) {
-        guard let dialog = kalij_message_dialog(cast(raw(parent)), question) else { return }
-        let object = OpaquePointer(dialog)
-        adw_message_dialog_set_body(cast(raw(object)), body)
-        adw_message_dialog_add_response(cast(raw(object)), "later", Words.later)
-        adw_message_dialog_add_response(cast(raw(object)), "no", Words.decline)
-        adw_message_dialog_add_response(cast(raw(object)), "yes", Words.accept)
-        adw_message_dialog_set_response_appearance(cast(raw(object)), "no", ADW_RESPONSE_DESTRUCTIVE)
-        adw_message_dialog_set_response_appearance(cast(raw(object)), "yes", ADW_RESPONSE_SUGGESTED)
-        adw_message_dialog_set_default_response(cast(raw(object)), "later")
-        adw_message_dialog_set_close_response(cast(raw(object)), "later")
-        connect(object, "response::yes") { _ in answer(true) }
-        connect(object, "response::no") { _ in answer(false) }
-        Names.fill(cast(raw(object)))
-        gtk_window_present(cast(raw(object)))
-        focus(Words.later, in: dialog)
-        // A screen reader speaks the heading and the button alone.
-        Announcer.say(body)
+        let answers = [
+            Answer(Words.decline, ADW_RESPONSE_DESTRUCTIVE) { answer(false) }, Answer(Words.accept) { answer(true) },
+        ]
+        choose(over: parent, question, body, answers, dismissal: Words.later)
     }
 }

@@ -89,25 +89,3 @@ enum Dialogs {
         gtk_window_present(cast(raw(object)))
     }
 }
-
-extension Dialogs {
-    /// Requests a confirmation of an action that removes something.
-    static func confirm(
-        over parent: Widget, _ heading: String, _ body: String, _ action: String, _ run: @escaping () -> Void
-    ) {
-        guard let dialog = kalij_message_dialog(cast(raw(parent)), heading) else { return }
-        let object = OpaquePointer(dialog)
-        adw_message_dialog_set_body(cast(raw(object)), body)
-        adw_message_dialog_add_response(cast(raw(object)), "cancel", Words.cancel)
-        adw_message_dialog_add_response(cast(raw(object)), "run", action)
-        adw_message_dialog_set_response_appearance(cast(raw(object)), "run", ADW_RESPONSE_DESTRUCTIVE)
-        adw_message_dialog_set_default_response(cast(raw(object)), "cancel")
-        adw_message_dialog_set_close_response(cast(raw(object)), "cancel")
-        connect(object, "response::run") { _ in run() }
-        Names.fill(cast(raw(object)))
-        gtk_window_present(cast(raw(object)))
-        focus(Words.cancel, in: dialog)
-        // A screen reader speaks the heading and the button alone.
-        Announcer.say(body)
-    }
-}

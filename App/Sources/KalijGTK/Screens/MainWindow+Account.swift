@@ -40,7 +40,7 @@ extension MainWindow {
     func open(_ invitation: InvitationLink, link: String, of account: String?) {
         guard let account, let contact = invitation.contact else { return newAccount(isInvited: true, link: link) }
         let name = Words.inviter(invitation)
-        let add = Dialogs.Answer(words: Words.addContact) { [weak self] in
+        let add = Dialogs.Answer(Words.addContact) { [weak self] in
             guard let self else { return }
             change(contact, of: account, Words.addContact)
             visit(contact.jid.description)

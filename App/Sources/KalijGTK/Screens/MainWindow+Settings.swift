@@ -56,16 +56,15 @@ extension MainWindow {
             }
         case .logOut:
             let answers = [(Words.logOutKeeping, false), (Words.logOutRemoving, true)].map { words, isRemoving in
-                Dialogs.Answer(words: words, isDestructive: isRemoving) { [weak self] in
+                Dialogs.Answer(words, isRemoving ? ADW_RESPONSE_DESTRUCTIVE : ADW_RESPONSE_SUGGESTED) { [weak self] in
                     self?.logOut(account, removing: isRemoving)
                 }
             }
             Dialogs.choose(over: window, Words.logOutQuestion(account), Words.logOutHint, answers)
         case .delete:
-            let delete = Dialogs.Answer(words: Words.deleteForever, isDestructive: true) { [weak self] in
-                self?.atServer(action, account) { try await $0.unregister($1) }
-            }
-            Dialogs.choose(over: window, Words.deleteQuestion(account), Words.deleteHint, [delete])
+            Dialogs.confirm(
+                over: window, Words.deleteQuestion(account), Words.deleteHint, Words.deleteForever
+            ) { [weak self] in self?.atServer(action, account) { try await $0.unregister($1) } }
         }
     }
 
