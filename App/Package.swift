@@ -11,8 +11,8 @@ let package = Package(
         .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
         // gdk-pixbuf, and the confinement of the process that decodes.
         .systemLibrary(name: "CDecode", pkgConfig: "gdk-pixbuf-2.0", providers: [.apt(["libgdk-pixbuf-2.0-dev"])]),
-        // Names that look alike.
-        .systemLibrary(name: "CICU", pkgConfig: "icu-i18n", providers: [.apt(["libicu-dev"])]),
+        // Names that look alike. ICU's headers are not for Swift: see CSkeleton.h.
+        .target(name: "CSkeleton", linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]),
         // QR codes: written by the app, and read by the process that decodes pictures.
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
         .systemLibrary(name: "CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
@@ -22,7 +22,7 @@ let package = Package(
         .target(
             name: "KalijApp",
             dependencies: [
-                "CICU", "CIntl", "CQREncode", .product(name: "KalijClient", package: "kalij"),
+                "CIntl", "CQREncode", "CSkeleton", .product(name: "KalijClient", package: "kalij"),
                 .product(name: "KalijCoordination", package: "kalij"), .product(name: "KalijStore", package: "kalij"),
                 .product(name: "KalijAddress", package: "kalij"), .product(name: "KalijStream", package: "kalij"),
                 .product(name: "KalijTransfer", package: "kalij"),

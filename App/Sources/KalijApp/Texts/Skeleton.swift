@@ -1,4 +1,4 @@
-import CICU
+import CSkeleton
 
 extension String {
     /// A form that texts have in common which look alike, whatever their letters' case (UTS #39 section 4).
