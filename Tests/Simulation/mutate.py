@@ -4,9 +4,9 @@
 All of them are built at once; the environment says which one is broken (`Broken.rule`). A run ends with the first seeds
 that find it. Each mutation is caught when at least one of the seeds violates the promise that the rule is for, and says of it what
 the mutation's `text` is. A mutation whose text is no longer in the sources is an error, so that the table cannot go stale
-unnoticed; `--check` looks for that alone.
+unnoticed, and so is a change that asks for another rule; `--check` looks for that alone.
 """
-import argparse, collections, filecmp, json, os, shutil, subprocess, sys
+import argparse, collections, filecmp, json, os, re, shutil, subprocess, sys
 
 BROKEN = """
 import Glibc
@@ -55,7 +55,10 @@ def replace(path, old, new):
 
 
 def check(mutations):
-    for change in (change for mutation in mutations for change in mutation["changes"]):
+    for mutation, change in ((mutation, change) for mutation in mutations for change in mutation["changes"]):
+        asked = re.findall(r'Broken\.rule\("(.*?)"\)', "\n".join(change["new"]))
+        if asked and mutation["name"] not in asked:
+            sys.exit(f"mutations.json: a change of \"{mutation['name']}\" asks for {asked}")
         with open(os.path.join(ROOT, change["file"])) as file:
             count = file.read().count("\n".join(change["old"]))
         if count != 1:

@@ -152,6 +152,24 @@ struct NodeTests {
         #expect(world.nodes[1].core.blocks.tokens.count == 40_000)
     }
 
+    @Test("a part of the tables of more records than an entry has is shared with the entries that follow, without a pause")
+    func largePart() throws {
+        let world = try NodeWorld(nodes: 2, servers: 1, seed: 12)
+        // The stream has a snapshot: what it lacks is searched for.
+        world.run(for: 10_000)
+        world.kill(0)
+        var disk = world.nodes[0].disk
+        for number in 0..<2_000 {
+            let key = HashedKey(high: 7, low: UInt64(number))
+            disk.blocks[key] = BlockChange(
+                key: key, version: BlockChange.version(at: world.now - 3_600_000), expires: world.now + 86_400_000,
+                reason: .dead)
+        }
+        try world.start(0, disk: disk)
+        world.run(for: 30_000)
+        #expect(world.nodes[1].core.blocks.tokens.count == 2_000)
+    }
+
     @Test(
         "blocks of live tokens: nothing is lost, the node is excluded with all its records, and comes back only by hand"
     )
