@@ -10,7 +10,7 @@ that is never near would not notice what makes a message dearer.
 Kinds: live (a chat message of a stream), receipt (one that asks for a receipt, which is sent), archive (a result of Prosody's archive in
 the first catch-up).
 """
-import argparse, json, os, re, shutil, subprocess, sys, tempfile
+import argparse, json, os, re, shutil, subprocess, sys, tempfile, threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../Receive"), os.path.join(HERE, "../CatchUp")]
@@ -21,6 +21,8 @@ from replay import SCRIPTED, free_port, prepare
 ENVIRONMENT = {"GLIBC_TUNABLES": "glibc.cpu.x86_rep_stosb_threshold=1000000:glibc.cpu.x86_rep_movsb_threshold=1000000"}
 # By how many instructions a bound may be above the count.
 SLACK = 60_000
+# Seconds for one count.
+LIMIT = 900
 COUNTED = {
     "instructions": (), "statements": ("sqlite3_step",), "writes": ("pwrite", "pwrite64", "write", "writev"),
     "allocations": ("malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc"),
@@ -53,7 +55,7 @@ class Stream:
         try:
             assert server.stdout.readline().strip() == "ready"
             login([program, "--data", data], "juliet@localhost", self.port, self.folder + "/cert.pem")
-            return measured([program, "--data", data, "run"], keep, lambda line: line.startswith("{"), server.stdout)
+            return measured([program, "--data", data, "run"], keep, lambda line: line.startswith("{"), server)
         finally:
             server.kill()
             server.wait()
@@ -83,16 +85,22 @@ class Archive:
         self.server.stop()
 
 
-def measured(words, keep, is_last, lines=None):
-    """Runs a command until a line, of its errors or of `lines`, is the last."""
+def measured(words, keep, is_last, server=None):
+    """Runs a command until a line, of its errors or of the server, is the last."""
     out = keep or tempfile.mktemp(prefix="kalij-cost-")
     run = subprocess.Popen(
         ["valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=" + out, *words], stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL if lines else subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env={**os.environ, **ENVIRONMENT})
+        stderr=subprocess.DEVNULL if server else subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env={**os.environ, **ENVIRONMENT})
+    # The last line may never come.
+    limit = threading.Timer(LIMIT, run.kill)
+    limit.start()
+    if server:
+        threading.Thread(target=lambda: (run.wait(), server.kill()), daemon=True).start()
     try:
-        if not any(map(is_last, lines or run.stderr)):
+        if not any(map(is_last, server.stdout if server else run.stderr)):
             raise SystemExit("cost: the messages did not arrive")
     finally:
+        limit.cancel()
         run.terminate()
         run.wait()
     text = open(out).read()
@@ -129,6 +137,8 @@ def main():
     parser.add_argument("--profile", help="keeps the profiles in this folder, for callgrind_annotate")
     parser.add_argument("--bounds")
     options = parser.parse_args()
+    if options.profile:
+        os.makedirs(options.profile, exist_ok=True)
     bounds = json.load(open(options.bounds)) if options.bounds else {}
     is_wrong = False
     clock = tempfile.mktemp(prefix="kalij-cost-", suffix=".so")
