@@ -1,4 +1,5 @@
 """A person at the screen, who knows roles and names alone: what a screen reader tells, and keys."""
+import ctypes
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi  # noqa: E402
 
 PATIENCE = 20.0
+CLONE_NEWNS = 0x00020000
 
 
 class Lost(Exception):
@@ -38,6 +40,14 @@ def states(node):
     held = node.get_state_set()
     return {name for name in ("FOCUSED", "FOCUSABLE", "SELECTED", "SENSITIVE") if
             held.contains(getattr(Atspi.StateType, name))}
+
+
+def unshare(more=0):
+    """Mounts are seen by this process and its children alone, and go with them."""
+    libc = ctypes.CDLL(None, use_errno=True)  # `os.unshare` comes with Python 3.12
+    if libc.unshare(CLONE_NEWNS | more):
+        raise Lost("no namespaces: " + os.strerror(ctypes.get_errno()))
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True, timeout=20)
 
 
 class Person:

@@ -348,6 +348,7 @@ if __name__ == "__main__":
     import listing
     import many
     import notices
+    import full
     import older
     import people
     import pictures
@@ -368,6 +369,7 @@ if __name__ == "__main__":
     TOURS["notices"] = notices.Notices
     TOURS["search"] = search.Search
     TOURS["older"] = older.Older
+    TOURS["full"] = full.Full
     wanted = sys.argv[1:] or list(TOURS)
     TOURS |= {"accounts": accounts.Accounts, "actions": actions.Actions, "trust": trust.Trust, "pictures": pictures.Pictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "everyday": everyday.Everyday, "dino-everyday": everyday_dino.EverydayDino, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
