@@ -165,6 +165,7 @@ final class MainWindow {
         connectActions()
         connectConversationActions()
         connectFiles()
+        connectLinks()
         connectSearch()
         connectSide()
         connectAccounts()
