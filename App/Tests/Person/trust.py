@@ -255,6 +255,7 @@ class Trust(tour.Stage):
 
     def decides(self, tablet):
         me = self.person
+        self.corrects()
         self.write("Is it thou")
         me.see("label", "Who may read this.*")
         me.picture("trust-question.png")
@@ -275,6 +276,29 @@ class Trust(tour.Stage):
         me.wait_row("Messages", r"You, \d\d:\d\d: It is\. (Sent|Delivered|Read)\. Encrypted")
         if me.sees("label", "Who may read this.*"):
             raise person.Lost("the question comes again")
+
+    def corrects(self):
+        """A correction waits for the decision, too."""
+        me = self.person
+        me.wait_focus("text", "Message")
+        me.key("Up")
+        me.see("label", "Correct the message")
+        me.wait("the text", lambda: any(me.text(field) == "What satisfaction" for field in me.fields("Message")))
+        me.key("ctrl+End")
+        me.type(" canst thou have")
+        me.key("Return")
+        me.see("label", "Who may read this.*")
+        me.wait_focus("push button", "Cancel")
+        me.key("Return")
+        me.gone("label", "Who may read this.*")
+        me.see("label", "Correct the message")
+        me.wait("the text again", lambda: any(me.text(field) == "What satisfaction canst thou have" for field in me.fields("Message")))
+        if "canst" in self.phone.kalij("history", "romeo@localhost"):
+            raise person.Lost("the correction has left before the decision")
+        me.wait_focus("text", "Message")
+        me.key("Escape")
+        me.gone("label", "Correct the message")
+        self.say("a correction waits for the decision, and is given back as one")
 
     def own(self):
         me = self.person
