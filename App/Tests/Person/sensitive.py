@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import sqlite3
 import subprocess
 import time
 
@@ -103,23 +104,37 @@ class Sensitive(trust.Trust):
     def text(self):
         return self.person.text(self.field)
 
+    def is_accepted(self, text):
+        database = sqlite3.connect(f"file:{self.data}/kalij.db?mode=ro", uri=True)
+        try:
+            return database.execute("SELECT 1 FROM message WHERE body = ? LIMIT 1", (text,)).fetchone()
+        finally:
+            database.close()
+
     def submit(self):
-        me = self.person
+        """Sends what is written, and answers the question if there is one."""
+        me, text = self.person, self.text()
         person.Atspi.Action.do_action(self.button, 0)
-        end = time.monotonic() + 0.25
-        while time.monotonic() < end:
+        end = time.monotonic() + 20
+        while not self.is_accepted(text):
             if me.app.get_child_count() > 1 and me.sees("label", QUESTION):
-                return self.answer()
-            time.sleep(0.02)
+                if not self.answer():
+                    return
+            if time.monotonic() > end:
+                raise person.Lost(f"neither a question nor accepted: {text!r}")
+            time.sleep(0.01)
 
     def answer(self):
+        """:return: whether the text leaves."""
         me = self.person
         answer = self.random.choice(["Trust and send", "Send without", "Cancel", "Cancel"])
         self.count(answer)
-        me.press(answer)
-        me.gone("label", QUESTION)
+        me.wait_focus("push button", "Cancel")
+        self.press(answer)
+        me.wait("the end of the question", lambda: me.app.get_child_count() == 1)
         if answer == "Cancel":
             me.wait("the text again", lambda: MARK in self.text())
+        return answer != "Cancel"
 
     def correct(self, text):
         """Up corrects the last text; what was not sent yet is put aside."""
