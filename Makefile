@@ -112,6 +112,7 @@ lint: build lint-sources ## check formatting, style and documents, and compile e
 lint-sources:
 	@swift format lint --strict --recursive $(SOURCES)
 	@Scripts/check-reasons
+	@Scripts/check-codes
 	@Scripts/check-members
 	@Scripts/check-columns
 	@Scripts/check-tables

@@ -22,7 +22,7 @@ let package = Package(
         .target(
             name: "KalijApp",
             dependencies: [
-                "CIntl", "CQREncode", "CSkeleton", .product(name: "KalijClient", package: "kalij"),
+                "CGIO", "CIntl", "CQREncode", "CSkeleton", .product(name: "KalijClient", package: "kalij"),
                 .product(name: "KalijCoordination", package: "kalij"), .product(name: "KalijStore", package: "kalij"),
                 .product(name: "KalijAddress", package: "kalij"), .product(name: "KalijStream", package: "kalij"),
                 .product(name: "KalijTransfer", package: "kalij"),

@@ -29,6 +29,7 @@ public func runBackground(_ arguments: [String]) -> Int32 {
 final class BackgroundProcess {
     private let words: CommandLineWords
     private let directory: AccountDirectory
+    private let reader: Reader
     private let backend: Backend
     private let notifications: DesktopNotifications
     private let application: UnsafeMutablePointer<GApplication>
@@ -37,13 +38,14 @@ final class BackgroundProcess {
     private var isEnding = false
 
     init?(_ directory: AccountDirectory, _ words: CommandLineWords) {
-        guard let notifications = DesktopNotifications(Reader(directory), application: words.applicationID),
+        let reader = Reader(directory)
+        guard let notifications = DesktopNotifications(reader, application: words.applicationID),
             let application = g_application_new(
                 words.applicationID,
                 GApplicationFlags(G_APPLICATION_IS_SERVICE.rawValue | G_APPLICATION_HANDLES_OPEN.rawValue))
         else { return nil }
-        (self.words, self.directory, self.notifications, self.application) =
-            (words, directory, notifications, application)
+        (self.words, self.directory, self.reader, self.notifications, self.application) =
+            (words, directory, reader, notifications, application)
         backend = Backend(directory, presenting: notifications.presenter)
     }
 
@@ -91,8 +93,11 @@ final class BackgroundProcess {
 
     private func perform(_ action: NotificationAction, _ target: NotificationTarget) {
         if action == .open { return open(["--conversation", target.text]) }
-        // Fails if the account was removed in the meantime.
-        Task { try? await backend.perform(action, on: target) }
+        Task {
+            // Fails if the account was removed in the meantime.
+            let isDone = try? await backend.perform(action, on: target, reading: reader)
+            if isDone == false { open(["--conversation", target.text]) }
+        }
     }
 
     /// Opens the window.

@@ -1,3 +1,4 @@
+import Foundation
 import KalijClient
 import KalijStream
 import Testing
@@ -103,6 +104,22 @@ import Testing
         #expect(account.values == ["ocr": ["42"], "place": ["b"], "news": ["1"]])
     }
 
+    @Test func `Several choices are a list of choices, and each chosen one is a value`() throws {
+        let options = "<option label='News'><value>n</value></option><option><value>b</value></option>"
+        var form = try form(
+            "<x xmlns='jabber:x:data' type='form'><field var='username'/><field var='password' type='text-private'/>"
+                + "<field var='lists' type='list-multi' label='Lists'><required/><value>n</value>\(options)</field></x>"
+        )
+        #expect(
+            form.parts.map(\.kind) == [.choices([.init(value: "n", label: "News"), .init(value: "b", label: "b")])])
+        #expect(form.values == ["lists": "n"])
+        (form.name, form.password) = ("juliet", "secret")
+        form.values["lists"] = "n\nb"
+        #expect(try form.account().values == ["lists": ["n", "b"]])
+        form.values["lists"] = ""
+        #expect(throws: AccountForm.Problem(words: Words.enter("Lists"), place: .field("lists"))) { try form.account() }
+    }
+
     @Test func `A reserved name is filled in`() throws {
         let form = try form("<username/><password/>", "xmpp:juliet@example.org?register;preauth=T")
         #expect(form.reserved == "juliet" && form.name == "juliet")
@@ -148,6 +165,16 @@ import Testing
         #expect(obstacle(.elsewhere("javascript:alert(1)")).page == nil)
         #expect(obstacle(.invalidAnswer("nothing")).words.contains("nothing"))
     }
+
+    @Test func `A server without chat was named by the user, or is the end of an address`() {
+        let registration = AccountRegistration(at: "example.org")
+        #expect(
+            AccountMaking.Obstacle(LoginError.noStream("no stream"), registration).words
+                == "example.org offers no chat. Check the name")
+        #expect(
+            Words.problem(LoginError.noStream("no stream"), of: "example.org")
+                == "example.org offers no chat. Check the part of the address after the @")
+    }
 }
 
 @Suite struct SettingsPageTests {
@@ -163,11 +190,45 @@ import Testing
         }
     }
 
-    @Test func `A picture that is not there is not removed`() {
-        let settings = AccountSettings(account: "romeo@example.org", name: "", picture: nil, on: [])
-        #expect(settings.actions == [.rename, .changePicture, .changePassword, .logOut, .delete])
+    @Test func `A picture and files that are not there are not removed`() {
+        var settings = AccountSettings(account: "romeo@example.org", name: "", picture: nil, on: [])
+        #expect(settings.actions == [.rename, .changePicture, .changePassword, .export, .logOut, .delete])
+        #expect(settings.storage == "No received files on this computer")
+        (settings.files, settings.fileSize) = (2, 12_000)
+        #expect(settings.actions.contains(.clearFiles) && settings.storage == "2 received files: 12\u{A0}KB")
         #expect(AccountAction.allCases.filter(\.isDestructive) == [.delete])
         #expect(AccountAction.changePassword.plain == "Change the password")
+    }
+
+    @Test func `Each choice of notifications changes that setting of the whole account`() throws {
+        for (level, word) in zip(NotifyLevel.allCases, ["all", "mentions", "none"]) {
+            let change = level.change
+            #expect(change.notify == word && change.conversation == nil && change.preview == nil)
+            try change.check()
+        }
+        #expect(NotifyLevel(.mutedUntil(5)) == .all && NotifyLevel(.mentions) == .mentions)
+        #expect(Set(NotifyLevel.allCases.map(\.words)).count == 3)
+    }
+
+    @Test func `The appearance is kept; nothing readable is no choice`() throws {
+        let folder = NSTemporaryDirectory() + "/" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(Appearance.load(in: folder) == nil)
+        for appearance in Appearance.allCases {
+            appearance.keep(in: folder)
+            #expect(Appearance.load(in: folder) == appearance)
+        }
+        try "purple".write(toFile: folder + "/app.appearance", atomically: true, encoding: .utf8)
+        #expect(Appearance.load(in: folder) == nil)
+        Appearance.dark.keep(in: folder + "/nowhere")
+        #expect(Set(Appearance.allCases.map(\.words)).count == 3)
+    }
+
+    @Test func `Why nothing was exported is said in words`() {
+        #expect(Words.why(FileError(.diskFull)) == "the disk is full")
+        #expect(Words.why(FileError(.notAllowed, "creating")) == "the folder does not permit it")
+        #expect(Words.why(FileError(.notFound)) == "there is no such folder")
     }
 
     @Test func `Each outcome of a change at the server has its words`() {

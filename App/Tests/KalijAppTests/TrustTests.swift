@@ -182,6 +182,73 @@ private func fingerprint(_ digit: Character) throws -> Fingerprint {
     }
 }
 
+@Suite struct UndecidedKeysTests {
+    private let juliet = JID.received("juliet@example.org")
+    private let romeo = JID.received("romeo@example.org")
+
+    private func key(
+        _ jid: JID, _ device: UInt32?, _ digit: String?, _ trust: KeyTrust?, isListed: Bool = true, seen: Int64? = 15
+    ) -> DeviceKey {
+        DeviceKey(
+            jid: jid, device: device, fingerprint: digit.flatMap { Fingerprint(String(repeating: $0, count: 64)) },
+            trust: trust, isListed: isListed, firstSeenAt: seen)
+    }
+
+    private func undecided(_ keys: [DeviceKey]) -> UndecidedKeys? {
+        let all = ConversationKeys(isEncrypted: true, isBlocked: false, keys: keys)
+        return UndecidedKeys(all.undecided, of: romeo.description) { $0 == juliet ? "Juliet" : $0.description }
+    }
+
+    @Test func `The question names whose devices are new, and the decision is about each of them`() throws {
+        let keys = try #require(
+            undecided([
+                key(juliet, 1, "a", .verified), key(juliet, 2, "b", .undecided), key(juliet, 3, "c", .undecided),
+                key(romeo, 4, "d", .undecided),
+            ]))
+        #expect(keys.words == "2 new devices of Juliet, New device of your account")
+        #expect(keys.first == ConversationKey(account: "romeo@example.org", jid: "juliet@example.org"))
+        let intents = keys.intents(.blind)
+        #expect(intents.map(\.jid) == [juliet, juliet, romeo] && intents.allSatisfy { $0.trust == .blind })
+        #expect(intents.map { $0.fingerprint.prefix(1) } == ["b", "c", "d"])
+    }
+
+    @Test func `There is no question about decided keys, devices no longer in use, and devices without a key`() {
+        #expect(undecided([]) == nil)
+        #expect(
+            undecided([
+                key(juliet, 1, "a", .verified), key(juliet, 2, "b", .distrusted), key(juliet, 3, "c", .blind),
+                key(juliet, 4, "d", .undecided, isListed: false), key(juliet, 5, nil, nil),
+            ]) == nil)
+    }
+
+    private func page(_ times: [Int64], _ keys: ConversationKeys) -> Page {
+        var page = Page()
+        page.messages = times.map { MessageRow(id: $0, author: "You", isOwn: true, text: "Good night", at: $0) }
+        page.show(keys, of: romeo.description) { $0 == juliet ? "Juliet" : $0.description }
+        return page
+    }
+
+    @Test func `Keys of a conversation are lines where they were met, and mark what is not encrypted`() {
+        let keys = [
+            key(romeo, 4, "d", .verified, seen: 25), key(juliet, 2, "b", .undecided, seen: 15),
+            key(juliet, nil, "c", .verified, seen: 16), key(juliet, 3, "e", .blind, seen: nil),
+        ]
+        let page = page([10, 20, 30], ConversationKeys(isEncrypted: true, isBlocked: false, keys: keys))
+        #expect(page.isEncrypted && page.messages.map(\.protection) == [.plain, .plain, .plain])
+        #expect(
+            page.lines == [
+                KeyLine(jid: "juliet@example.org", name: "Juliet", isOwn: false, state: .undecided, at: 15),
+                KeyLine(jid: "romeo@example.org", name: "", isOwn: true, state: .verified, at: 25),
+            ])
+    }
+
+    @Test func `A conversation that is not encrypted has neither lines nor marks`() {
+        let keys = [key(juliet, 2, "b", .undecided)]
+        let page = page([10], ConversationKeys(isEncrypted: false, isBlocked: false, keys: keys))
+        #expect(!page.isEncrypted && page.lines.isEmpty && page.messages[0].protection == nil)
+    }
+}
+
 @Suite struct EncryptionActionTests {
     @Test func `Encryption is begun or ended, and both are offered when the other side no longer wants it`() {
         let actions = ContactAction.encryption(isOn: true, isWaiting: true)

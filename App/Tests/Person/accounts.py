@@ -4,6 +4,7 @@ logged in, deleted; then an invitation of a person, with Prosody: a link that is
     PERSON_SERVER=ejabberd stage PROGRAM accounts
 """
 import asyncio
+import json
 import os
 import re
 import sqlite3
@@ -11,6 +12,7 @@ import subprocess
 import time
 import xml.etree.ElementTree as ET
 
+import files
 import person
 import server as servers
 import tour
@@ -141,6 +143,8 @@ class Accounts(tour.Tour):
                 raise person.Lost("the setting is not stored")
             time.sleep(0.05)
         self.say("a switch is a setting")
+        self.choose_notifications()
+        self.export()
         self.tab_to("push button", "Change your name …")
         me.key("Return")
         self.fill("Your name", "Mercutio")
@@ -157,6 +161,49 @@ class Accounts(tour.Tour):
         me.see("label", "The password is changed")
         self.online("second secret")
         self.say("the password is changed")
+
+    def choose_notifications(self):
+        """By the keys of radio buttons; the appearance is the app's own."""
+        me = self.person
+        self.tab_to("radio button", "All messages")
+        me.key("Down")
+        me.wait_focus("radio button", "People, and mentions in groups")
+        end = time.monotonic() + 10
+        while self.row("SELECT value FROM setting WHERE name = 'notify' AND conversation = ''") != "mentions":
+            if time.monotonic() > end:
+                raise person.Lost("the choice of notifications is not stored")
+            time.sleep(0.05)
+        me.see("label", r"Messages of all accounts: \d+.*")
+        self.tab_to("radio button", "As the desktop")
+        me.key("Down", "Down")
+        me.wait_focus("radio button", "Dark")
+        time.sleep(0.5)
+        me.picture("settings-dark.png")
+        if open(self.data + "/app.appearance").read().strip() != "dark":
+            raise person.Lost("the appearance is not kept")
+        me.key("Up", "Up")
+        me.wait_focus("radio button", "As the desktop")
+        self.say("notifications of the whole account and the appearance are chosen")
+
+    def export(self):
+        me = self.person
+        self.tab_to("push button", "Export …")
+        me.key("Return")
+        time.sleep(1.5)
+        me.picture("export.png")
+        path = self.stage + "/moved.jsonl"
+        me.key("ctrl+a")
+        me.type(path)
+        time.sleep(0.5)
+        me.key("Return")
+        me.see("label", r"\d+ messages? exported to moved\.jsonl")
+        lines = [json.loads(line) for line in open(path)]
+        if lines[0]["event"] != "export" or lines[-1] != lines[-1] | {"event": "end", "lines": len(lines)}:
+            raise person.Lost(f"the export is not whole: {lines[0]} {lines[-1]}")
+        command = self.kalij("export", "--account", "mercutio@localhost").splitlines()
+        if len(command) != len(lines):
+            raise person.Lost(f"the command exports {len(command)} lines, the app {len(lines)}")
+        self.say(f"exported: {len(lines)} lines, as by the command")
 
     def row(self, sql):
         database = sqlite3.connect(f"file:{self.data}/kalij.db?mode=ro", uri=True)
@@ -252,6 +299,7 @@ class Accounts(tour.Tour):
         me.wait_focus("text|entry", "Address")
         self.tab_to("push button", "I have an invitation")
         me.key("Return")
+        self.read_code()
         self.fill("Invitation", "https://localhost/invite")
         me.key("Return")
         me.see("label", "This is no invitation.*")
@@ -263,6 +311,23 @@ class Accounts(tour.Tour):
         self.fill("Server", self.place)
         me.picture("invitation.png")
         self.finish("benvolio", "Good morrow, cousin")
+
+    def read_code(self):
+        """An invitation as a QR code, in the clipboard."""
+        me = self.person
+        link, path = self.invitation(), self.stage + "/invitation.png"
+        subprocess.run(["qrencode", "-s", "6", "-o", path, link], check=True)
+        self.tab_to("push button", "Read a code …")
+        me.key("Return")
+        me.see("push button", "From the clipboard")
+        self.names()
+        with files.clipboard("picture", self.stage + "/invitation.png"):
+            self.tab_to("push button", "From the clipboard")
+            me.key("Return")
+            me.see("label", "juliet@localhost invites you to chat, with an account at localhost")
+        me.wait_focus("push button", "Next")
+        self.say("the code of an invitation is read from a picture")
+        self.tab_to("text|entry", "Invitation")
 
     def finish(self, user, text):
         """Fills in the form; the conversation with the inviter is open then."""

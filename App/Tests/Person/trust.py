@@ -8,7 +8,9 @@ import re
 import subprocess
 import time
 
+import desktop
 import files
+import notices
 import person
 import portal
 import tour
@@ -54,7 +56,7 @@ class Trust(tour.Stage):
         self.server.register("juliet", "secret-juliet")
         self.log_in()
         self.kalij("add", "juliet@localhost", "--name", "Juliet")
-        devices = []
+        self.desktop, devices = desktop.Desktop("freedesktop", notices.application(self.data)), []
         try:
             devices.append(Device(self, "juliet", "phone"))
             self.phone = devices[0]
@@ -70,6 +72,7 @@ class Trust(tour.Stage):
         finally:
             for device in devices:
                 device.end()
+            self.desktop.end()
         self.person.end()
         self.warnings()
 
@@ -255,6 +258,8 @@ class Trust(tour.Stage):
 
     def decides(self, tablet):
         me = self.person
+        self.corrects()
+        self.replies(tablet)
         self.write("Is it thou")
         me.see("label", "Who may read this.*")
         me.picture("trust-question.png")
@@ -275,6 +280,50 @@ class Trust(tour.Stage):
         me.wait_row("Messages", r"You, \d\d:\d\d: It is\. (Sent|Delivered|Read)\. Encrypted")
         if me.sees("label", "Who may read this.*"):
             raise person.Lost("the question comes again")
+
+    def corrects(self):
+        """A correction waits for the decision, too."""
+        me = self.person
+        me.wait_focus("text", "Message")
+        me.key("Up")
+        me.see("label", "Correct the message")
+        me.wait("the text", lambda: any(me.text(field) == "What satisfaction" for field in me.fields("Message")))
+        me.key("ctrl+End")
+        me.type(" canst thou have")
+        me.key("Return")
+        me.see("label", "Who may read this.*")
+        me.wait_focus("push button", "Cancel")
+        me.key("Return")
+        me.gone("label", "Who may read this.*")
+        me.see("label", "Correct the message")
+        me.wait("the text again", lambda: any(me.text(field) == "What satisfaction canst thou have" for field in me.fields("Message")))
+        if "canst" in self.phone.kalij("history", "romeo@localhost"):
+            raise person.Lost("the correction has left before the decision")
+        me.wait_focus("text", "Message")
+        me.key("Escape")
+        me.gone("label", "Correct the message")
+        self.say("a correction waits for the decision, and is given back as one")
+
+    def replies(self, tablet):
+        """A reply in a notification waits for the decision: with the window at another conversation, it is the draft."""
+        me = self.person
+        me.key("ctrl+n")
+        me.wait_focus("text|entry", "Address")
+        me.type("nurse@localhost")
+        me.key("Return")
+        me.see("label", "nurse@localhost")
+        tablet.kalij("send", "romeo@localhost", "Wilt thou be gone")
+        me.wait("the notification", self.desktop.shown)
+        key, = self.desktop.shown()
+        self.desktop.act(key, "inline-reply", "It was the lark")
+        me.see("label", "Your reply is not sent.*")
+        me.wait("the reply in the composer", lambda: any(me.text(field) == "It was the lark" for field in me.fields("Message")))
+        me.picture("trust-reply.png")
+        if any("lark" in device.kalij("history", "romeo@localhost") for device in (self.phone, tablet)):
+            raise person.Lost("the reply has left before the decision")
+        me.wait_focus("text", "Message")
+        me.key("ctrl+a", "BackSpace")
+        self.say("a reply in a notification waits for the decision, as a draft")
 
     def own(self):
         me = self.person

@@ -146,6 +146,13 @@ public struct Attachments: Sendable {
         try directory.share(Download(message), for: account)
     }
 
+    /// The received files that are stored, and their bytes; at most 10,000 files are counted. ``ClearDownloads`` removes them.
+    public func stored() throws -> (count: Int64, bytes: Int64) {
+        let database = try directory.read()
+        let account = try AccountTable(database).account(account, in: directory)
+        return try ReceivedFileRows(database: database).stored(of: account.id)
+    }
+
     /// The file that a message shares, with the message's row; nil if there is no such message or it shares no file.
     public func file(of message: MessageReference) throws -> (message: Int64, file: MessageFile)? {
         let database = try directory.read()

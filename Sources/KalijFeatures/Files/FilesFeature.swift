@@ -90,6 +90,7 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
     static var intents: [any Intent.Type] {
         [
             SendFile.self, CancelUpload.self, PauseUpload.self, RetryUpload.self, Download.self, CancelDownload.self,
+            ClearDownloads.self,
         ]
     }
 

@@ -11,6 +11,11 @@ public struct ConversationKeys: Sendable, Equatable {
     /// The keys of the recipients, then those of the account's other devices; empty if the conversation is not encrypted.
     public let keys: [DeviceKey]
 
+    /// Creates the value, for the tests of an application.
+    public init(isEncrypted: Bool, isBlocked: Bool, keys: [DeviceKey]) {
+        (self.isEncrypted, self.isBlocked, self.keys) = (isEncrypted, isBlocked, keys)
+    }
+
     /// The keys of devices in use that receive nothing until the user decides.
     public var undecided: [DeviceKey] { keys.filter { $0.isListed && $0.trust == .undecided } }
 

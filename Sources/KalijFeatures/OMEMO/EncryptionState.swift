@@ -75,6 +75,16 @@ public struct DeviceKey: Sendable, Equatable {
     /// When the key was first presented, or the user decided on it, in milliseconds since 1970; nil without a trust.
     public let firstSeenAt: Int64?
 
+    /// Creates the value, for the tests of an application.
+    public init(
+        jid: JID, device: UInt32?, fingerprint: Fingerprint?, trust: KeyTrust?, isListed: Bool = true,
+        versions: [String] = [], problem: String? = nil, lastMessageAt: Int64? = nil, firstSeenAt: Int64? = nil
+    ) {
+        (self.jid, self.device, self.fingerprint, self.trust) = (jid, device, fingerprint, trust)
+        (self.isListed, self.versions, self.problem) = (isListed, versions, problem)
+        (self.lastMessageAt, self.firstSeenAt) = (lastMessageAt, firstSeenAt)
+    }
+
     /// The keys of `jid`, or of everybody, in the order of the addresses. Only reads; never waits for a running process.
     /// - Throws: `StoreError`
     public static func all(of account: Account, for jid: JID? = nil, from database: Database) throws -> [DeviceKey] {

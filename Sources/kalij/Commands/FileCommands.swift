@@ -60,8 +60,8 @@ enum UploadsCommand: Command {
 
 enum DownloadCommand: Command {
     static let name = "download"
-    static let usage = "MESSAGE [--to PATH] [--account JID]"
-    static let summary = "fetch the file of a message"
+    static let usage = "MESSAGE [--to PATH] | --clear [--account JID]"
+    static let summary = "fetch the file of a message, or remove all that were fetched"
     static let details = """
         Fetches the file that a message shares, and prints its path. MESSAGE is the `id` of the message in `kalij history --json`, or
         the sender's id. The file appears under its name only when its length, and its hash or its tag, are right; a download that was
@@ -71,19 +71,31 @@ enum DownloadCommand: Command {
         file cannot be fetched, 75 if it is not here yet: fetching goes on with the next driving process. Small files of people
         whom you have written to are fetched unasked (`kalij help settings`).
 
+        With --clear the received files of the account are removed here, but no copies under other names. Their messages stay, and a
+        file can be fetched again while its server keeps it. `kalij status` says how many there are.
+
         With --json a line:
           {"event":"download","account":"...","at":"...","id":17,"file_name":"balcony.jpg",
            "transfer":"stored","size":120934,"path":"..."}
 
-        example:
+        examples:
           kalij download 17 --to Pictures
+          kalij download --clear
         """
     static let options: [Arguments.Option] = [
         .value("--to", "PATH", "copy the file to PATH, a folder or a new file"),
+        .flag("--clear", "remove the received files"),
         .value("--account", "JID", "of this account, if several are stored"),
     ]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
+        if arguments.has("--clear") {
+            try arguments.expect(0...0)
+            guard arguments.value("--to") == nil else {
+                throw Failure(.usage, "--clear fetches nothing, so there is no --to")
+            }
+            return try IntentRunner(arguments, shared).run(ClearDownloads(), waiting: true)
+        }
         try arguments.expect(1...1)
         let jid = try arguments.value("--account").map { try JID($0) }
         let account = try AccountTable(try shared.directory.read()).account(jid, in: shared.directory)

@@ -7,7 +7,7 @@ enum OMEMOCommand: Command {
     static let usage =
         """
         [status | fingerprints [JID] | uri | verify URI | trust JID FINGERPRINT | distrust JID FINGERPRINT | on JID | off JID | \
-        heal JID [DEVICE] | version2 on | version2 off | reset] [--account JID]
+        heal JID [DEVICE] | remove DEVICE | version2 on | version2 off | reset] [--account JID]
         """
     static let summary = "encrypt conversations end to end, and compare keys"
     static let details = """
@@ -30,6 +30,8 @@ enum OMEMOCommand: Command {
                                  gives nothing to a key any more
           on JID, off JID        encrypts the conversation with JID, or not
           heal JID [DEVICE]      begins new sessions, if JID's messages cannot be read, or JID cannot read yours
+          remove DEVICE          removes another device of the account, for which nobody encrypts any more; one that is still in
+                                 use adds itself again. `fingerprints` with the account's own address prints their numbers
           version2 on|off        publishes, sends and reads OMEMO 2 besides 0.3, or 0.3 alone as at first
           reset                  makes this a new device with a new key; messages to the old one cannot be read any more
 
@@ -65,6 +67,7 @@ enum OMEMOCommand: Command {
         case ("off", 2): EncryptConversation(try JID(words[1]), false)
         case ("heal", 2): HealSession(try JID(words[1]))
         case ("heal", 3): HealSession(try JID(words[1]), device: try device(words[2]))
+        case ("remove", 2): RemoveDevice(try device(words[1]))
         case ("version2", 2) where ["on", "off"].contains(words[1]): UseOMEMO2(words[1] == "on")
         case ("reset", 1): ResetKeys()
         default: nil
@@ -87,6 +90,7 @@ enum OMEMOCommand: Command {
         let needs = [
             "verify": "a URI", "trust": "an address and a fingerprint", "distrust": "an address and a fingerprint",
             "on": "an address", "off": "an address", "heal": "an address, and perhaps a device",
+            "remove": "a device of the account",
             "version2": "on or off",
         ]
         guard let need = needs[word] else { return Failure(.usage, "there is no `omemo \(word)`") }

@@ -169,7 +169,8 @@ private struct RoomLister {
     func list(except known: Set<JID> = []) throws -> ExitStatus {
         let rooms = try reader.rooms(of: account).filter { !known.contains($0.jid) }
         for room in rooms {
-            Output.line(shared.json ? try JSONLine.of(RoomRecord(room, of: account)) : room.line)
+            Output.line(
+                shared.json ? try JSONLine.of(RoomRecord(room, of: account, at: Clock.system.now())) : room.line)
         }
         return rooms.isEmpty ? .nothing : .done
     }
@@ -193,36 +194,6 @@ private struct RoomLister {
             Output.line(shared.json ? try JSONLine.of(OccupantRecord(occupant, in: room, of: account)) : occupant.line)
         }
         return occupants.isEmpty ? .nothing : .done
-    }
-}
-
-/// A line of `kalij room list --json`.
-private struct RoomRecord: Encodable {
-    let event = "room"
-    let account: String
-    let at: String
-    let room: String
-    let state: String
-    let wanted: Bool
-    let nick: String
-    let reason: String?
-    let successor: String?
-    let title: String?
-    let subject: String?
-    let group: Bool
-    let archive: Bool
-
-    private enum CodingKeys: String, CodingKey {
-        case event, account, at, room, wanted, nick, reason, successor, title, subject, group, archive
-        case state = "room_state"
-    }
-
-    init(_ room: Room, of account: Account) {
-        self.account = account.jid.description
-        at = Stamp.of(Clock.system.now())
-        (self.room, state, wanted, nick) = (room.jid.description, room.state, room.isWanted, room.nick)
-        (reason, successor, title, subject) = (room.reason?.description, room.successor, room.name, room.subject)
-        (group, archive) = (room.isGroup, room.hasArchive)
     }
 }
 

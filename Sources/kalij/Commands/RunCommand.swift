@@ -30,7 +30,7 @@ enum RunCommand: Command {
           {"command": "react", "message": 17, "emoji": ["👍"]}
           {"command": "retract", "message": 17}
           {"command": "forget", "message": 17}; so `resend`
-          {"command": "download", "message": 17}; so `cancel_download`
+          {"command": "download", "message": 17}; so `cancel_download`; `clear_downloads` has no `message`
           {"command": "cancel_upload", "upload": "..."}; so `pause_upload`, `retry_upload`: the `origin_id`
           {"command": "read", "conversation": "romeo@example.org", "through": 17}
           {"command": "typing", "conversation": "romeo@example.org", "state": "composing"}

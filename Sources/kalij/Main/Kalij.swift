@@ -18,7 +18,8 @@ enum Kalij {
             DenyCommand.self, BlockCommand.self, UnblockCommand.self, ProfileCommand.self, RoomCommand.self,
             OMEMOCommand.self, UploadsCommand.self, DownloadCommand.self, PushCommand.self,
             StatusCommand.self, IQCommand.self, DiscoCommand.self, PingCommand.self,
-            PendingCommand.self, QuarantineCommand.self, LogoutCommand.self, QueryCommand.self, DemoCommand.self,
+            PendingCommand.self, QuarantineCommand.self, ExportCommand.self, LogoutCommand.self, QueryCommand.self,
+            DemoCommand.self,
             HelpCommand.self, CompletionCommand.self,
         ]
     }

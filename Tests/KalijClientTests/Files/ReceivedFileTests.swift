@@ -182,4 +182,26 @@ struct ReceivedFileTests {
         try step(harness) { try $0.stored(row, at: "in/1/a.jpg") }
         #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["in/1/a.jpg"])
     }
+
+    @Test("cleared files leave the disk and can be fetched again; what is not stored stays")
+    func cleared() throws {
+        let harness = try StepHarness.caughtUp()
+        _ = try harness.accept("hello", to: Self.romeo)
+        for id in ["a", "b", "wanted"] { try harness.receive(message(id)) }
+        for id in ["a", "b"] {
+            let row = try #require(try harness.number("SELECT id FROM message WHERE message_id = '\(id)'"))
+            try step(harness) { try $0.stored(row, at: "in/1/\(id).jpg") }
+        }
+        let rows = ReceivedFileRows(database: harness.database)
+        #expect(try rows.stored(of: harness.account.id).bytes == 2000)
+        try harness.want(ClearDownloads(), id: "clear")
+        #expect(try harness.outcome("clear") == .done)
+        #expect(try ["a", "b", "wanted"].map { try file($0, harness)?.state } == [.offered, .offered, .wanted])
+        #expect(try file("a", harness)?.path == nil)
+        #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["in/1/a.jpg", "in/1/b.jpg"])
+        #expect(try rows.stored(of: harness.account.id).count == 0)
+        let row = try #require(try harness.number("SELECT id FROM message WHERE message_id = 'a'"))
+        try harness.want(Download(.row(row)), id: "again")
+        #expect(try file("a", harness)?.state == .wanted)
+    }
 }

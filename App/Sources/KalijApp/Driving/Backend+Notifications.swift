@@ -3,11 +3,26 @@ import KalijClient
 
 extension Backend {
     /// Performs what the user does with a notification, other than to open it.
+    /// - Returns: false if the user has to decide on new devices first: a reply is the conversation's draft then, and nothing is sent.
     /// - Throws: the error of the intent's check, if the account was removed for example.
-    public func perform(_ action: NotificationAction, on target: NotificationTarget) async throws {
-        if case .reply(let text) = action { try await reply(text, to: target) }
-        guard action != .open else { return }
+    public func perform(
+        _ action: NotificationAction, on target: NotificationTarget, reading reader: Reader
+    ) async throws -> Bool {
+        if case .reply(let text) = action {
+            if try await reader.undecided(target.key) != nil {
+                try await keepDraft(text, after: reader.draft(target.key), for: target.key)
+                return false
+            }
+            try await reply(text, to: target)
+        }
+        guard action != .open else { return true }
         try await read(through: target.message, in: target.key)
+        return true
+    }
+
+    /// Keeps a text that is not sent yet behind the draft of a conversation.
+    public func keepDraft(_ text: String, after draft: StoredDraft, for key: ConversationKey) async throws {
+        try await keepDraft(draft.followed(by: text), for: key, answering: draft.composing.answered)
     }
 
     /// Accepts a reply, once for each notification.

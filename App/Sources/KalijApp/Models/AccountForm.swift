@@ -42,6 +42,8 @@ public struct AccountForm: Sendable, Equatable {
         case text, secret, lines, check
         /// One of the options: values and labels.
         case choice([Choice])
+        /// Some of the options. The values are lines.
+        case choices([Choice])
         /// Text to read.
         case note
     }
@@ -73,7 +75,13 @@ public struct AccountForm: Sendable, Equatable {
         parts = form.parts.map { Part($0, form) }
         name = reserved ?? ""
         for part in parts {
-            if let field = part.field { values[field] = form.fields.first { $0.name == field }?.value ?? "" }
+            guard let field = part.field else { continue }
+            let given = form.fields.first { $0.name == field }?.values ?? []
+            if case .choices = part.kind {
+                values[field] = given.joined(separator: "\n")
+            } else {
+                values[field] = given.first ?? ""
+            }
         }
     }
 
@@ -110,7 +118,7 @@ public struct AccountForm: Sendable, Equatable {
             switch kind {
             case .check: submitted[field] = [value == "1" || value == "true" ? "1" : "0"]
             case .text: if !value.trimmed.isEmpty { submitted[field] = [value.trimmed] }
-            case .lines:
+            case .lines, .choices:
                 let lines = value.split(whereSeparator: \.isNewline).map(String.init)
                 if !lines.isEmpty { submitted[field] = lines }
             case .secret, .choice: if !value.isEmpty { submitted[field] = [value] }
@@ -166,12 +174,17 @@ extension AccountForm.Part {
         switch field.effectiveType {
         case .boolean: kind = .check
         case .textPrivate: kind = .secret
-        case .textMulti, .jidMulti, .listMulti: kind = .lines
-        case .listSingle:
-            kind = .choice(
-                field.options.map { .init(value: $0.value, label: ($0.label ?? $0.value).shownLine) })
+        case .textMulti, .jidMulti: kind = .lines
+        case .listMulti: kind = .choices(field.options.map { AccountForm.Choice($0) })
+        case .listSingle: kind = .choice(field.options.map { AccountForm.Choice($0) })
         default: kind = .text
         }
+    }
+}
+
+extension AccountForm.Choice {
+    fileprivate init(_ option: DataForm.Option) {
+        self.init(value: option.value, label: (option.label ?? option.value).shownLine)
     }
 }
 

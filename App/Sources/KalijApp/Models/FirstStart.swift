@@ -50,22 +50,22 @@ extension Words {
     /// - Parameter server: the server that the user specified; nil for none.
     public static func problem(_ error: any Error, of domain: String, at server: String? = nil) -> String {
         switch error {
-        case LoginError.refused(let error): refusal(error, domain)
+        case LoginError.refused(let error): refusal(error, domain, server)
         case LoginError.unreachable(let failure): reach(failure, domain, server)
         case LoginError.failed(let reason): loginFailed(reason.shownLine)
-        case LoginError.noStream: noService(domain)
+        case LoginError.noStream: noService(domain, server)
         case let error as StoreError: storageFailed("\(error)".shownLine)
         case let error as DirectoryError: storageFailed("\(error)".shownLine)
         default: loginFailed("\(error)".shownLine)
         }
     }
 
-    private static func refusal(_ error: NegotiationError, _ domain: String) -> String {
+    private static func refusal(_ error: NegotiationError, _ domain: String, _ server: String?) -> String {
         if error.isRefusal { return wrongPassword }
         return switch error {
         case .tlsNotOffered, .tlsRefused: noTLS(domain)
         case .sasl: tryLater
-        case .stream: noService(domain)
+        case .stream: noService(domain, server)
         default: loginFailed("\(error)".shownLine)
         }
     }
@@ -79,7 +79,7 @@ extension Words {
         case .unreachable: unreachable(server ?? domain)
         case .noAnswer: noNetwork
         case .noSuchName: server.map(unknownName) ?? unknownServer(domain)
-        case .noService: noService(domain)
+        case .noService: noService(domain, server)
         case .configuration: loginFailed(failure.description.shownLine)
         }
     }

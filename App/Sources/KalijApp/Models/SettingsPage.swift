@@ -3,6 +3,12 @@ import KalijClient
 /// The settings of all accounts as their screen displays them.
 public struct SettingsPage: Sendable, Equatable {
     public var accounts: [AccountSettings]
+    public var appearance = Appearance.desktop
+    /// The size of the database in bytes.
+    public var databaseSize: Int64 = 0
+
+    /// What the messages of all accounts take, in words.
+    public var storage: String { Words.databaseSize(Words.bytes(databaseSize)) }
 }
 
 /// The settings of an account.
@@ -16,10 +22,56 @@ public struct AccountSettings: Sendable, Equatable {
     public var state = ""
     /// The switches that are on.
     public let on: Set<SettingSwitch>
+    /// The messages that cause notifications, in conversations without a choice of their own.
+    public var notify = NotifyLevel.all
+    /// The number of received files that are stored, and their bytes.
+    public var files = 0
+    public var fileSize: Int64 = 0
 
     /// What can be done with the account.
     public var actions: [AccountAction] {
-        AccountAction.allCases.filter { $0 != .removePicture || picture != nil }
+        AccountAction.allCases.filter { action in
+            switch action {
+            case .removePicture: picture != nil
+            case .clearFiles: files > 0
+            default: true
+            }
+        }
+    }
+
+    /// What the received files take, in words.
+    public var storage: String { files == 0 ? Words.noFiles : Words.storedFiles(files, Words.bytes(fileSize)) }
+}
+
+/// The messages of an account that cause notifications.
+public enum NotifyLevel: Sendable, CaseIterable {
+    case all, mentions, none
+
+    public var words: String {
+        switch self {
+        case .all: Words.notifiesAll
+        case .mentions: Words.notifiesMentions
+        case .none: Words.notifiesNone
+        }
+    }
+
+    init(_ choice: NotifyChoice) {
+        switch choice {
+        case .all, .mutedUntil: self = .all
+        case .mentions: self = .mentions
+        case .none: self = .none
+        }
+    }
+
+    /// The change that makes the choice, for all conversations without a choice of their own.
+    public var change: ChangeSettings {
+        var change = ChangeSettings()
+        switch self {
+        case .all: change.setNotify(.all)
+        case .mentions: change.setNotify(.mentions)
+        case .none: change.setNotify(.none)
+        }
+        return change
     }
 }
 
@@ -66,7 +118,7 @@ public enum SettingSwitch: Sendable, CaseIterable {
 
 /// An action on an account.
 public enum AccountAction: Sendable, CaseIterable {
-    case rename, changePicture, removePicture, changePassword, logOut, delete
+    case rename, changePicture, removePicture, changePassword, clearFiles, export, logOut, delete
 
     public var words: String {
         switch self {
@@ -74,6 +126,8 @@ public enum AccountAction: Sendable, CaseIterable {
         case .changePicture: Words.changeOwnPicture
         case .removePicture: Words.removeOwnPicture
         case .changePassword: Words.changePassword
+        case .clearFiles: Words.clearFiles
+        case .export: Words.export
         case .logOut: Words.logOut
         case .delete: Words.deleteAccount
         }

@@ -12,6 +12,8 @@ public struct MessageRow: Sendable, Equatable {
     /// The quotation of the message that this one replies to: "answers Juliet: “Good night”".
     public var answered: String?
     public var text: String
+    /// The addresses in the text.
+    public var links: [TextLink] = []
     /// Whether the text is truncated.
     public var isCut = false
     /// Whether the text is the app's own, such as "Message removed".
@@ -62,6 +64,7 @@ public struct MessageRow: Sendable, Equatable {
         let words = "\(author), \(time)\(answered.map { ", " + $0 } ?? ""): \(text)"
         let more = [
             isCut ? Words.cut : "", isEdited ? Words.edited : "",
+            links.isEmpty ? "" : Words.links(links.count),
             reactions.isEmpty ? "" : Words.reactions(reactions.map(\.words).joined(separator: ", ")),
             file?.details ?? "", state?.words ?? "",
         ]
@@ -142,6 +145,7 @@ extension MessageRow {
         }
         (text, isCut, isNotice) = Self.content(message)
         if message.erasure == nil { file = message.file.map { FileRow($0) } }
+        if file == nil, !isNotice { links = TextLink.all(in: text, isCut: isCut) }
         protection = message.encryption.flatMap { Protection($0) }
         leftOut = message.encryption?.leftOut.count ?? 0
         origin = isOwn ? message.originID : nil

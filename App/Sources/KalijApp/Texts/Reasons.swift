@@ -53,6 +53,16 @@ extension Words {
         }
     }
 
+    /// Describes why a file cannot be written.
+    public static func why(_ error: any Error) -> String {
+        switch (error as? FileError)?.code {
+        case .diskFull?: tr("the disk is full")
+        case .notAllowed?: tr("the folder does not permit it")
+        case .notFound?: tr("there is no such folder")
+        default: "\(error)".shownLine
+        }
+    }
+
     /// Describes the condition of a stanza error for the user (RFC 6120 section 8.3.3); nil for an error of the program.
     private static func answer(_ condition: String) -> String? {
         switch condition {

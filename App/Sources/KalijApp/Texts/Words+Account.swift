@@ -67,7 +67,10 @@ extension Words {
         }
     }
 
+    public static var readInvitation: String { tr("Read the code of an invitation") }
+
     // Problems
+    public static var noInvitationCode: String { tr("There is no code with an invitation in it") }
     public static var badInvitation: String { tr("This is no invitation. An invitation begins with xmpp:") }
     public static var noServer: String { tr("Enter the name of a server") }
     public static var serverOfChoice: String { tr("Enter the name of the server at which you want your account") }

@@ -32,7 +32,7 @@ extension Words {
     static var actionKeys: [(keys: String, what: String)] {
         [
             (tr("Menu, Shift+F10"), tr("Actions on the selected message")),
-            ("Return", tr("Open the selected file, or send the message again")),
+            ("Return", tr("Open the selected file or address, or send the message again")),
             ("Ctrl+R", tr("Reply to the selected message")), ("Ctrl+.", tr("React to the selected message")),
             ("Ctrl+E", tr("Correct the selected message")),
             ("Up", tr("In an empty text: correct the last own message")),

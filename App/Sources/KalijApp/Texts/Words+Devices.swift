@@ -147,5 +147,8 @@ extension Words {
     public static var trustThem: String { tr("Trust and send") }
     public static var distrustThem: String { tr("Send without") }
     public static var lookAtDevices: String { tr("Compare first …") }
+    public static var replyWaits: String {
+        tr("Your reply is not sent: there are new devices. Send it here, and decide")
+    }
     public static var decided: String { tr("The decision on new devices") }
 }

@@ -21,6 +21,49 @@ extension Words {
     public static var notifiesWithText: String { tr("Notifications show name and text") }
     public static var downloadsItself: String { tr("Download small files of people you have written to") }
 
+    // Notifications, appearance and storage
+    public static var notifies: String { tr("Notify me of") }
+    static var notifiesAll: String { tr("All messages") }
+    static var notifiesMentions: String { tr("People, and mentions in groups") }
+    static var notifiesNone: String { tr("Nothing") }
+    public static var notifiesHint: String { tr("A conversation can have its own choice") }
+    public static var appearance: String { tr("Appearance") }
+    static var asDesktop: String { tr("As the desktop") }
+    static var light: String { tr("Light") }
+    static var dark: String { tr("Dark") }
+    public static var textSizeHint: String {
+        tr("Text has the size, and the contrast, that you have set for the desktop")
+    }
+    public static var storage: String { tr("Storage") }
+    static func databaseSize(_ size: String) -> String {
+        tr("Messages of all accounts: {size}", ["size": size])
+    }
+    static var noFiles: String { tr("No received files on this computer") }
+    static func storedFiles(_ count: Int, _ size: String) -> String {
+        filled(tr("{n} received file: {size}", "{n} received files: {size}", count), ["size": size])
+    }
+    static var clearFiles: String { tr("Remove received files …") }
+    public static func clearQuestion(_ account: String) -> String {
+        tr("Remove the received files of {address}?", ["address": account])
+    }
+    public static var clearHint: String {
+        tr("The messages stay. A file can be downloaded again only while its server keeps it.")
+    }
+
+    // Export
+    static var export: String { tr("Export …") }
+    public static func exporting(_ account: String) -> String { tr("Export {address}", ["address": account]) }
+    public static var exportHint: String {
+        tr("Contacts, groups and messages as lines of JSON. Whoever has the file can read the messages.")
+    }
+    public static func exported(_ count: Int, _ name: String) -> String {
+        filled(tr("{n} message exported to {name}", "{n} messages exported to {name}", count), ["name": name])
+    }
+    public static func exportFailed(_ reason: String) -> String {
+        tr("Nothing was exported: {reason}", ["reason": reason])
+    }
+    public static var exportCancelled: String { tr("The export was cancelled") }
+
     // Passwords
     public static var passwordChanged: String { tr("The password is changed") }
     public static func passwordRefused(_ reason: String) -> String {

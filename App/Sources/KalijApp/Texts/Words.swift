@@ -112,8 +112,12 @@ public enum Words {
     public static func unknownName(_ server: String) -> String {
         tr("There is no server {domain}. Check the name", ["domain": server])
     }
-    public static func noService(_ domain: String) -> String {
-        tr("{domain} offers no chat. Check the part of the address after the @", ["domain": domain])
+    /// - Parameter server: the server that the user has named; nil if it follows from an address.
+    public static func noService(_ domain: String, _ server: String?) -> String {
+        guard let server else {
+            return tr("{domain} offers no chat. Check the part of the address after the @", ["domain": domain])
+        }
+        return tr("{domain} offers no chat. Check the name", ["domain": server])
     }
     public static var noNetwork: String { tr("There is no network. Check the connection, and try again") }
     public static func unreachable(_ domain: String) -> String {

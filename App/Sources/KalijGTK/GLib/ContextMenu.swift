@@ -110,7 +110,12 @@ extension ListView {
         }
         if let click = gtk_gesture_click_new() {
             gtk_gesture_single_set_button(click, UInt32(GDK_BUTTON_SECONDARY))
-            connect(click, "pressed") { pressed($0.double(2), $0.double(3)) }
+            // A label with links has a menu of its own.
+            gtk_event_controller_set_propagation_phase(click, GTK_PHASE_CAPTURE)
+            connect(click, "pressed") { arguments in
+                gtk_gesture_set_state(click, GTK_EVENT_SEQUENCE_CLAIMED)
+                pressed(arguments.double(2), arguments.double(3))
+            }
             gtk_widget_add_controller(view, click)
         }
         if let long = gtk_gesture_long_press_new() {

@@ -16,12 +16,18 @@ final class FormFieldView {
         case text(Widget)
         /// The drop-down's entries are in the order of the values.
         case choice(Widget, [String])
+        /// The check buttons of a box are in the order of the values.
+        case choices(Widget, [(value: String, check: Widget)])
 
         var widget: Widget {
             switch self {
-            case .entry(let widget), .check(let widget), .text(let widget), .choice(let widget, _): widget
+            case .entry(let widget), .check(let widget), .text(let widget): widget
+            case .choice(let widget, _), .choices(let widget, _): widget
             }
         }
+
+        /// The widget that takes the focus.
+        var first: Widget { if case .choices(_, let checks) = self { checks.first?.check ?? widget } else { widget } }
     }
 
     convenience init(_ part: AccountForm.Part, value: String) {
@@ -104,6 +110,7 @@ final class FormFieldView {
             gtk_check_button_set_active(cast(raw(check)), value == "1" || value == "true" ? 1 : 0)
             kalij_name(check, label)
             return .check(check)
+        case .choices(let choices): return several(choices, label, value)
         case .choice(let choices):
             guard let list = gtk_string_list_new(nil) else { return nil }
             for choice in choices { gtk_string_list_append(list, choice.label) }
@@ -117,6 +124,21 @@ final class FormFieldView {
         }
     }
 
+    private static func several(_ choices: [AccountForm.Choice], _ label: String, _ value: String) -> Input {
+        let box = widget(OpaquePointer(kalij_new_with_role(kalij_type_box(), GTK_ACCESSIBLE_ROLE_GROUP)))
+        gtk_orientable_set_orientation(opaque(box), GTK_ORIENTATION_VERTICAL)
+        kalij_name(box, label)
+        let given = Set(value.split(separator: "\n").map(String.init))
+        let checks = choices.map { choice in
+            let check = widget(OpaquePointer(gtk_check_button_new_with_label(choice.label)))
+            gtk_check_button_set_active(cast(raw(check)), given.contains(choice.value) ? 1 : 0)
+            kalij_name(check, choice.label)
+            box.append(check)
+            return (choice.value, check)
+        }
+        return .choices(box, checks)
+    }
+
     // MARK: Input
 
     var value: String {
@@ -125,6 +147,8 @@ final class FormFieldView {
         case .check(let check)?: gtk_check_button_get_active(cast(raw(check))) != 0 ? "1" : "0"
         case .text(let text)?: Self.text(of: text)
         case .choice(let drop, let values)?: values.element(Int(gtk_drop_down_get_selected(opaque(drop)))) ?? ""
+        case .choices(_, let checks)?:
+            checks.filter { gtk_check_button_get_active(cast(raw($0.check))) != 0 }.map(\.value).joined(separator: "\n")
         case nil: ""
         }
     }
@@ -151,7 +175,7 @@ final class FormFieldView {
         if let input { gtk_widget_set_sensitive(input.widget, isSensitive ? 1 : 0) }
     }
 
-    func focus() { input?.widget.focus() }
+    func focus() { input?.first.focus() }
 
     /// Takes the focus from the field, before it is removed: GtkPasswordEntry hides a part that exists no longer when it loses the
     /// focus (GTK 4.8).

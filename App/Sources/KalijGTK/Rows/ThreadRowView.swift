@@ -16,6 +16,8 @@ final class ThreadRowView: RowView {
     var anchor: Widget { bubble }
     /// Called when the button of the row above the oldest message was pressed.
     var onOlder: () -> Void = {}
+    /// Called when an address in the text was clicked.
+    var onLink: (TextLink) -> Void = { _ in }
     /// Called when a button of a message's file was pressed.
     var onFile: (MessageRow, FileAction) -> Void = { _, _ in }
     private let bubble = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 2)
@@ -38,6 +40,13 @@ final class ThreadRowView: RowView {
     init() {
         text.wrapText()
         gtk_label_set_max_width_chars(opaque(text), 56)
+        // Tab leaves the list: the menu and Enter open the addresses by keyboard.
+        gtk_widget_set_can_focus(text, 0)
+        connect(text, "activate-link") { [weak self] arguments in
+            arguments.answer(true)
+            guard let self, let address = arguments.string(1) else { return }
+            if let link = message?.links.first(where: { $0.address == address }) { onLink(link) }
+        }
         gtk_label_set_xalign(opaque(foot), 1)
         foot.wrapText()
         gtk_label_set_max_width_chars(opaque(foot), 56)
@@ -79,7 +88,7 @@ final class ThreadRowView: RowView {
         bubble.show(true)
         if let author = author.show(showsAuthor, made: makeAuthor) { name(author, message) }
         answered.show(message.answered != nil, made: makeAnswered)?.setText(message.answered ?? "")
-        text.setText(message.text)
+        show(textOf: message)
         text.setClass("notice", message.isNotice)
         show(message.reactions)
         show(fileOf: message)
@@ -91,6 +100,11 @@ final class ThreadRowView: RowView {
         bubble.setClass("other", !message.isOwn)
         root.setClass("continues", continues)
         gtk_widget_set_halign(bubble, message.isOwn ? GTK_ALIGN_END : GTK_ALIGN_START)
+    }
+
+    private func show(textOf message: MessageRow) {
+        if message.links.isEmpty { return text.setText(message.text) }
+        gtk_label_set_markup(opaque(text), TextLink.markup(message.text, message.links))
     }
 
     private func show(_ reactions: [ReactionCount]) {

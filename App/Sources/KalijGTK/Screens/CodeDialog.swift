@@ -3,41 +3,41 @@ import Dispatch
 import KalijApp
 import KalijDesktop
 
-/// Reads a code: from a picture, the clipboard or the screen, or its text. Stays open until a code was verified, or the user closes it.
+/// Reads a code: from a picture, the clipboard or the screen, or its text. Stays open until a code was taken, or the user closes it.
 final class CodeDialog {
-    private let page: DevicesPage
+    /// The purpose of a code: the texts of its dialog.
+    struct Purpose {
+        let heading: String
+        let hint: String
+        /// The beginning of the code's text, as an example.
+        let example: String
+        let action: String
+    }
+
+    private let purpose: Purpose
     private let window: Widget
     private let entry = widget(OpaquePointer(gtk_entry_new()))
     private let problem = Make.label(classes: "error")
     /// Whether the dialog still exists when a picture was read.
     private var isOpen = true
-    private let verified: (String, Int) -> Void
-    /// Called when another key was found than in the code.
-    private let conflict: (String) -> Void
+    /// Takes what was read; returns why it is not taken, or nil.
+    private let take: ([String]) -> String?
     private let decoder = PictureDecoder(program: AppProgram.path(of: "kalij-app-decode"))
     private static let queue = DispatchQueue(label: "kalij.codes", qos: .userInitiated)
 
-    /// - Parameters:
-    ///   - verified: called with the URI, and the number of its keys.
-    ///   - conflict: called with the warning.
+    /// - Parameter take: called with the texts that were read; returns why they are not taken, or nil.
     @discardableResult
-    init?(
-        over parent: Widget, _ page: DevicesPage, verified: @escaping (String, Int) -> Void,
-        conflict: @escaping (String) -> Void
-    ) {
-        guard
-            let dialog = kalij_message_dialog(
-                cast(raw(parent)), Words.readCodeOf(page.isOwn ? page.key.account : page.name))
-        else { return nil }
-        (self.page, self.verified, self.conflict) = (page, verified, conflict)
+    init?(over parent: Widget, _ purpose: Purpose, take: @escaping ([String]) -> String?) {
+        guard let dialog = kalij_message_dialog(cast(raw(parent)), purpose.heading) else { return nil }
+        (self.purpose, self.take) = (purpose, take)
         window = dialog
         build(OpaquePointer(dialog))
     }
 
     private func build(_ object: OpaquePointer) {
-        adw_message_dialog_set_body(cast(raw(object)), Words.readCodeHint)
+        adw_message_dialog_set_body(cast(raw(object)), purpose.hint)
         kalij_name(entry, Words.codeText)
-        gtk_entry_set_placeholder_text(cast(raw(entry)), "xmpp:…?omemo-sid-…")
+        gtk_entry_set_placeholder_text(cast(raw(entry)), purpose.example)
         problem.wrapText()
         gtk_label_set_max_width_chars(opaque(problem), 40)
         problem.show(false)
@@ -53,7 +53,7 @@ final class CodeDialog {
         let label = Make.silentLabel(classes: "caption-heading")
         label.setText(Words.codeText)
         // A response of the dialog would close it, whatever the outcome.
-        let verify = Make.button(Words.verify, classes: "suggested-action") { self.found([self.text]) }
+        let verify = Make.button(purpose.action, classes: "suggested-action") { self.found([self.text]) }
         adw_message_dialog_set_extra_child(
             cast(raw(object)), Make.vertical(picture, clipboard, screen, label, entry, verify, problem, spacing: 8))
         adw_message_dialog_add_response(cast(raw(object)), "cancel", Words.cancel)
@@ -75,20 +75,10 @@ final class CodeDialog {
         Announcer.say(words)
     }
 
-    /// A decision closes the dialog; anything else is displayed in it.
+    /// Closes the dialog if a text is taken.
     private func found(_ texts: [String]) {
         guard isOpen else { return }
-        let outcome = CodeOutcome(texts, for: page)
-        let words = outcome.words(page.isOwn ? page.key.account : page.name)
-        switch outcome {
-        case .verifies(let uri, let count):
-            verified(uri, count)
-            gtk_window_destroy(cast(raw(window)))
-        case .otherKey:
-            conflict(words)
-            gtk_window_destroy(cast(raw(window)))
-        case .otherAddress, .thisDevice, .noCode: show(words)
-        }
+        if let words = take(texts) { show(words) } else { gtk_window_destroy(cast(raw(window))) }
     }
 
     // MARK: Pictures
@@ -96,7 +86,7 @@ final class CodeDialog {
     private func choosePicture() {
         guard
             let chooser = kalij_file_chooser(
-                Words.readCode, cast(raw(window)), GTK_FILE_CHOOSER_ACTION_OPEN, Words.open)
+                Words.fromPicture, cast(raw(window)), GTK_FILE_CHOOSER_ACTION_OPEN, Words.open)
         else { return }
         connect(chooser, "response") { arguments in
             if arguments.int(1) == GTK_RESPONSE_ACCEPT.rawValue,

@@ -146,9 +146,16 @@ final class Composer {
     /// Restores a text that was not accepted, before the text that was typed since.
     func giveBack(_ draft: StoredDraft) {
         let since = written
-        if composing == .message, draft.composing.answered != nil { compose(draft.composing) }
+        if composing == .message { compose(draft.composing) }
         fill(since.isEmpty ? draft.text : draft.text + "\n" + since)
         kept = StoredDraft()
+        changed()
+    }
+
+    /// Displays a draft that was stored meanwhile.
+    func replace(with draft: StoredDraft) {
+        compose(draft.composing)
+        fill(draft.text)
         changed()
     }
 

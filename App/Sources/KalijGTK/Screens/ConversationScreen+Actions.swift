@@ -29,7 +29,24 @@ extension ConversationScreen {
         let own = message.ownReactions.map { emoji in
             MenuItem(Words.removeReaction(emoji.shownName)) { [weak self] in self?.onReact(message, emoji) }
         }
-        ContextMenu.show([files, items(false), own, items(true)], over: root, at: bounds) { [weak self] in
+        let links = message.links.flatMap { [opening($0), copying($0)] }
+        ContextMenu.show([files, links, items(false), own, items(true)], over: root, at: bounds) { [weak self] in
+            self?.list.focusRow(or: place)
+        }
+    }
+
+    private func opening(_ link: TextLink) -> MenuItem {
+        MenuItem(Words.open(link)) { [weak self] in self?.onLink(link) }
+    }
+
+    private func copying(_ link: TextLink) -> MenuItem {
+        MenuItem(Words.copy(link)) { [weak self] in self?.onCopyLink(link) }
+    }
+
+    /// Displays the addresses of a message, to open one of them.
+    func showLinks(of message: MessageRow, at place: Int) {
+        guard let bounds = list.bounds(of: place, in: root) else { return }
+        ContextMenu.show([message.links.map(opening)], over: root, at: bounds) { [weak self] in
             self?.list.focusRow(or: place)
         }
     }

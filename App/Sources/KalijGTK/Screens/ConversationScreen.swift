@@ -24,6 +24,9 @@ final class ConversationScreen {
     var onFetch: () -> Void = {}
     /// Called for an action on a message's file.
     var onFile: (MessageRow, FileAction) -> Void = { _, _ in }
+    /// Called to open an address in a message, and to copy it.
+    var onLink: (TextLink) -> Void = { _ in }
+    var onCopyLink: (TextLink) -> Void = { _ in }
     /// Called when the visible part has changed.
     var onScrolled: () -> Void = {}
     private let title = widget(OpaquePointer(adw_window_title_new("", "")))
@@ -49,6 +52,7 @@ final class ConversationScreen {
             row.onAction = { action, message in self?.onAction(action, message) }
             row.onReact = { message, emoji in self?.onReact(message, emoji) }
             row.onKeys = { line in self?.onKeys(line) }
+            row.onLink = { link in self?.onLink(link) }
             row.onOlder = { self?.onFetch() }
             row.onFile = { message, action in self?.onFile(message, action) }
         }
@@ -108,12 +112,15 @@ final class ConversationScreen {
     /// Called when the user undoes the last deletion.
     var onUndo: () -> Void = {}
 
-    /// Enter performs the action of a row: the first one of a message's file, sending a message again, or loading what is missing.
+    /// Enter performs the action of a row: the first one of a message's file, sending a message again, opening an address, or loading
+    /// what is missing.
     private func activate(_ place: Int) {
         switch list.rows[place] {
         case .message(let message, _, _):
             if let action = message.file?.actions.first { return onFile(message, action) }
-            if message.actions.contains(.resend) { onAction(.resend, message) }
+            if message.actions.contains(.resend) { return onAction(.resend, message) }
+            if message.links.count > 1 { return showLinks(of: message, at: place) }
+            if let link = message.links.first { onLink(link) }
         case .gap(let gap): if gap.kind == .missing { onLoad(gap) }
         case .keys(let line): onKeys(line)
         case .beginning(let beginning): if beginning.action != nil { onFetch() }

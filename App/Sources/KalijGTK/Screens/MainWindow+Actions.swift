@@ -17,7 +17,7 @@ extension MainWindow {
     private func act(_ action: MessageAction, on message: MessageRow) {
         guard let message = thread?.page.message(message.id, for: action) else { return toast(Words.notPossibleNow) }
         switch action {
-        case .resend: accept(Resend(.row(message.id)))
+        case .resend: resend(message)
         case .reply: screen.composer.reply(to: message)
         case .react: screen.chooseEmoji(for: message)
         case .correct: correct(message)
@@ -55,6 +55,14 @@ extension MainWindow {
         let id: String
         do { id = try await backend.accept(intent, for: account) } catch { return "\(error)" }
         return try? await reader.failure(of: id, of: account)
+    }
+
+    private func resend(_ message: MessageRow) {
+        guard let key = thread?.key else { return }
+        writes.add { [weak self] in
+            let send = { [weak self] () -> Void in self?.accept(Resend(.row(message.id)), in: key) }
+            if await self?.mustDecide(in: key, decided: send) == false { send() }
+        }
     }
 
     private func react(to message: MessageRow, with emoji: String) {
@@ -102,8 +110,14 @@ extension MainWindow {
     }
 
     /// Accepts a correction, whose text is given back if it is refused.
-    func correct(_ id: Int64, _ text: String, in key: ConversationKey) {
-        accept(Correct(.row(id), body: text), in: key, refused: { await $0.giveBack(StoredDraft(text), in: key) })
+    func correct(_ text: String, _ meaning: Composing, in key: ConversationKey) {
+        guard case .correction(let id, _) = meaning else { return }
+        writes.add { [weak self] in
+            guard let self else { return }
+            if await mustDecide(in: key, before: text) { return await giveBack(StoredDraft(text, meaning), in: key) }
+            accept(
+                Correct(.row(id), body: text), in: key, refused: { await $0.giveBack(StoredDraft(text), in: key) })
+        }
     }
 
     private func showDraft() {

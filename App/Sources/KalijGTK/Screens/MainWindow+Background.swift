@@ -20,12 +20,27 @@ extension MainWindow {
 
     private func perform(_ action: NotificationAction, on target: NotificationTarget) {
         guard action == .open else {
-            // Fails if the account was removed in the meantime.
-            Task { try? await backend.perform(action, on: target) }
-            return
+            screen.composer.keep()
+            return writes.add { [weak self] in
+                guard let self else { return }
+                // Fails if the account was removed in the meantime.
+                let isDone = try? await backend.perform(action, on: target, reading: reader)
+                if isDone == false { await showKeptReply(in: target.key) }
+            }
         }
         present()
         Task { if let row = try? await reader.conversation(target.key) { open(row) } }
+    }
+
+    /// Opens the conversation of a reply that waits for a decision on new devices, and is a draft until then.
+    private func showKeptReply(in key: ConversationKey) async {
+        present()
+        toast(Words.replyWaits)
+        guard let row = try? await reader.conversation(key) else { return }
+        guard thread?.key == key else { return await open(row, at: nil) }
+        open(row)
+        guard let draft = try? await reader.draft(key), !screen.composer.composing.isCorrection else { return }
+        screen.composer.replace(with: draft)
     }
 
     // MARK: Closing

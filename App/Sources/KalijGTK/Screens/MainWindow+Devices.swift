@@ -66,40 +66,56 @@ extension MainWindow {
 
     private func readCode(_ page: DevicesPage) {
         let name = page.isOwn ? page.key.account : page.name
-        CodeDialog(over: window, page) { [weak self] uri, count in
-            self?.change(VerifyKeys(uri), of: page.key.account, Words.verify) { [weak self] _ in
-                self?.toast(CodeOutcome.verifies(uri: uri, count: count).words(name))
+        let purpose = CodeDialog.Purpose(
+            heading: Words.readCodeOf(name), hint: Words.readCodeHint, example: "xmpp:…?omemo-sid-…",
+            action: Words.verify)
+        CodeDialog(over: window, purpose) { [weak self] texts in
+            let outcome = CodeOutcome(texts, for: page)
+            let words = outcome.words(name)
+            switch outcome {
+            case .verifies(let uri, _):
+                self?.change(VerifyKeys(uri), of: page.key.account, Words.verify) { _ in self?.toast(words) }
+            case .otherKey: if let self { Dialogs.warning(over: window, Words.keysDiffer, words) }
+            case .otherAddress, .thisDevice, .noCode: return words
             }
-        } conflict: { [weak self] words in
-            if let self { Dialogs.warning(over: window, Words.keysDiffer, words) }
+            return nil
         }
     }
 
     // MARK: Undecided keys
 
-    /// Requests the decision on new keys, if there are some, and then submits what the composer has.
-    /// - Parameter text: what is to be sent, and is given back until then.
+    /// Requests the decision on new keys, if there are some.
+    /// - Parameter decided: called when the decision is stored.
     /// - Returns: whether nothing may be sent yet.
-    func mustDecide(in key: ConversationKey, before text: String) async -> Bool {
+    func mustDecide(in key: ConversationKey, decided: @escaping () -> Void) async -> Bool {
         guard let keys = try? await reader.undecided(key) else { return false }
         Dialogs.undecided(over: window, keys.words) { [weak self] answer in
             switch answer {
-            case .trust: self?.decide(keys.intents(.blind), in: key, before: text)
-            case .distrust: self?.decide(keys.intents(.distrusted), in: key, before: text)
+            case .trust: self?.decide(keys.intents(.blind), in: key, decided)
+            case .distrust: self?.decide(keys.intents(.distrusted), in: key, decided)
             case .look: self?.openDevices(keys.first)
             }
         }
         return true
     }
 
-    private func decide(_ intents: [TrustKey], in key: ConversationKey, before text: String) {
+    private func decide(_ intents: [TrustKey], in key: ConversationKey, _ decided: @escaping () -> Void) {
         var left = intents.count
         for intent in intents {
-            change(intent, of: key.account, Words.decided) { [weak self] _ in
+            change(intent, of: key.account, Words.decided) { _ in
                 left -= 1
-                guard let self, left == 0, thread?.key == key, screen.composer.written == text else { return }
-                screen.composer.submit()
+                if left == 0 { decided() }
             }
+        }
+    }
+
+    /// Requests the decision on new keys before a text leaves, which is sent after it.
+    /// - Parameter text: the text, which the composer has again until then.
+    /// - Returns: whether nothing may be sent yet.
+    func mustDecide(in key: ConversationKey, before text: String) async -> Bool {
+        await mustDecide(in: key) { [weak self] in
+            guard let self, thread?.key == key, screen.composer.written == text else { return }
+            screen.composer.submit()
         }
     }
 }

@@ -179,7 +179,7 @@ extension MainWindow {
 
     func send(_ text: String, _ meaning: Composing) {
         guard let key = thread?.key else { return }
-        if case .correction(let id, _) = meaning { return correct(id, text, in: key) }
+        if meaning.isCorrection { return correct(text, meaning, in: key) }
         writes.add { [weak self] in
             guard let self else { return }
             if await mustDecide(in: key, before: text) { return await giveBack(StoredDraft(text, meaning), in: key) }
@@ -202,6 +202,7 @@ extension MainWindow {
     /// Restores a text that was not accepted.
     func giveBack(_ draft: StoredDraft, in key: ConversationKey) async {
         if thread?.key == key { return screen.composer.giveBack(draft) }
+        if draft.composing.isCorrection { return unsent.keep(UnsentWork(correction: draft), for: key) }
         try? await backend.keepDraft(draft.text, for: key, answering: draft.composing.answered)
     }
 

@@ -13,6 +13,14 @@ extension MainWindow {
         screen.onSwitch = { [weak self] setting, isOn, settings in
             self?.change(setting.change(isOn), of: settings.account, setting.words)
         }
+        screen.onNotify = { [weak self] level, settings in
+            self?.change(level.change, of: settings.account, Words.notifies)
+        }
+        screen.onAppearance = { [weak self] appearance in
+            guard let self else { return }
+            appearance.keep(in: reader.directory.path)
+            show(appearance)
+        }
         Task {
             guard let page = await settings() else { return }
             screen.show(page)
@@ -30,6 +38,17 @@ extension MainWindow {
             page.accounts[place].state = Words.connection(states[page.accounts[place].account], time: Times.clock)
         }
         return page
+    }
+
+    /// Applies the colours that the user has chosen.
+    func show(_ appearance: Appearance) {
+        let scheme =
+            switch appearance {
+            case .desktop: ADW_COLOR_SCHEME_DEFAULT
+            case .light: ADW_COLOR_SCHEME_FORCE_LIGHT
+            case .dark: ADW_COLOR_SCHEME_FORCE_DARK
+            }
+        adw_style_manager_set_color_scheme(adw_style_manager_get_default(), scheme)
     }
 
     /// Reads the settings again if they are shown.
@@ -54,6 +73,11 @@ extension MainWindow {
             Dialogs.newPassword(over: window, account: account) { [weak self] password in
                 self?.atServer(action, account) { try await $0.changePassword(of: $1, to: password) }
             }
+        case .clearFiles:
+            Dialogs.confirm(over: window, Words.clearQuestion(account), Words.clearHint, Words.remove) { [weak self] in
+                self?.change(ClearDownloads(), of: account, action.plain)
+            }
+        case .export: export(account)
         case .logOut:
             let answers = [(Words.logOutKeeping, false), (Words.logOutRemoving, true)].map { words, isRemoving in
                 Dialogs.Answer(words, isRemoving ? ADW_RESPONSE_DESTRUCTIVE : ADW_RESPONSE_SUGGESTED) { [weak self] in

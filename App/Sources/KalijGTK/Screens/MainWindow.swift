@@ -135,6 +135,7 @@ final class MainWindow {
             window.setClass("dark", adw_style_manager_get_dark(manager) != 0)
         }
         connect(manager, "notify::dark") { _ in apply() }
+        show(Appearance.load(in: reader.directory.path) ?? .desktop)
         apply()
     }
 
@@ -165,6 +166,7 @@ final class MainWindow {
         connectActions()
         connectConversationActions()
         connectFiles()
+        connectLinks()
         connectSearch()
         connectSide()
         connectAccounts()

@@ -19,6 +19,7 @@ final class NewAccountScreen {
     // Where
     private let link = FormFieldView(.text, Words.invitationLink, hint: Words.invitationHint)
     private let server = FormFieldView(.text, Words.server, hint: Words.serverName)
+    private lazy var readCode = Make.button(Words.readCode) { [weak self] in self?.readInvitation() }
     private let inviter = Make.label()
     private let hint = Make.label(Words.newAccountHint)
     private let obstacle = Make.label(classes: "error")
@@ -57,12 +58,13 @@ final class NewAccountScreen {
     private func build() {
         let header = Make.header(title) { [weak self] in self?.back() }
         for label in [inviter, hint, obstacle, progress] { label.wrapText() }
+        gtk_widget_set_halign(readCode, GTK_ALIGN_START)
         for button in [next, make, cancel] {
             button.addClass("pill")
             gtk_widget_set_halign(button, GTK_ALIGN_CENTER)
         }
         for button in [next, make] { button.addClass("suggested-action") }
-        for part in [hint, link.root, inviter, server.root, obstacle, next] { place.append(part) }
+        for part in [hint, link.root, readCode, inviter, server.root, obstacle, next] { place.append(part) }
         for part in [formView.root, make] { filling.append(part) }
         for part in [spinner, progress, cancel] { waiting.append(part) }
         gtk_widget_set_halign(waiting, GTK_ALIGN_CENTER)
@@ -85,7 +87,7 @@ final class NewAccountScreen {
     func prepare(isInvited: Bool, link address: String = "") {
         stop()
         adw_window_title_set_title(opaque(title), isInvited ? Words.haveInvitation : Words.newAccount)
-        link.root.show(isInvited)
+        for part in [link.root, readCode] { part.show(isInvited) }
         hint.show(!isInvited)
         link.set(address)
         server.set("")
@@ -99,6 +101,20 @@ final class NewAccountScreen {
 
     private var entered: AccountPlace {
         AccountPlace(link: gtk_widget_get_visible(link.root) != 0 ? link.value : "", server: server.value)
+    }
+
+    /// Takes an invitation from a code.
+    private func readInvitation() {
+        guard let window = gtk_widget_get_root(root).map({ widget($0) }) else { return }
+        let purpose = CodeDialog.Purpose(
+            heading: Words.readInvitation, hint: Words.readCodeHint, example: "xmpp:…?register;preauth=…",
+            action: Words.next)
+        CodeDialog(over: window, purpose) { [weak self] texts in
+            guard let found = texts.first(where: { InvitationLink($0) != nil }) else { return Words.noInvitationCode }
+            self?.link.set(found)
+            self?.next.focus()
+            return nil
+        }
     }
 
     private func edited() {
@@ -204,6 +220,7 @@ final class NewAccountScreen {
         }
         if isWaiting { show(nil as AccountMaking.Obstacle?) }
         for field in [link, server] { field.setSensitive(!isWaiting) }
+        gtk_widget_set_sensitive(readCode, isWaiting ? 0 : 1)
         formView.setSensitive(!isWaiting)
         for button in [next, make] { button.show(!isWaiting) }
         progress.setText(words)

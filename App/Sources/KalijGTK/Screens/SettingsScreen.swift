@@ -7,12 +7,22 @@ final class SettingsScreen {
     var onBack: () -> Void = {}
     var onAction: (AccountAction, AccountSettings) -> Void = { _, _ in }
     var onSwitch: (SettingSwitch, Bool, AccountSettings) -> Void = { _, _, _ in }
-    private let content = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 36)
+    var onNotify: (NotifyLevel, AccountSettings) -> Void = { _, _ in }
+    var onAppearance: (Appearance) -> Void = { _ in }
+    private let accounts = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 36)
+    private let appearance = ChoiceView(
+        Words.appearance, Appearance.allCases.map(\.words), hint: Words.textSizeHint)
+    private let storage = Make.label(classes: "dim-label")
     private var views: [AccountSettingsView] = []
 
     init() {
         let title = widget(OpaquePointer(adw_window_title_new(Words.settings, "")))
         let header = Make.header(title) { [weak self] in self?.onBack() }
+        appearance.onChosen = { [weak self] place in self?.onAppearance(Appearance.allCases[place]) }
+        storage.wrapText()
+        let caption = Make.label(Words.storage, classes: "caption-heading")
+        let content = Make.vertical(
+            accounts, appearance.root, Make.vertical(caption, storage, spacing: 4), spacing: 36)
         content.margins(12)
         let clamp = Make.clamp(content, width: 460)
         let scrolled = Make.scrolled(clamp)
@@ -23,10 +33,12 @@ final class SettingsScreen {
 
     func show(_ page: SettingsPage) {
         if views.map(\.settings.account) != page.accounts.map(\.account) {
-            while let child = gtk_widget_get_first_child(content) { gtk_box_remove(cast(raw(content)), child) }
+            while let child = gtk_widget_get_first_child(accounts) { gtk_box_remove(cast(raw(accounts)), child) }
             views = page.accounts.map { AccountSettingsView($0, self) }
-            for view in views { content.append(view.root) }
+            for view in views { accounts.append(view.root) }
         }
+        appearance.show(Appearance.allCases.firstIndex(of: page.appearance))
+        storage.setText(page.storage)
         for (view, settings) in zip(views, page.accounts) { view.show(settings) }
     }
 
@@ -43,6 +55,8 @@ private final class AccountSettingsView {
     private let name = Make.label(classes: "title-4")
     private let facts = Make.label(classes: "dim-label")
     private var switches: [(setting: SettingSwitch, check: Widget)] = []
+    private let notify = ChoiceView(Words.notifies, NotifyLevel.allCases.map(\.words), hint: Words.notifiesHint)
+    private let storage = Make.label(classes: "dim-label")
     private let buttons = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 8)
     private var actions: [AccountAction] = []
     private var isUpdating = false
@@ -62,7 +76,11 @@ private final class AccountSettingsView {
             switches.append((setting, check))
             root.append(check)
         }
-        root.append(buttons)
+        notify.onChosen = { [weak self] place in
+            if let self { self.screen?.onNotify(NotifyLevel.allCases[place], self.settings) }
+        }
+        storage.wrapText()
+        for part in [notify.root, storage, buttons] { root.append(part) }
         show(settings, isFirst: true)
     }
 
@@ -79,6 +97,8 @@ private final class AccountSettingsView {
         for (setting, check) in switches {
             gtk_check_button_set_active(cast(raw(check)), settings.on.contains(setting) ? 1 : 0)
         }
+        notify.show(NotifyLevel.allCases.firstIndex(of: settings.notify))
+        storage.setText(settings.storage)
         if settings.actions != actions { showButtons() }
     }
 

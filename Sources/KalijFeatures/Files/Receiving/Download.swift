@@ -28,3 +28,16 @@ public struct CancelDownload: Intent {
         return .done
     }
 }
+
+/// Removes the received files that are stored. Their messages remain, and ``Download`` fetches a file again while its server keeps it.
+public struct ClearDownloads: Intent {
+    public static let name = "clear_downloads"
+
+    /// Creates the intent.
+    public init() {}
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try ReceivedFiles(step: step).clear()
+        return .done
+    }
+}

@@ -151,12 +151,18 @@ package struct ReceivedFileRows {
     }
 
     /// The number of stored received files, and their bytes; of at most 10,000 files.
-    func stored(of account: Int64) throws -> (count: Int64, bytes: Int64) {
+    package func stored(of account: Int64) throws -> (count: Int64, bytes: Int64) {
         try database.statement(
             """
             SELECT count(*) AS count, coalesce(sum(size), 0) AS bytes FROM (
                 SELECT size FROM attachment WHERE account = ? AND state = 'stored' LIMIT 10000)
             """
         ).first([.integer(account)]) { ($0.integer("count"), $0.integer("bytes")) } ?? (0, 0)
+    }
+
+    /// The messages whose files are stored.
+    func messages(storedBy account: Int64) throws -> [Int64] {
+        try database.statement("SELECT message FROM attachment WHERE account = ? AND state = 'stored'")
+            .all([.integer(account)]) { $0.integer() }
     }
 }

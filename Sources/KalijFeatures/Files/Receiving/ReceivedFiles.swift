@@ -131,6 +131,16 @@ package struct ReceivedFiles {
         try set(row, .failed("cancelled"))
     }
 
+    /// Discards the stored files. The senders' offers remain.
+    func clear() throws {
+        for message in try rows.messages(storedBy: step.account.id) {
+            guard var row = try rows.row(of: message), let name = row.name else { continue }
+            (row.state, row.name, row.problem) = (.offered, nil, nil)
+            try set(row)
+            try FileDeletionQueue.add(name, in: step)
+        }
+    }
+
     // MARK: Own files
 
     /// Keeps the own file `name` below `files` for its message.
