@@ -1,6 +1,6 @@
 import Foundation
 import KalijAddress
-
+import KalijStore
 import KalijStream
 import KalijText
 import KalijTransport
@@ -105,7 +105,7 @@ import Testing
             HistoryFilled(room: room, messages: 1, problem: nil),
             Quarantined(reason: text.next(), sender: text.next()), HandlerDeadLettered(letter),
             LoggedOut(removed: true),
-            WaitingForStorage(reason: text.next(), retryIn: 1), StorageAvailable(), EventsDropped(count: 3),
+            WaitingForStorage(StoreError(.full, text.next()), retryIn: 1), StorageAvailable(), EventsDropped(count: 3),
             SlowStep(step: text.next(), milliseconds: 1),
         ]
     }

@@ -47,8 +47,8 @@ extension Engine {
                 if options.role == .background { return .handedOver }
             } catch FenceError.held(let owner) where options.role == .background && owner.role != .share {
                 return .handedOver
-            } catch let error where Room.isMissing(error) {
-                guard try blocked(room.missing(error)) else { throw error }
+            } catch {
+                guard let lack = Room.lack(error), try blocked(room.missing(lack)) else { throw error }
             }
         }
     }
@@ -76,17 +76,19 @@ extension Engine {
             (self.directory, self.clock, self.onEvent) = (directory, clock, onEvent)
         }
 
-        static func isMissing(_ error: any Error) -> Bool {
-            // A missing permission, and a database locked by another process, are reported at once.
-            guard let error = error as? StoreError else { return false }
-            return [.full, .inputOutput, .outOfMemory].contains(error.code)
+        /// - Returns: nil for a missing permission, and for a database locked by another process, which are reported at once.
+        static func lack(_ error: any Error) -> StoreError? {
+            guard let error = error as? StoreError, [.full, .inputOutput, .outOfMemory].contains(error.code) else {
+                return nil
+            }
+            return error
         }
 
-        mutating func missing(_ error: any Error) -> Blocked {
+        mutating func missing(_ error: StoreError) -> Blocked {
             let delay = backoff.next(random: .random(in: 0..<1))
             let accounts = try? AccountTable(directory.read()).all().filter { $0.state == .active }.map(\.jid)
             notified = accounts ?? notified
-            emit(WaitingForStorage(reason: "\(error)", retryIn: delay))
+            emit(WaitingForStorage(error, retryIn: delay))
             return Blocked(reason: "\(error)", retryIn: delay, isTold: !notified.isEmpty)
         }
 

@@ -1,3 +1,4 @@
+import KalijStore
 import KalijText
 
 extension EventKey {
@@ -107,6 +108,8 @@ public struct WaitingForStorage: EventContent {
     public static let keys: [EventKey] = [.reason, .retryIn]
     /// The reason, in words.
     public let reason: String
+    /// Whether the disk is full.
+    public let isFull: Bool
     /// Seconds until the next attempt.
     public let retryIn: Double
     public var fields: [EventField] { [EventField(.reason, .text(reason)), EventField(.retryIn, .number(retryIn))] }
@@ -114,7 +117,9 @@ public struct WaitingForStorage: EventContent {
         "cannot store: \(reason); nothing is acknowledged, trying again in \(Int(clamping: Int64(retryIn.rounded(.up)))) s"
     }
 
-    package init(reason: String, retryIn: Double) { (self.reason, self.retryIn) = (reason, retryIn) }
+    package init(_ error: StoreError, retryIn: Double) {
+        (reason, isFull, self.retryIn) = (error.description, error.code == .full, retryIn)
+    }
 }
 
 /// The database can be written again.

@@ -243,7 +243,7 @@ package final class AccountDriver {
         line?.isReading = false
         let delay = storage.failed(random: context.random())
         if error.code == .busy { context.blocked() }
-        context.emit(WaitingForStorage(reason: error.description, retryIn: delay), for: account)
+        context.emit(WaitingForStorage(error, retryIn: delay), for: account)
         alarms.set(.storage, after: delay) { [weak self] in
             self?.storage.resume()
             self?.line?.isReading = self?.stage.session?.acknowledging.writer.answers.mayRead ?? true

@@ -1,4 +1,3 @@
-import Glibc
 import KalijAddress
 import KalijClient
 import KalijText
@@ -39,7 +38,7 @@ enum ExportCommand: Command {
             try export.read { try Output.results(PrintedText(asIs: $0) + "\n") }
             return .done
         }
-        var progress = ExportProgress(isShown: isatty(STDERR_FILENO) == 1 && !shared.json)
+        var progress = ExportProgress()
         let messages: Int
         do {
             messages = try export.save(to: path) { progress.show($0) }
@@ -72,19 +71,14 @@ private struct ExportedRecord: Encodable {
 
 /// The part that is written, on a terminal.
 private struct ExportProgress {
-    let isShown: Bool
-    private var last = -1
-
-    init(isShown: Bool) { self.isShown = isShown }
+    private var last = 0
 
     mutating func show(_ part: Double) {
-        let percent = Int(part * 100)
-        guard isShown, percent != last else { return }
+        let percent = Int(part * 100)  // fits: a part is at most 1
+        guard percent != last else { return }
         last = percent
-        Self.write("\r\(percent) %")
+        Output.progress("\(percent) %")
     }
 
-    func end() { if last >= 0 { Self.write("\r      \r") } }
-
-    private static func write(_ text: String) { _ = Glibc.write(STDERR_FILENO, text, text.utf8.count) }
+    func end() { if last > 0 { Output.progress("") } }
 }

@@ -99,6 +99,10 @@ enum Output {
     static func error(_ text: PrintedText) { notice("kalij: \(text)") }
     /// A hint for people only; programs use the exit status.
     static func hint(_ text: PrintedText) { if isatty(STDERR_FILENO) == 1 { notice(text) } }
+    /// Replaces the line of a terminal; "" clears it.
+    static func progress(_ text: PrintedText) {
+        if isatty(STDERR_FILENO) == 1 { write("\r\u{1B}[K\(text)", to: STDERR_FILENO) }
+    }
     static func notice(_ text: PrintedText) { write(text.description + "\n", to: STDERR_FILENO) }
 
     @discardableResult

@@ -54,7 +54,7 @@ extension Words {
         case LoginError.unreachable(let failure): reach(failure, domain, server)
         case LoginError.failed(let reason): loginFailed(reason.shownLine)
         case LoginError.noStream: noService(domain, server)
-        case let error as StoreError: storageFailed("\(error)".shownLine)
+        case let error as StoreError: storageFailed(why(error))
         case let error as DirectoryError: storageFailed("\(error)".shownLine)
         default: loginFailed("\(error)".shownLine)
         }

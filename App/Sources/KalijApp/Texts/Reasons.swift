@@ -1,4 +1,5 @@
 import KalijClient
+import KalijStore
 
 extension Words {
     /// Describes why an operation failed. A reason without a code is displayed in the engine's English.
@@ -53,10 +54,13 @@ extension Words {
         }
     }
 
-    /// Describes why a file cannot be written.
+    static var diskFull: String { tr("the disk is full") }
+
+    /// Describes why something cannot be stored, in a file or a database.
     public static func why(_ error: any Error) -> String {
-        switch (error as? FileError)?.code {
-        case .diskFull?: tr("the disk is full")
+        if (error as? StoreError)?.code == .full { return diskFull }
+        return switch (error as? FileError)?.code {
+        case .diskFull?: diskFull
         case .notAllowed?: tr("the folder does not permit it")
         case .notFound?: tr("there is no such folder")
         default: "\(error)".shownLine

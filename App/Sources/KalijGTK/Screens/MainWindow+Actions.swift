@@ -53,7 +53,7 @@ extension MainWindow {
 
     private func failure(of intent: some Intent & Sendable, _ account: String) async -> String? {
         let id: String
-        do { id = try await backend.accept(intent, for: account) } catch { return "\(error)" }
+        do { id = try await backend.accept(intent, for: account) } catch { return Words.why(error) }
         return try? await reader.failure(of: id, of: account)
     }
 

@@ -17,7 +17,7 @@ extension MainWindow {
                 let id = try await backend.accept(intent, for: account)
                 Task { [weak self] in await self?.follow(id, of: account, what, done) }
             } catch {
-                toast(Words.notChanged(what, "\(error)".shownName))
+                toast(Words.notChanged(what, Words.why(error)))
             }
             isAllDirty = true
             look()

@@ -31,7 +31,7 @@ extension MainWindow {
                     file.discard()
                     left.removeFirst()
                 } catch {
-                    toast(Words.notAttached(file.name, "\(error)".shownName))
+                    toast(Words.notAttached(file.name, Words.why(error)))
                     break
                 }
             }

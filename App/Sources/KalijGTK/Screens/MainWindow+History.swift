@@ -12,7 +12,7 @@ extension MainWindow {
     func fetchOlder() {
         guard let key = thread?.key else { return }
         Task {
-            do { try await backend.loadOlder(key) } catch { toast(Words.notAccepted("\(error)".shownName)) }
+            do { try await backend.loadOlder(key) } catch { toast(Words.notAccepted(Words.why(error))) }
             dirty.insert(key)
             look()
         }

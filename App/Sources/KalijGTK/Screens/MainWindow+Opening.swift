@@ -130,7 +130,7 @@ extension MainWindow {
     func load(_ gap: GapRow) {
         guard let key = thread?.key else { return }
         Task {
-            do { try await backend.load(gap, of: key) } catch { toast(Words.notAccepted("\(error)".shownName)) }
+            do { try await backend.load(gap, of: key) } catch { toast(Words.notAccepted(Words.why(error))) }
         }
     }
 
@@ -184,7 +184,7 @@ extension MainWindow {
             guard let self else { return }
             if await mustDecide(in: key, before: text) { return await giveBack(StoredDraft(text, meaning), in: key) }
             do { try await backend.send(text, to: key, answering: meaning.answered) } catch {
-                toast(Words.notAccepted("\(error)".shownName))
+                toast(Words.notAccepted(Words.why(error)))
                 await giveBack(StoredDraft(text, meaning), in: key)
             }
             dirty.insert(key)

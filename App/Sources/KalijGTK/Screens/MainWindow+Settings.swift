@@ -103,7 +103,7 @@ extension MainWindow {
                 let outcome = try await change(directory, jid)
                 self?.toast(Words.outcome(outcome, of: action))
             } catch {
-                self?.toast(Words.changeFailed("\(error)".shownName))
+                self?.toast(Words.changeFailed(Words.why(error)))
             }
             self?.accountMayHaveEnded()
         }
@@ -117,7 +117,7 @@ extension MainWindow {
                 let isDone = try await directory.logOut(jid, removing: removing)
                 self?.toast(isDone ? Words.loggedOut(account.shownName) : Words.loggingOutLater)
             } catch {
-                self?.toast(Words.changeFailed("\(error)".shownName))
+                self?.toast(Words.changeFailed(Words.why(error)))
             }
             self?.accountMayHaveEnded()
         }
