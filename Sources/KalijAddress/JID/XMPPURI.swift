@@ -40,6 +40,24 @@ public struct XMPPURI: Sendable, Hashable {
         self.parameters = parameters
     }
 
+    /// The link of an address without an action (RFC 5122 section 2.2).
+    public static func link(to jid: JID) -> String {
+        let local = jid.local.map { encoded($0) + "@" } ?? ""
+        return "xmpp:" + local + encoded(jid.domain) + (jid.resource.map { "/" + encoded($0) } ?? "")
+    }
+
+    private static let plain = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$()*+,;=:[]".utf8)
+
+    private static func encoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = text.utf8.flatMap { byte in
+            plain.contains(byte)
+                ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]  // fits: four bits
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Replaces `%` with two hexadecimal digits by a byte; nil if the result is no UTF-8.
     private static func decoded(_ text: String) -> String? {
         var bytes: [UInt8] = []

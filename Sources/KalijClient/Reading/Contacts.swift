@@ -43,6 +43,13 @@ public struct Contacts {
         try ProfileRows(database: database, account: account.id).load(jid)
     }
 
+    /// Everybody who has announced a picture, by the address of the profile: with the path of the picture, nil if it was not fetched
+    /// yet (``FetchProfile``).
+    /// - Throws: `StoreError`
+    public func pictures(of account: Account) throws -> [String: String?] {
+        try ProfileRows(database: database, account: account.id).pictures()
+    }
+
     /// The pending inbound subscription requests, oldest first (section 3.1.3).
     /// - Throws: `StoreError`
     public func requests(of account: Account) throws -> [ContactRequest] {

@@ -3,7 +3,7 @@ import KalijCore
 import KalijFeatures
 import KalijStore
 
-/// The unread messages of a room that mention the account by its nickname.
+/// The unread messages of a room that mention the account: by an element (XEP-0372), or by its nickname.
 enum UnreadMentions {
     /// The number of messages that are searched, the newest: the list reads them for each arriving message.
     private static let mostSearched = 50
@@ -12,6 +12,6 @@ enum UnreadMentions {
         guard let row = try RoomRows(database: database, account: account).room(.received(room)) else { return false }
         let messages = MessageReader(database: database, account: account)
         return try DisplayedPlaces.unreadRows(in: room, of: account, in: database).suffix(mostSearched)
-            .contains { try messages.message($0)?.body.map { Mention.names(row.held ?? row.nick, in: $0) } ?? false }
+            .contains { try row.isMentioned(in: $0, messages.message($0)?.body ?? "", database) }
     }
 }

@@ -9,7 +9,12 @@ package enum FairShare {
         var counts: [ExactText: Int] = [:]
         for domain in domains { counts[domain.exact, default: 0] += 1 }
         let most = counts.values.max() ?? 0
-        guard counts[domain.exact, default: 0] + 1 < most else { return nil }
+        guard isSmaller(counts[domain.exact, default: 0], than: most) else { return nil }
         return domains.lastIndex { counts[$0.exact] == most }
+    }
+
+    /// Whether a domain with `count` rows has fewer than `most` with one more.
+    package static func isSmaller(_ count: some BinaryInteger, than most: some BinaryInteger) -> Bool {
+        count + 1 < most
     }
 }

@@ -34,8 +34,8 @@ extension EventKey {
         "waits_for",
         "in `kalij history`, `search` and `chats`, what a queued message waits for: `driver`, a process that imports the mailbox; "
             + "`connection`; `archive`, which is read first; `keys` of the recipients or of this device; `decision` of the user, because "
-            + "the other side does not want encryption any more; `room`, which is not entered; `earlier`, a message to the room whose "
-            + "outcome is unknown; or `nothing`, it is about to be sent")
+            + "the other side does not want encryption any more; `room`, which is not entered; `members`, the lists of the group's members; "
+            + "`earlier`, a message to the room whose outcome is unknown; or `nothing`, it is about to be sent")
     /// Details of what a queued message waits for.
     public static let waitDetails = EventKey("wait_reason", "of `waits_for`: why, in words, if that is known")
     /// When the text was corrected last.

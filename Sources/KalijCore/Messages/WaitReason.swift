@@ -14,6 +14,8 @@ public enum WaitReason: Sendable, Equatable {
     case decision
     /// The account is not in the room; with the reason, if the room or its server has given one.
     case room(Reason?)
+    /// The lists of the group's members are queried: the message is encrypted for all of them.
+    case members
     /// It is undetermined whether the room has received an earlier message.
     case earlier
     /// Nothing: the message is about to be sent.
@@ -28,6 +30,7 @@ public enum WaitReason: Sendable, Equatable {
         case .keys: "keys"
         case .decision: "decision"
         case .room: "room"
+        case .members: "members"
         case .earlier: "earlier"
         case .nothing: "nothing"
         }
@@ -38,7 +41,7 @@ public enum WaitReason: Sendable, Equatable {
         switch self {
         case .connection(let reason), .room(let reason): reason?.description
         case .keys(let words): words
-        case .driver, .archive, .decision, .earlier, .nothing: nil
+        case .driver, .archive, .decision, .members, .earlier, .nothing: nil
         }
     }
 
@@ -52,6 +55,7 @@ public enum WaitReason: Sendable, Equatable {
             case .keys: "keys"
             case .decision: "a decision: the other side does not want encryption any more"
             case .room: "the room, which is not entered"
+            case .members: "the members of the group"
             case .earlier: "an earlier message, whose outcome is unknown"
             case .nothing: nil
             }

@@ -71,6 +71,8 @@ extension Reason {
         case notAGroup = "not-a-group"
         /// The service cannot make a room a group. 0: the settings that it lacks.
         case groupNotOffered = "group-not-offered"
+        /// The group was made, and its room does not take the picture. 0: why, in words.
+        case groupWithoutPicture = "group-without-picture"
 
         // MARK: Its file
 
@@ -155,6 +157,7 @@ extension Reason {
             case .noRoomService: "the server has no service for rooms"
             case .notAGroup: "the room did not become a group"
             case .groupNotOffered: "the service does not offer {0}"
+            case .groupWithoutPicture: "the group was made without the picture: {0}"
             case .fileTooLarge: "the server takes files of at most {0} bytes"
             case .fileNotTaken: "the server takes no file of this size"
             case .noUploadService: "the server has had no service for uploads for a week"

@@ -218,10 +218,11 @@ struct NotificationWriter {
         return try choice != nil || isMeant(received)
     }
 
-    /// Whether a message is addressed to the user: in a room, if it contains the user's nickname there.
+    /// Whether a message is addressed to the user: in a room, if it mentions the user by an element or by the nickname.
     private func isMeant(_ received: IncomingMessage) throws -> Bool {
         guard received.type == "groupchat", let room = try room(of: received) else { return true }
-        return Mention.names(room.held ?? room.nick, in: received.body ?? "")
+        return room.mentions(step.account.jid, by: received.element)
+            || Mention.names(room.held ?? room.nick, in: received.body ?? "")
     }
 
     /// The conversations with notifications that are shown, or pending.

@@ -36,6 +36,8 @@ struct MessageEncryptor {
         var people = [JID.received(conversation)]
         if let room {
             guard room.info.isGroup else { return .failed(Reason(.roomNotPrivate)) }
+            // Who has become a member meanwhile is to read the message, and who was removed is not.
+            guard room.hasLists else { return .waits(nil) }
             people = try Members.all(of: room, in: step.database).map(\.jid)
         }
         // 0.3 encrypts only a text.

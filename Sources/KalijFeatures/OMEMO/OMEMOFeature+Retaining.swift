@@ -13,6 +13,8 @@ extension OMEMOFeature: MessageRetainer {
         guard own.isOpen else {
             return .keys(try KeyPublicationRow.load(account.id, .axolotl, from: database)?.problem)
         }
+        let room = try RoomRows(database: database, account: account.id).room(.received(conversation))
+        if let room, !room.hasLists { return .members }
         guard try encryption.isLookingUp(conversation) else { return .keys(nil) }
         return .keys(try DeviceLists.problem(of: .received(conversation), account.id, in: database))
     }

@@ -23,6 +23,13 @@ package struct ProfileRows {
             }
     }
 
+    /// The pictures of all stored profiles, by their addresses: the path, nil if the picture was not fetched yet.
+    package func pictures() throws -> [String: String?] {
+        let known = try database.statement("SELECT jid, avatar FROM profile WHERE account = ? AND avatar IS NOT NULL")
+            .all([.integer(account)]) { ($0.text("jid"), files.path(of: $0.text("avatar"))) }
+        return Dictionary(known) { first, _ in first }
+    }
+
     /// The names of all stored profiles, by their addresses.
     package func names() throws -> [(jid: String, name: String?)] {
         // A vCard is read only if there is no published nickname, which has precedence.

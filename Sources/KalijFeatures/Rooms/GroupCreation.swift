@@ -51,7 +51,7 @@ extension GroupCreation.Stage {
             switch stage {
             case .finding: .finding
             case .looking, .entering: .entering
-            case .asking, .configuring, .checking: .configuring
+            case .asking, .configuring, .checking, .picturing: .configuring
             case .adding: .adding
             case .destroying: .removing
             case .failed: .failed

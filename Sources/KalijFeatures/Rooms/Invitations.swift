@@ -44,10 +44,12 @@ struct Invitations {
 
     /// - Returns: whether another invitation can be stored.
     private func makeRoom(for row: InvitationRow) throws -> Bool {
-        guard try rows.count() >= EngineLimits.keptRows else { return true }
-        let senders = try rows.senders()
-        guard let leaving = FairShare.leaving(senders.map(\.domain), for: row.domain) else { return false }
-        try close(senders[leaving].room)
+        let (all, most) = try rows.counts()
+        guard all >= EngineLimits.keptRows else { return true }
+        guard try FairShare.isSmaller(rows.count(of: row.domain), than: most),
+            let room = try rows.newest(ofThoseWith: most)
+        else { return false }
+        try close(room)
         return true
     }
 

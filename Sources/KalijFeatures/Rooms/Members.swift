@@ -44,16 +44,29 @@ package struct Members {
             then: MemberListResponse(room: room.id, list: list), within: EngineLimits.serverTimeout)
     }
 
-    /// Handles the members of a list, and queries the next list.
-    fileprivate func apply(_ list: String, _ people: [Element]) throws {
+    /// Handles the response to the query of a list, and queries the next list. A room that does not answer is asked no more: the
+    /// recorded members count.
+    fileprivate func received(_ reply: IQReply, _ list: String) throws {
+        if case .result(let iq) = reply, let query = iq.child("query", RoomCoordinator.namespace + "#admin") {
+            try apply(list, query.children("item"))
+        }
+        let next = (Self.lists.firstIndex(of: list) ?? Self.lists.count) + 1
+        if case .timeout = reply { return try end() }
+        if next < Self.lists.count { try query(Self.lists[next]) } else { try end() }
+    }
+
+    /// The lists have come: encrypted messages need not wait for them any more.
+    private func end() throws {
+        try step.database.run("UPDATE room SET listed = joins WHERE id = ?", [.integer(room.id)])
+        try RoomOutbox(step: step, room: room).flush()
+    }
+
+    private func apply(_ list: String, _ people: [Element]) throws {
         // characters: elements.
         let jids = Set(people.prefix(Int(Self.maxMembers)).compactMap { RoomPresence.address($0["jid"]) })
         let known = try Self.all(of: room, in: step.database).filter { $0.affiliation == list }
         for member in known where !jids.contains(member.jid) { try remove(member.jid) }
         for jid in jids.sorted() { try set(jid, list) }
-        if let next = Self.lists.firstIndex(of: list).map({ $0 + 1 }), next < Self.lists.count {
-            try query(Self.lists[next])
-        }
     }
 
     /// Records the affiliation of `jid`.
@@ -90,6 +103,12 @@ package struct Members {
             .first([.integer(room.id), .text(jid.bare.description)]) { _ in true } ?? false
     }
 
+    /// The number of the members.
+    static func count(of room: RoomRow, in database: Database) throws -> Int {
+        try database.statement("SELECT count(*) FROM room_member WHERE room = ?")
+            .first([.integer(room.id)]) { Int($0.integer()) } ?? 0
+    }
+
     /// All members, in the order of their addresses. Can be called outside of a step.
     package static func all(of room: RoomRow, in database: Database) throws -> [RoomMember] {
         try database.statement("SELECT jid, affiliation FROM room_member WHERE room = ? ORDER BY jid")
@@ -99,7 +118,7 @@ package struct Members {
     }
 }
 
-/// Handles a list of members. After an error or a timeout the recorded members are kept.
+/// Handles a list of members. After an error or a timeout the recorded members of that list are kept.
 struct MemberListResponse: InvalidatableHandler {
     static let name = "rooms.members"
     let room: Int64
@@ -107,10 +126,7 @@ struct MemberListResponse: InvalidatableHandler {
 
     func call(_ reply: IQReply, in step: Step) throws {
         guard let row = try RoomCoordinator(step: step).rows.room(room) else { return }
-        guard case .result(let iq) = reply, let query = iq.child("query", RoomCoordinator.namespace + "#admin") else {
-            return
-        }
-        try Members(step: step, room: row).apply(list, query.children("item"))
+        try Members(step: step, room: row).received(reply, list)
     }
 
     /// The next session queries the lists again.

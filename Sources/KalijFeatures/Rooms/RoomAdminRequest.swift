@@ -75,7 +75,7 @@ struct RoomAdminRequest: IntentRequest {
         ).element
     }
 
-    private static func vCard(_ base64: String?, _ type: String?) -> Element {
+    static func vCard(_ base64: String?, _ type: String?) -> Element {
         let card = Element("vCard", xmlns: "vcard-temp")
         guard let base64 else { return card }
         let photo = Element("PHOTO", xmlns: "vcard-temp")

@@ -93,12 +93,15 @@ struct RoomCoordinator {
     func apply(_ info: RoomInfo, _ room: inout RoomRow) throws {
         guard info != room.info else { return }
         let hasNewArchive = info.hasArchive && !room.info.hasArchive
+        let isNewGroup = info.isGroup && !room.info.isGroup
         room.info = info
         step.emit(RoomInfoChanged(room))
         // An archive that a later configuration has enabled, in a new group for example, was not read on entering. The room's
         // stanza-ids are trusted only after its archive was read.
         let isIn = room.stay.state.isIn && room.stay.state != .entering
         if hasNewArchive, isIn { try RoomOutbox(step: step, room: room).read() }
+        // The plan of a new group queries the lists when everybody was added.
+        if isNewGroup, isIn, !room.stay.mayCreate { try Members(step: step, room: room).queryLists() }
     }
 
     /// Each available presence to a room is a join, with the `<x/>` element. Without it, a server may admit an account and never send

@@ -129,14 +129,14 @@ public struct InvitationChanged: EventContent {
     public static let name = "invitation"
     public static let meaning =
         "Somebody invites the account to a room: `kalij room join` or `room decline` answers. Told once, and once more with `closed`."
-    public static let keys: [EventKey] = [.room, .inviter, .reason, .closed]
+    public static let keys: [EventKey] = [.room, .title, .inviter, .reason, .closed]
     /// The invitation.
     public let invitation: Invitation
     /// Whether it no longer requires a response.
     public let isClosed: Bool
     public var fields: [EventField] {
         .present(
-            EventField(.room, .text(invitation.room.description)),
+            EventField(.room, .text(invitation.room.description)), .optional(.title, invitation.title),
             .optional(.inviter, invitation.inviter?.description), .optional(.reason, invitation.reason),
             isClosed ? EventField(.closed, .flag(true)) : nil)
     }
@@ -145,6 +145,23 @@ public struct InvitationChanged: EventContent {
 
     /// - Parameter isClosed: whether it no longer requires a response.
     public init(_ invitation: Invitation, isClosed: Bool) { (self.invitation, self.isClosed) = (invitation, isClosed) }
+}
+
+/// The room of an invitation has said its name.
+public struct InvitationDescribed: EventContent {
+    public static let name = "invitation_room"
+    public static let meaning = "The room of an invitation has said its name, after the intent `describe_invitation`."
+    public static let keys: [EventKey] = [.room, .title]
+    /// The bare address of the room.
+    public let room: JID
+    /// The name; nil for none.
+    public let title: String?
+    public var fields: [EventField] {
+        .present(EventField(.room, .text(room.description)), .optional(.title, title))
+    }
+    public var changed: DirectoryChange.Part? { .init(.request, room.description) }
+    public var line: PrintedText? { title.map { "the room \(room) is called \"\($0)\"" } }
+    public var isDetail: Bool { true }
 }
 
 extension EventKey {

@@ -33,7 +33,7 @@ struct RoomPlans {
 
     /// Starts a failed plan again, with a new room; the intent `intent` ends with it.
     func retry(_ row: inout RoomPlanRow, intent: String) throws {
-        (row.room, row.added) = (nil, 0)
+        (row.room, row.added, row.pictureProblem) = (nil, 0, nil)
         try rows.rename(&row, to: intent)
         try handle(.retried, &row)
         try begin(&row)
@@ -53,6 +53,8 @@ struct RoomPlans {
         case .requestForm: try sendQuery(RoomFormRequest.query(to: try address(row)), &row)
         case .configure(let fields):
             try sendQuery(owner(RoomAdminRequest.form(fields), row), &row)
+        case .setPicture:
+            do { try setPicture(&row) } catch let error as StanzaTooLong { try picture(isRefused: Reason(error), &row) }
         case .add:
             guard row.added < row.people.count else { return try handle(.added, &row) }
             try sendQuery(
@@ -108,12 +110,27 @@ struct RoomPlans {
                 try rooms.rows.save(room)
             }
             try handle(.checked(isGroup: info.isGroup && info.isPersistent), &row)
+        case .picturing:
+            guard case .error(let error, _) = reply else { return try handle(.pictured, &row) }
+            try picture(isRefused: Reason(error), &row)
         case .adding:
             if case .result = reply { row.added += 1 }
             try completed(row.added < row.people.count ? .nextPerson : .added, reply, &row)
         case .destroying: try completed(.destroyed, reply, &row)
         case .entering, .failed, .done: break
         }
+    }
+
+    private func setPicture(_ row: inout RoomPlanRow) throws {
+        let picture = try rows.picture(row).flatMap { try? Avatar(base64: $0) }
+        try sendQuery(
+            .request(.set, RoomAdminRequest.vCard(picture?.base64, picture?.type), to: try address(row)), &row)
+    }
+
+    /// The group is made without its picture, and the outcome says so.
+    private func picture(isRefused reason: Reason, _ row: inout RoomPlanRow) throws {
+        row.pictureProblem = reason.description
+        try handle(.pictured, &row)
     }
 
     private func completed(_ event: RoomPlan.Event, _ reply: IQReply, _ row: inout RoomPlanRow) throws {
@@ -175,7 +192,8 @@ struct RoomPlans {
     private func finish(_ row: RoomPlanRow) throws {
         let room = try address(row)
         try Invitations(step: step).send(to: row.people.map(JID.received), room, reason: nil)
-        try Intents(step: step).end(row.intent, .done)
+        let problem = row.pictureProblem.map { Reason(.groupWithoutPicture, $0) }
+        try Intents(step: step).end(row.intent, problem.map { .failed($0) } ?? .done)
         guard var entered = try rooms.rows.room(room) else { return }
         entered.stay.made()
         try rooms.rows.save(entered)
@@ -234,9 +252,11 @@ public struct CreateRoom: Intent {
     public let nick: String?
     /// The bare addresses of the invited people.
     public let people: [String]?
+    /// The picture in base64; nil for none.
+    public let avatar: String?
 
     private enum CodingKeys: String, CodingKey {
-        case title, nick
+        case title, nick, avatar
         case people = "invite"
     }
 
@@ -244,8 +264,10 @@ public struct CreateRoom: Intent {
     ///   - title: the name of the group.
     ///   - nick: the nickname there; nil for the account's local part.
     ///   - people: the addresses of the invited people, 100 at most.
-    public init(title: String, nick: String? = nil, inviting people: [JID] = []) {
+    ///   - avatar: the bytes of a picture: PNG, JPEG, GIF or WebP, at most 256 KiB; nil for none.
+    public init(title: String, nick: String? = nil, inviting people: [JID] = [], avatar: [UInt8]? = nil) {
         (self.title, self.nick) = (title, nick)
+        self.avatar = avatar.map(Avatar.base64)
         self.people = people.isEmpty ? nil : people.map(\.bare.description)
     }
 
@@ -255,13 +277,16 @@ public struct CreateRoom: Intent {
         }
         if let nick { _ = try JID("room@example.org/\(nick)") }
         if let people { _ = try Invite.checked(people) }
+        if let avatar { _ = try Avatar(base64: avatar) }
     }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         try check()
         let people = try people.map { try Invite.checked($0) } ?? []
         let plans = RoomPlans(step: step)
-        guard var row = try plans.rows.make(title: title, nick: nick, people: people, intent: id) else {
+        guard
+            var row = try plans.rows.make(title: title, nick: nick, people: people, picture: avatar, intent: id)
+        else {
             return .failed("the plan cannot be stored")
         }
         step.emit(GroupCreationChanged(GroupCreation(row)))

@@ -45,6 +45,13 @@ public struct Rooms {
         return try Members.all(of: room, in: database)
     }
 
+    /// The number of the members of the group `jid`, present or not; of another room, of the present occupants.
+    /// - Throws: `StoreError`
+    public func peopleCount(in jid: JID, for account: Account) throws -> Int {
+        guard let room = try RoomRows(database: database, account: account.id).room(jid) else { return 0 }
+        return try room.info.isGroup ? Members.count(of: room, in: database) : occupants(of: jid, for: account).count
+    }
+
     /// The groups in creation, and those whose creation has failed, oldest first.
     /// - Throws: `StoreError`
     public func creations(of account: Account) throws -> [GroupCreation] {

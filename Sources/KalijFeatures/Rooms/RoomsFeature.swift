@@ -122,6 +122,36 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             """),
         // The former nickname, while the room processes the change to another.
         Migration("rooms/2", "ALTER TABLE room ADD COLUMN former TEXT"),
+        // The join (`joins`) since which the lists of members have come.
+        Migration(
+            "rooms/3", "ALTER TABLE room ADD COLUMN listed INTEGER NOT NULL DEFAULT 0; UPDATE room SET listed = joins"),
+        // Who has sent how many invitations: of whom one is to make place is known without reading them all.
+        Migration(
+            "rooms/4",
+            """
+            ALTER TABLE invitation ADD COLUMN title TEXT; -- the name that the room has given itself
+            ALTER TABLE invitation ADD COLUMN domain TEXT NOT NULL DEFAULT ''; -- of the server that has sent it
+            UPDATE invitation SET domain = CASE WHEN mediated OR inviter IS NULL THEN room ELSE inviter END;
+            UPDATE invitation SET domain = substr(domain, instr(domain, '@') + 1);
+            -- The number of the invitations that each server has sent.
+            CREATE TABLE invitation_sender(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                domain TEXT NOT NULL,
+                count INTEGER NOT NULL,
+                PRIMARY KEY (account, domain)) WITHOUT ROWID;
+            INSERT INTO invitation_sender SELECT account, domain, count(*) FROM invitation GROUP BY account, domain;
+            """),
+        // The picture that a new group is to have.
+        Migration(
+            "rooms/5",
+            """
+            ALTER TABLE room_plan ADD COLUMN picture TEXT; -- in base64
+            ALTER TABLE room_plan ADD COLUMN picture_problem TEXT; -- why the room has not taken it
+            """),
+        // Messages that mention the account by an element (XEP-0372), whatever their words are.
+        Migration(
+            "rooms/6",
+            "CREATE TABLE room_mention(message INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE)"),
     ]
     static var handlers: [any Handler<Step>.Type] {
         [
@@ -129,7 +159,7 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             RoomSilenceTimer.self, RoomDoubtTimer.self,
             ReflectionTimeout.self, RoomAdminRequest.self, RoomFormRequest.self, SetSubjectRequest.self,
             MemberListResponse.self, GrantMembershipRequest.self,
-            MediatedInviteRequest.self, GroupCreationResponse.self, BookmarksResponse.self,
+            MediatedInviteRequest.self, InvitationRequest.self, GroupCreationResponse.self, BookmarksResponse.self,
             BookmarkPublishResponse.self, BookmarkNodeConfigured.self,
             BookmarksTimer.self,
         ]
@@ -137,13 +167,14 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     static var events: [any EventContent.Type] {
         [
             RoomChanged.self, RoomInfoChanged.self, OccupantChanged.self, MemberChanged.self, InvitationChanged.self,
-            GroupCreationChanged.self,
+            InvitationDescribed.self, GroupCreationChanged.self,
         ]
     }
     static var intents: [any Intent.Type] {
         [
             CreateRoom.self, RetryGroup.self, ForgetGroup.self, JoinRoom.self, LeaveRoom.self, Invite.self,
-            DeclineInvitation.self, SetRole.self, ConfigureRoom.self, SetSubject.self, SetRoomPicture.self,
+            DeclineInvitation.self, DescribeInvitation.self, SetRole.self, ConfigureRoom.self, SetSubject.self,
+            SetRoomPicture.self,
             DestroyRoom.self, Moderate.self,
         ]
     }
@@ -212,8 +243,27 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             try RoomMessageClassifier(step: step, room: room).checkHolder(of: nick, recipient.description)
             return false
         }
+        // The features that encrypt were called before: they have kept the text without who is mentioned.
+        try mention(stanza.element, in: room, step)
         try RoomOutbox(step: step, room: room).accept(stanza.element, stanza.message)
         return true
+    }
+
+    private static func mention(_ message: Element, in room: RoomRow, _ step: Step) throws {
+        guard let text = message.child("body", "jabber:client")?.text, text.utf8.contains(UInt8(ascii: "@")) else {
+            return
+        }
+        let people = try Occupants.all(of: room, in: step.database).map { ($0.nick, $0.jid) }
+        for element in MentionReferences.elements(for: text, people, in: room.jid) { message.add(element) }
+    }
+
+    static func didInsert(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
+        guard message.type == "groupchat", message.direction == .incoming,
+            MentionReferences.exist(in: incoming.element),
+            let room = try RoomCoordinator(step: step).rows.room(incoming.sender),
+            room.mentions(step.account.jid, by: incoming.element)
+        else { return }
+        try step.database.run("INSERT OR IGNORE INTO room_mention(message) VALUES (?)", [.integer(message.id)])
     }
 
     static func handlesError(_ message: Element, in step: Step) throws -> Bool {

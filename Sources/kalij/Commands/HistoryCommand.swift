@@ -35,8 +35,8 @@ enum HistoryCommand: Command {
         An answer has `answers`, the answered message if it is here: its `id`, `author`, `from` and the beginning of its `text`.
         Outgoing messages have a `state`: queued, sent, acked, delivered or failed (with an `error`), and `settled` is false if their
         session is lost and the outcome is unknown. Of a queued one, `waits_for` is what it waits for:
-        driver, connection, archive, keys, decision, room, earlier or nothing (`wait_reason` has details). The `reason` of a gap is not-fetched, lost, reading or unread (with a
-        `problem`).
+        driver, connection, archive, keys, decision, room, members, earlier or nothing (`wait_reason` has details). The `reason` of a
+        gap is not-fetched, lost, reading or unread (with a `problem`).
 
         Times are local, with a line for the date once a day; --utc and --json print UTC.
         """

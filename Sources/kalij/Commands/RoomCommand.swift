@@ -7,8 +7,8 @@ enum RoomCommand: Command {
     static let usage =
         """
         [list | create NAME | join ROOM | leave ROOM | members ROOM | invite ROOM JID... | invitations | decline ROOM | \
-        remove ROOM JID | role ROOM WHO ROLE | rename ROOM NAME | subject ROOM TEXT | avatar ROOM FILE | nick ROOM NICK | \
-        config ROOM NAME=VALUE... | moderate ROOM ID | destroy ROOM] [--account JID]
+        describe ROOM | remove ROOM JID | role ROOM WHO ROLE | rename ROOM NAME | subject ROOM TEXT | avatar ROOM FILE | \
+        nick ROOM NICK | config ROOM NAME=VALUE... | moderate ROOM ID | destroy ROOM] [--account JID]
         """
     static let summary = "make, enter, change and leave groups and other rooms"
     static let details = """
@@ -19,7 +19,8 @@ enum RoomCommand: Command {
           list                   prints the rooms; exit status 1 if there are none
           create NAME            makes a group at your server: for members only, who see each other's addresses, in no list;
                                  prints its line of `list`, with the address.
-                                 --invite JID, also several times, makes members and invites them
+                                 --invite JID, also several times, makes members and invites them; --avatar FILE sets the
+                                 picture: if the room does not take it, the group is made without, and the command fails
           join ROOM              enters a room, or accepts an invitation; never creates a room. If the room cannot be reached, the
                                  next driving process goes on trying. In an open room where everybody sees your address,
                                  --show-address is needed
@@ -28,6 +29,8 @@ enum RoomCommand: Command {
           invite ROOM JID...     invites people; in a group they become members first
           invitations            prints the invitations that wait for you; exit status 1 if there are none
           decline ROOM           declines an invitation
+          describe ROOM          asks the room of an invitation for its name, which `invitations` prints from then on; its server
+                                 learns that you are online
           remove ROOM JID        removes somebody from a group; with --ban, for good
           role ROOM WHO ROLE     WHO is an address: owner, admin, member, none, outcast; or a nickname: moderator, participant,
                                  visitor, kick
@@ -59,6 +62,7 @@ enum RoomCommand: Command {
             .value("--password-file", "F", "read the room's password from the file F; - is standard input"),
             .flag("--show-address", "agree that everybody in an open room sees your address"),
             .value("--invite", "JID", "with create: invite JID; also several, separated by commas"),
+            .value("--avatar", "FILE", "with create: the picture of the group"),
             .value("--reason", "TEXT", "say why"),
             .flag("--ban", "with remove: for good"),
             .value("--successor", "ROOM", "with destroy: offer another room"),
@@ -105,6 +109,7 @@ enum RoomCommand: Command {
         switch (word, rest.count) {
         case ("join", 1): return try joining(room, arguments)
         case ("decline", 1): return DeclineInvitation(room)
+        case ("describe", 1): return DescribeInvitation(room)
         case ("destroy", 1):
             return DestroyRoom(room, successor: try arguments.value("--successor").map { try JID($0) }, reason: reason)
         case ("invite", 2...): return Invite(room, try rest.dropFirst().map { try JID($0) }, reason: reason)
@@ -123,7 +128,8 @@ enum RoomCommand: Command {
     private static func creating(_ title: String, _ arguments: Arguments) throws -> CreateRoom {
         let people = arguments.value("--invite")?.split(separator: ",").map(String.init) ?? []
         return CreateRoom(
-            title: title, nick: arguments.value("--nick"), inviting: try people.map { try JID($0) })
+            title: title, nick: arguments.value("--nick"), inviting: try people.map { try JID($0) },
+            avatar: try arguments.value("--avatar").map { try Files.contents($0, limit: SetProfile.largestAvatar) })
     }
 
     private static func joining(_ room: JID, _ arguments: Arguments) throws -> JoinRoom {

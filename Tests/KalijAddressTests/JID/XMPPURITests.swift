@@ -16,6 +16,12 @@ struct XMPPURITests {
         #expect(XMPPURI("xmpp:romeo@montague.net#part")?.action == nil)
         #expect(XMPPURI("xmpp://guest@example.com/support@example.com?message")?.jid.local == "support")
         #expect(XMPPURI("xmpp:n%C3%A9e@example.net")?.jid.local == "née")
+        for text in ["née@example.net", "a@b.example/c d/e?#%", "b.example", "a+$@b.example/@&'"] {
+            let jid = try JID(text)
+            let link = XMPPURI.link(to: jid)
+            #expect(XMPPURI(link)?.jid == jid && !link.contains(" ") && link.allSatisfy(\.isASCII))
+        }
+        #expect(XMPPURI.link(to: try JID("née@example.net/a b")) == "xmpp:n%C3%A9e@example.net/a%20b")
         #expect(XMPPURI("xmpp:a@b.example?register;preauth=1;preauth=2")?.parameters["preauth"] == "1")
     }
 

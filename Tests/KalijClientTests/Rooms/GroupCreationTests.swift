@@ -49,6 +49,62 @@ import Testing
         #expect(try creations.isEmpty)
     }
 
+    @Test(
+        "the picture is stored with the creation, and set before anybody is added; a room that refuses it is a group all the same",
+        arguments: [true, false])
+    func pictured(_ isTaken: Bool) throws {
+        let harness = room.harness
+        let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
+        let nurse = try JID("nurse@example.org")
+        #expect(try room.perform(CreateRoom(title: "Balcony", inviting: [nurse], avatar: png), id: "make") == .pending)
+        let items = "http://jabber.org/protocol/disco#items"
+        try answer("<query xmlns='\(items)'><item jid='muc.example.org'/></query>", "example.org")
+        let muc = "<identity category='conference' type='text'/><feature var='http://jabber.org/protocol/muc'/>"
+        try answer("<query xmlns='\(RoomHarness.items)'>\(muc)</query>", "muc.example.org")
+        let jid = try #require(try creations.first?.room).description
+        try harness.receive(
+            """
+            <presence from='\(jid)/juliet'><x xmlns='http://jabber.org/protocol/muc#user'>\
+            <item affiliation='owner' role='moderator'/><status code='110'/><status code='201'/></x></presence>
+            """)
+        try harness.receive("<message from='\(jid)' type='groupchat'><subject/></message>")
+        let fields = ["persistentroom", "membersonly", "whois", "publicroom"].map {
+            "<field var='muc#roomconfig_\($0)'/>"
+        }
+        try answer(
+            """
+            <query xmlns='http://jabber.org/protocol/muc#owner'><x xmlns='jabber:x:data' type='form'>\
+            \(fields.joined())</x></query>
+            """, jid)
+        try answer("", jid)
+        let features = (RoomHarness.group + ["muc_persistent"]).map { "<feature var='\($0)'/>" }.joined()
+        try answer("<query xmlns='\(RoomHarness.items)'>\(muc)\(features)</query>", jid)
+        #expect(try creations.map(\.stage) == [.configuring])
+        #expect(try harness.text("SELECT 1 FROM queue WHERE CAST(stanza AS TEXT) LIKE '%vcard-temp%image/png%'") != nil)
+        if isTaken {
+            try answer("", jid)
+        } else {
+            try room.refuse("rooms.planned", "feature-not-implemented", from: jid)
+        }
+        #expect(try creations.map(\.stage) == [.adding])
+        try answer("", jid)
+        #expect(try creations.isEmpty)
+        let made = try Rooms(harness.database).room(JID(jid), of: harness.account)
+        #expect(made?.isGroup ?? false)
+        if isTaken {
+            #expect(try room.outcome("make") == .done)
+        } else {
+            let failure = try HistoryReader(harness.database).failure(of: "make", by: harness.account)
+            #expect(failure?.code == .groupWithoutPicture)
+        }
+    }
+
+    /// The last request of the plan is answered with `content`.
+    private func answer(_ content: String, _ sender: String) throws {
+        let id = try #require(try room.harness.waiting("rooms.planned").last)
+        try room.harness.receive("<iq type='result' from='\(sender)' id='\(id)'>\(content)</iq>")
+    }
+
     @Test("of many failed creations the newest remain")
     func bounded() throws {
         for number in 0..<23 {

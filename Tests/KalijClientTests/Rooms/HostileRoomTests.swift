@@ -152,6 +152,63 @@ struct HostileRoomTests {
         #expect(!all.contains { $0.inviter?.description == "s@spam.example" })
     }
 
+    @Test("the room of an invitation says its name when it is asked, cut; not before, and not without an invitation")
+    func described() throws {
+        let room = try RoomHarness(joining: false)
+        let jid = try JID(RoomHarness.room)
+        func title() throws -> String? {
+            try Rooms(room.harness.database).invitations(of: room.harness.account).first?.title
+        }
+        #expect(
+            try room.perform(DescribeInvitation(jid), id: "early") == .failed("nobody has invited you to \(jid)"))
+        try room.harness.receive(
+            "<message from='romeo@example.net/x' id='i'><x xmlns='jabber:x:conference' jid='\(RoomHarness.room)'/></message>"
+        )
+        #expect(try room.harness.waiting("rooms.invitation").isEmpty)
+        #expect(try room.perform(DescribeInvitation(jid), id: "ask") == .pending)
+        let id = try #require(try room.harness.waiting("rooms.invitation").last)
+        let name = "Orchard " + String(repeating: "x", count: 1000)
+        let told = try room.harness.receive(
+            """
+            <iq type='result' from='\(RoomHarness.room)' id='\(id)'><query xmlns='\(RoomHarness.items)'>\
+            <identity category='conference' type='text' name='\(name)'/></query></iq>
+            """
+        ).told
+        #expect(try title()?.utf8.count == 500 && told.contains { $0.hasPrefix("invitation_room") })
+        #expect(try room.outcome("ask") == .done)
+    }
+
+    @Test("a further invitation costs the same with a thousand kept ones as with ten; the counts are those of the rows")
+    func costs() throws {
+        let room = try RoomHarness(joining: false)
+        let harness = room.harness
+        func invite(_ number: Int) throws {
+            try harness.receive(
+                """
+                <message from='s\(number)@spam.example/x' to='juliet@example.org' id='i\(number)'>\
+                <x xmlns='jabber:x:conference' jid='r\(number)@rooms.example.com'/></message>
+                """)
+        }
+        /// The steps of SQLite's machine for one more invitation.
+        func steps(_ number: Int) throws -> Int64 {
+            let query =
+                "SELECT sum(nstep) FROM sqlite_stmt WHERE sql LIKE '%invitation%' AND sql NOT LIKE '%sqlite_stmt%'"
+            let before = try #require(try harness.number(query))
+            try invite(number)
+            return try #require(try harness.number(query)) - before
+        }
+        for number in 0..<10 { try invite(number) }
+        let few = try steps(10)
+        for number in 11..<1000 { try invite(number) }
+        let many = try steps(1000)
+        #expect(few > 0 && many <= few, "\(few), then \(many)")
+        let jid = try JID("r5@rooms.example.com")
+        try harness.perform { _ = try Intents(step: $0).perform(DeclineInvitation(jid), id: "decline") }
+        #expect(
+            try harness.number("SELECT count FROM invitation_sender WHERE domain = 'spam.example'")
+                == harness.number("SELECT count(*) FROM invitation"))
+    }
+
     @Test("strangers fill neither the disk nor the list: 1,000 invitations are kept, one a room, and a friend's stays")
     func manyInvitations() throws {
         let room = try RoomHarness(joining: false)

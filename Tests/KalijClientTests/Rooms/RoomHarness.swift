@@ -68,6 +68,17 @@ struct RoomHarness {
             """)
     }
 
+    /// The list of members that was requested last: owners, admins, or members.
+    func list(_ people: [String] = []) throws {
+        let id = try #require(try harness.text("SELECT id FROM request WHERE name = 'rooms.members'"))
+        let items = people.map { "<item affiliation='member' jid='\($0)'/>" }.joined()
+        try harness.receive(
+            """
+            <iq type='result' from='\(Self.room)' id='\(id)'><query xmlns='http://jabber.org/protocol/muc#admin'>\
+            \(items)</query></iq>
+            """)
+    }
+
     /// The newest question of a name is answered with an error.
     func refuse(_ name: String, _ condition: String, from sender: String = room, type: String = "cancel") throws {
         let id = try #require(try harness.waiting(name).last)

@@ -12,10 +12,10 @@ struct RoomPlanTests {
         prefix + "publicroom": "0", prefix + "roomname": "Balcony",
     ]
 
-    private func play(_ events: [RoomPlan.Event], people: Bool = true) -> (
+    private func play(_ events: [RoomPlan.Event], people: Bool = true, picture: Bool = false) -> (
         stage: RoomPlan.Stage, actions: [RoomPlan.Action]
     ) {
-        var plan = RoomPlan(title: "Balcony", hasPeople: people)
+        var plan = RoomPlan(title: "Balcony", hasPeople: people, hasPicture: picture)
         let actions = events.flatMap { plan.handle($0) }
         return (plan.stage, actions)
     }
@@ -34,6 +34,22 @@ struct RoomPlanTests {
                 ]
             ))
         #expect(play(made + [.checked(isGroup: true)], people: false).actions.last == .finish)
+    }
+
+    @Test("the picture is set before anybody is added; a lost session sets it again")
+    func picture() {
+        let outcome = play(made + [.checked(isGroup: true), .pictured, .added], picture: true)
+        #expect(outcome.stage == .done && outcome.actions.suffix(4) == [.check, .setPicture, .add, .finish])
+        #expect(
+            play(made + [.checked(isGroup: true), .pictured], people: false, picture: true).actions.suffix(2) == [
+                .setPicture, .finish,
+            ])
+        let again: [RoomPlan.Event] = [
+            .checked(isGroup: true), .sessionBegan, .checkedExistence(exists: true), .entered, .form(Self.fields),
+            .configured, .checked(isGroup: true),
+        ]
+        #expect(play(made + again, picture: true).actions.last == .setPicture)
+        #expect(play(made + [.checked(isGroup: false)], picture: true).actions.last == .destroy)
     }
 
     @Test("a room that cannot be a group is destroyed, and then reported")

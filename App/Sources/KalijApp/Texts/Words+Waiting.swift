@@ -12,6 +12,7 @@ extension Words {
             case .keys(.some): tr("encryption keys cannot be fetched now")
             case .decision: tr("the other side no longer wants encryption")
             case .room(let reason): reason.map(why) ?? tr("you are not in the group")
+            case .members: tr("the members of the group are fetched")
             case .earlier: tr("the message before it is checked first")
             case .nothing: ""
             }

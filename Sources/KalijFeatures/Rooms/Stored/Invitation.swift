@@ -13,12 +13,15 @@ public struct Invitation: Sendable, Equatable {
     public let reason: String?
     /// When the invitation was sent, in milliseconds since 1970.
     public let at: Int64
+    /// The name that the room has given itself (``DescribeInvitation``); nil if it was not asked, or has none.
+    public var title: String?
 
     /// A description for people.
     public var line: PrintedText {
         let who: PrintedText = inviter.map { "\($0) invites you" } ?? "you are invited"
         let why: PrintedText = reason.map { ": \($0)" } ?? ""
-        return "\(who) to \(room)\(why)"
+        let named: PrintedText = title.map { "\"\($0)\", " } ?? ""
+        return "\(who) to \(named)\(room)\(why)"
     }
 }
 
@@ -32,17 +35,13 @@ package struct InvitationRow {
     fileprivate init(_ row: Row) {
         invitation = Invitation(
             room: .received(row.text("room")), inviter: row.optionalText("inviter").map(JID.received),
-            reason: row.optionalText("reason"), at: row.integer("at"))
+            reason: row.optionalText("reason"), at: row.integer("at"), title: row.optionalText("title"))
         (password, isMediated) = (row.optionalText("password"), row.bool("mediated"))
     }
 
     /// The domain of the server that has sent the invitation: of a mediated one the room's, whatever inviter the room reports, else the
     /// inviter's.
-    var domain: String { Self.domain(invitation.room, invitation.inviter, isMediated: isMediated) }
-
-    fileprivate static func domain(_ room: JID, _ inviter: JID?, isMediated: Bool) -> String {
-        (isMediated ? room : inviter ?? room).domain
-    }
+    var domain: String { (isMediated ? invitation.room : invitation.inviter ?? invitation.room).domain }
 
     init(_ invitation: Invitation, password: String?, isMediated: Bool) {
         (self.invitation, self.password, self.isMediated) = (invitation, password, isMediated)
@@ -59,51 +58,74 @@ package struct InvitationRows {
     /// All invitations, oldest first.
     package func all() throws -> [InvitationRow] {
         try database.statement(
-            "SELECT room, inviter, reason, password, mediated, at FROM invitation WHERE account = ? ORDER BY at, room"
+            "SELECT room, inviter, reason, password, mediated, at, title FROM invitation WHERE account = ? ORDER BY at, room"
         ).all([.integer(account)], InvitationRow.init)
-    }
-
-    /// The rooms, the oldest invitation first, with the domain of the server that has sent each.
-    func senders() throws -> [(room: JID, domain: String)] {
-        try database.statement(
-            "SELECT room, inviter, mediated FROM invitation WHERE account = ? ORDER BY at, room"
-        ).all([.integer(account)]) {
-            let room = JID.received($0.text("room"))
-            let inviter = $0.optionalText("inviter").map(JID.received)
-            return (room, InvitationRow.domain(room, inviter, isMediated: $0.bool("mediated")))
-        }
     }
 
     func invitation(to room: JID) throws -> InvitationRow? {
         try database.statement(
-            "SELECT room, inviter, reason, password, mediated, at FROM invitation WHERE account = ? AND room = ?"
+            "SELECT room, inviter, reason, password, mediated, at, title FROM invitation WHERE account = ? AND room = ?"
         ).first([.integer(account), .text(room.bare.description)], InvitationRow.init)
     }
 
-    func count() throws -> Int64 {
-        try database.statement("SELECT count(*) FROM invitation WHERE account = ?")
-            .first([.integer(account)]) { $0.integer() } ?? 0
+    /// The number of all invitations, and the largest number of a domain.
+    func counts() throws -> (all: Int64, most: Int64) {
+        try database.statement(
+            "SELECT coalesce(sum(count), 0) AS total, coalesce(max(count), 0) AS most FROM invitation_sender WHERE account = ?"
+        ).first([.integer(account)]) { ($0.integer("total"), $0.integer("most")) } ?? (0, 0)
+    }
+
+    func count(of domain: String) throws -> Int64 {
+        try database.statement("SELECT count FROM invitation_sender WHERE account = ? AND domain = ?")
+            .first([.integer(account), .text(domain)]) { $0.integer() } ?? 0
+    }
+
+    /// The room of the newest invitation of a domain that has sent `count`.
+    func newest(ofThoseWith count: Int64) throws -> JID? {
+        try database.statement(
+            """
+            SELECT room FROM invitation WHERE account = ?1
+                AND domain IN (SELECT domain FROM invitation_sender WHERE account = ?1 AND count = ?2)
+            ORDER BY at DESC, room DESC LIMIT 1
+            """
+        ).first([.integer(account), .integer(count)]) { .received($0.text()) }
     }
 
     func store(_ row: InvitationRow) throws {
         let invitation = row.invitation
+        _ = try remove(invitation.room)
         try database.run(
             """
-            INSERT OR REPLACE INTO invitation(account, room, inviter, reason, password, mediated, at)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO invitation_sender(account, domain, count) VALUES (?, ?, 1)
+            ON CONFLICT (account, domain) DO UPDATE SET count = count + 1
+            """, [.integer(account), .text(row.domain)])
+        try database.run(
+            """
+            INSERT INTO invitation(account, room, inviter, reason, password, mediated, at, title, domain)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 .integer(account), .text(invitation.room.description), .optional(invitation.inviter?.description),
                 .optional(invitation.reason), .optional(row.password), .integer(row.isMediated ? 1 : 0),
-                .integer(invitation.at),
+                .integer(invitation.at), .optional(invitation.title), .text(row.domain),
             ])
+    }
+
+    /// The room has given itself this name.
+    func set(title: String?, of room: JID) throws {
+        try database.run(
+            "UPDATE invitation SET title = ? WHERE account = ? AND room = ?",
+            [.optional(title), .integer(account), .text(room.bare.description)])
     }
 
     /// - Returns: whether an invitation was removed.
     func remove(_ room: JID) throws -> Bool {
-        try database.run(
-            "DELETE FROM invitation WHERE account = ? AND room = ?",
-            [.integer(account), .text(room.bare.description)])
-        return database.changes > 0
+        let domain = try database.statement("DELETE FROM invitation WHERE account = ? AND room = ? RETURNING domain")
+            .first([.integer(account), .text(room.bare.description)]) { $0.text() }
+        guard let domain else { return false }
+        let key: [Value] = [.integer(account), .text(domain)]
+        try database.run("UPDATE invitation_sender SET count = count - 1 WHERE account = ? AND domain = ?", key)
+        try database.run("DELETE FROM invitation_sender WHERE account = ? AND domain = ? AND count <= 0", key)
+        return true
     }
 }

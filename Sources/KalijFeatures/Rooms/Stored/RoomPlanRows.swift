@@ -15,6 +15,8 @@ struct RoomPlanRow {
     var intent: String
     /// The number of people who are members by now.
     var added: Int
+    /// Why the room has not taken the picture, in words.
+    var pictureProblem: String?
     /// The number of queries sent. Only the response to the latest one counts.
     var requestCount: Int64
 }
@@ -27,13 +29,14 @@ struct RoomPlanRows {
     /// The maximum number of failed plans that await the user's decision.
     private static let maxFailures: Int64 = 20
 
-    func make(title: String, nick: String?, people: [JID], intent: String) throws -> RoomPlanRow? {
+    /// - Parameter picture: in base64; nil for none.
+    func make(title: String, nick: String?, people: [JID], picture: String?, intent: String) throws -> RoomPlanRow? {
         let names = people.map(\.description).joined(separator: "\n")
         try database.run(
-            "INSERT INTO room_plan(account, stage, title, nick, people, intent) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO room_plan(account, stage, title, nick, people, picture, intent) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
                 .integer(account), .text(RoomPlan.Stage.finding.rawValue), .text(title), .optional(nick),
-                .text(names), .text(intent),
+                .text(names), .optional(picture), .text(intent),
             ])
         return try row(database.lastInsertedRow)
     }
@@ -41,14 +44,26 @@ struct RoomPlanRows {
     /// All plans, the oldest first.
     func all() throws -> [RoomPlanRow] {
         try database.statement(
-            "SELECT id, stage, title, problem, room, nick, people, added, intent, asked FROM room_plan WHERE account = ? ORDER BY id"
+            """
+            SELECT id, stage, title, problem, room, nick, people, added, picture IS NOT NULL AS pictured, picture_problem, intent, asked
+            FROM room_plan WHERE account = ? ORDER BY id
+            """
         ).all([.integer(account)], RoomPlanRow.init)
     }
 
     func row(_ id: Int64) throws -> RoomPlanRow? {
         try database.statement(
-            "SELECT id, stage, title, problem, room, nick, people, added, intent, asked FROM room_plan WHERE id = ? AND account = ?"
+            """
+            SELECT id, stage, title, problem, room, nick, people, added, picture IS NOT NULL AS pictured, picture_problem, intent, asked
+            FROM room_plan WHERE id = ? AND account = ?
+            """
         ).first([.integer(id), .integer(account)], RoomPlanRow.init)
+    }
+
+    /// The picture of a plan, in base64; nil for none.
+    func picture(_ row: RoomPlanRow) throws -> String? {
+        try database.statement("SELECT picture FROM room_plan WHERE id = ?")
+            .first([.integer(row.id)]) { $0.optionalText() } ?? nil
     }
 
     /// The plan of an intent; nil if there is none.
@@ -59,10 +74,10 @@ struct RoomPlanRows {
 
     func save(_ row: RoomPlanRow) throws {
         try database.run(
-            "UPDATE room_plan SET stage = ?, problem = ?, room = ?, added = ?, asked = ? WHERE id = ?",
+            "UPDATE room_plan SET stage = ?, problem = ?, room = ?, added = ?, picture_problem = ?, asked = ? WHERE id = ?",
             [
                 .text(row.plan.stage.rawValue), .optional(row.plan.problem), .optional(row.room?.description),
-                .integer(Int64(row.added)), .integer(row.requestCount), .integer(row.id),
+                .integer(Int64(row.added)), .optional(row.pictureProblem), .integer(row.requestCount), .integer(row.id),
             ])
     }
 
@@ -95,8 +110,10 @@ extension RoomPlanRow {
             id: row.integer("id"),
             plan: RoomPlan(
                 RoomPlan.Stage(rawValue: row.text("stage")) ?? .looking, title: row.text("title"),
-                hasPeople: !people.isEmpty, problem: row.optionalText("problem"), isNamed: room != nil),
+                hasPeople: !people.isEmpty, hasPicture: row.bool("pictured"), problem: row.optionalText("problem"),
+                isNamed: room != nil),
             room: room, nick: row.optionalText("nick"), people: people, intent: row.text("intent"),
-            added: Int(row.integer("added")), requestCount: row.integer("asked"))
+            added: Int(row.integer("added")), pictureProblem: row.optionalText("picture_problem"),
+            requestCount: row.integer("asked"))
     }
 }

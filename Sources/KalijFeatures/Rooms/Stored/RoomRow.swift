@@ -1,6 +1,7 @@
 import KalijAddress
 import KalijCore
 import KalijStore
+import KalijXML
 
 /// A room of the account: what the user has chosen, and the state of the account there.
 package struct RoomRow {
@@ -37,9 +38,23 @@ package struct RoomRow {
     package var since: Int64?
     /// Whether the room has sent a message known before since the latest join: then none in between was missed (without an archive).
     package var overlaps: Bool
+    /// Whether the lists of members have come since the latest join.
+    package let hasLists: Bool
 
     /// Whether the account is in the room under a nickname, and the creation of the room is complete.
     var canSend: Bool { stay.state == .joined && !stay.mayCreate && held != nil }
+
+    /// Whether an element of `message` mentions the account (XEP-0372).
+    package func mentions(_ account: JID, by message: Element) -> Bool {
+        MentionReferences.contain(account, as: held ?? nick, in: jid, message)
+    }
+
+    /// Whether the message in `row` mentions the account, by an element or by the nickname in its text.
+    package func isMentioned(in row: Int64, _ text: String, _ database: Database) throws -> Bool {
+        let isReferred = try database.statement("SELECT 1 FROM room_mention WHERE message = ?")
+            .first([.integer(row)]) { _ in true }
+        return isReferred ?? false || Mention.names(held ?? nick, in: text)
+    }
 
     fileprivate init(_ row: Row) {
         id = row.integer("id")
@@ -66,6 +81,7 @@ package struct RoomRow {
         intent = row.optionalText("intent")
         since = row.optionalInteger("since")
         overlaps = row.bool("overlaps")
+        hasLists = row.integer("listed") == row.integer("joins")
     }
 
     /// The bits of the column `info`; never changed after a release.
@@ -94,7 +110,7 @@ package struct RoomRows {
             """
             SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, former, joins, heard_at, reason,
                 successor, name, info, subject, occupant_id, intent, since,
-                overlaps, creating
+                overlaps, creating, listed
             FROM room WHERE account = ? ORDER BY jid
             """
         ).all([.integer(account)], RoomRow.init)
@@ -106,7 +122,7 @@ package struct RoomRows {
             """
             SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, former, joins, heard_at, reason,
                 successor, name, info, subject, occupant_id, intent, since,
-                overlaps, creating
+                overlaps, creating, listed
             FROM room WHERE account = ? AND jid = ?
             """
         ).first([.integer(account), .text(jid.bare.description)], RoomRow.init)
@@ -118,7 +134,7 @@ package struct RoomRows {
             """
             SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, former, joins, heard_at, reason,
                 successor, name, info, subject, occupant_id, intent, since,
-                overlaps, creating
+                overlaps, creating, listed
             FROM room WHERE id = ? AND account = ?
             """
         ).first([.integer(id), .integer(account)], RoomRow.init)

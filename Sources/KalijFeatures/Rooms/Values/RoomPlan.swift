@@ -16,6 +16,8 @@ struct RoomPlan: Equatable {
         case configuring
         /// The description of the configured room was requested.
         case checking
+        /// The picture was sent.
+        case picturing
         /// The people are made members, one after the other.
         case adding
         /// The room cannot be made a group, and is being destroyed.
@@ -42,6 +44,8 @@ struct RoomPlan: Equatable {
         case configured
         /// The description of the configured room.
         case checked(isGroup: Bool)
+        /// The room has taken the picture, or refuses it: it is a group without it, too.
+        case pictured
         case added
         /// One of the people is a member, and others are still to be made members.
         case nextPerson
@@ -64,6 +68,7 @@ struct RoomPlan: Equatable {
         /// Send these fields.
         case configure([String: String])
         case check
+        case setPicture
         case add
         /// The group is complete.
         case finish
@@ -75,14 +80,18 @@ struct RoomPlan: Equatable {
     var stage: Stage
     let title: String
     let hasPeople: Bool
+    let hasPicture: Bool
     /// The reason why the room is destroyed, or could not be created, in its stored form.
     var problem: String?
     /// Whether the room has an address.
     var isNamed: Bool
 
-    init(_ stage: Stage = .finding, title: String, hasPeople: Bool, problem: String? = nil, isNamed: Bool = false) {
+    init(
+        _ stage: Stage = .finding, title: String, hasPeople: Bool, hasPicture: Bool = false, problem: String? = nil,
+        isNamed: Bool = false
+    ) {
         (self.stage, self.title, self.hasPeople, self.problem) = (stage, title, hasPeople, problem)
-        self.isNamed = isNamed
+        (self.hasPicture, self.isNamed) = (hasPicture, isNamed)
     }
 
     private static let prefix = "muc#roomconfig_"
@@ -124,7 +133,8 @@ struct RoomPlan: Equatable {
             return [.check]
         case .checked(let isGroup) where stage == .checking:
             guard isGroup else { return destroy(Reason(.notAGroup).stored) }
-            return hasPeople ? add() : finish()
+            return hasPicture ? setPicture() : addOrFinish()
+        case .pictured where stage == .picturing: return addOrFinish()
         case .nextPerson where stage == .adding: return [.add]
         case .added where stage == .adding: return finish()
         case .failed(let reason): return failed(reason)
@@ -155,7 +165,13 @@ struct RoomPlan: Equatable {
         return [.configure(needed.merging(wished.filter { fields.contains($0.key) }) { $1 })]
     }
 
-    private mutating func add() -> [Action] {
+    private mutating func setPicture() -> [Action] {
+        stage = .picturing
+        return [.setPicture]
+    }
+
+    private mutating func addOrFinish() -> [Action] {
+        guard hasPeople else { return finish() }
         stage = .adding
         return [.add]
     }
@@ -168,7 +184,7 @@ struct RoomPlan: Equatable {
     private mutating func failed(_ reason: String) -> [Action] {
         switch stage {
         case .finding, .looking, .entering: end(reason)
-        case .asking, .configuring, .checking, .adding: destroy(reason)
+        case .asking, .configuring, .checking, .picturing, .adding: destroy(reason)
         // If a room cannot be destroyed, it is at least left.
         case .destroying: end(problem ?? reason)
         case .failed, .done: []
