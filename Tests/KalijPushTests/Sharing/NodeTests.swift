@@ -152,7 +152,7 @@ struct NodeTests {
         #expect(world.nodes[1].core.blocks.tokens.count == 40_000)
     }
 
-    @Test("a part of the tables of more records than an entry has is shared with the entries that follow, without a pause")
+    @Test("a part of the tables with more records than an entry has is shared without a pause")
     func largePart() throws {
         let world = try NodeWorld(nodes: 2, servers: 1, seed: 12)
         // The stream has a snapshot: what it lacks is searched for.
