@@ -341,6 +341,7 @@ if __name__ == "__main__":
     import groupchanges
     import groupkills
     import groups
+    import groups_heard
     import groups_others
     import heard
     import hostile
@@ -359,6 +360,7 @@ if __name__ == "__main__":
     import trust
     TOURS["groups"] = groups.Groups
     TOURS["groups-many"] = groups.Many
+    TOURS["groups-heard"] = groups_heard.GroupsHeard
     TOURS["groups-others"] = groups_others.Others
     TOURS["groups-people"] = people.People
     TOURS["groups-changes"] = groupchanges.Changes
@@ -371,10 +373,10 @@ if __name__ == "__main__":
     wanted = sys.argv[1:] or list(TOURS)
     TOURS |= {"accounts": accounts.Accounts, "actions": actions.Actions, "trust": trust.Trust, "pictures": pictures.Pictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "everyday": everyday.Everyday, "dino-everyday": everyday_dino.EverydayDino, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
-    for name in wanted:
+    for place, name in enumerate(wanted):
         print(f"--- {name}", flush=True)
         # Prosody 13 does not read a configuration whose path is long.
-        os.environ["STAGE"] = f"{top}/{name[:4]}"
+        os.environ["STAGE"] = f"{top}/{name[:4]}{place}"
         os.mkdir(os.environ["STAGE"])
         run(TOURS[name])
     print("All tours are done.")
