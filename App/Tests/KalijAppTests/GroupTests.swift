@@ -82,6 +82,28 @@ import Testing
     }
 }
 
+@Suite struct GroupHeadTests {
+    @Test func `Below the name of a group are its people and its topic, and no address`() {
+        #expect(Words.head(3, isGroup: true, topic: "") == "3 members")
+        #expect(Words.head(1, isGroup: true, topic: "Names and roses") == "1 member, Names and roses")
+        #expect(Words.head(7, isGroup: false, topic: "") == "7 people present")
+    }
+}
+
+@Suite struct GroupPictureTests {
+    @Test func `A file that is no picture is refused before the group is made`() throws {
+        var form = GroupForm()
+        #expect(throws: GroupForm.Problem.self) { try form.choose(Array("<svg/>".utf8)) }
+        #expect(throws: GroupForm.Problem.self) { try form.choose([UInt8](repeating: 0xFF, count: 300_000)) }
+        #expect(form.picture == nil)
+        let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0]
+        try form.choose(jpeg)
+        #expect(form.picture == jpeg && !form.isComplete)
+        form.removePicture()
+        #expect(form.picture == nil)
+    }
+}
+
 @Suite struct PeopleTests {
     private let people = People(["juliet@x": "Juliet", "nurse@x": "Nurse"], own: "romeo@x")
 
@@ -133,6 +155,9 @@ import Testing
             kind: .invitation, key: ConversationKey(account: "romeo@x", jid: "room@muc.x"), name: "Juliet",
             address: "mallory@y", picture: nil, text: "Come", at: 1, showsAccount: false)
         #expect(invitation.spoken("19:15") == "Juliet invites you to a group, mallory@y, room@muc.x, Come, 19:15")
+        var named = invitation
+        named.group = "Feast"
+        #expect(named.question == "Juliet invites you to the group “Feast”")
         let contact = RequestRow(
             kind: .contact, key: ConversationKey(account: "romeo@x", jid: "nurse@x"), name: "nurse@x",
             address: "nurse@x", picture: nil, text: "", at: 1, showsAccount: true)

@@ -89,6 +89,14 @@ import Testing
         #expect(arrived.map(\.id) == [6])
     }
 
+    @Test func `The first message of an empty conversation has arrived; its history has not`() {
+        var thread = Thread(key, isGroup: true)
+        #expect(thread.read(page([])).isEmpty)
+        var other = thread
+        #expect(thread.read(page([message(4, at: noon), message(5, at: noon, isOwn: true)])).map(\.id) == [4])
+        #expect(other.read(page((1...30).map { message($0, at: noon) })).isEmpty)
+    }
+
     @Test func `What comes after the clock was set back has arrived`() {
         var thread = Thread(key, isGroup: false)
         _ = thread.read(page([message(5, at: noon)]))

@@ -253,7 +253,7 @@ class Hostile(tour.Stage):
         if not service.joined.wait(60):
             raise person.Lost("the room is not entered again")
         service.send(service.presence("romeo", status="<status code='110'/>", jid="romeo@localhost", affiliation="owner"),
-                     f"<message from='{ROOM}/mallory' to='{service.full}' type='groupchat'><subject>lies</subject></message>")
+                     f"<message from='{ROOM}/mallory' to='{service.full}' type='groupchat'><subject>OK</subject></message>")
         time.sleep(10)
         pages = service.archive
         self.juliet.say("romeo@localhost", "after the lies")

@@ -167,7 +167,7 @@ class People(tour.Stage):
         me.key("Escape")
         me.see("push button", "1 request")
         me.key("ctrl+shift+r")
-        me.wait_row("Requests", "Juliet invites you to a group.*")
+        me.wait_row("Requests", "Juliet invites you to .*")
         self.answer("Juliet invites.*", "Accept")
         me.wait("romeo in the room", lambda: "romeo" in self.juliet.present(room))
         me.key("Escape")

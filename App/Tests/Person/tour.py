@@ -341,6 +341,7 @@ if __name__ == "__main__":
     import groupchanges
     import groupkills
     import groups
+    import groups_heard
     import groups_others
     import heard
     import hostile
@@ -362,6 +363,7 @@ if __name__ == "__main__":
     import trust
     TOURS["groups"] = groups.Groups
     TOURS["groups-many"] = groups.Many
+    TOURS["groups-heard"] = groups_heard.GroupsHeard
     TOURS["groups-others"] = groups_others.Others
     TOURS["groups-people"] = people.People
     TOURS["groups-changes"] = groupchanges.Changes

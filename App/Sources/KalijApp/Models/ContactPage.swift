@@ -13,6 +13,9 @@ public struct ContactPage: Sendable, Equatable {
     public let actions: [ContactAction]
     /// Whether the contact is in the roster.
     public let isContact: Bool
+
+    /// What a screen reader says when the contact is opened, before the button with the focus.
+    public var spoken: String { ([name] + facts).joined(separator: ", ") }
 }
 
 /// An action on a contact.

@@ -17,6 +17,8 @@ public struct GroupGuest: Sendable, Equatable {
 public struct GroupForm: Sendable, Equatable {
     public var name = ""
     public private(set) var guests: [GroupGuest] = []
+    /// The content of the picture's file; nil for none.
+    public private(set) var picture: [UInt8]?
     /// The contacts to choose from.
     public var contacts: [GroupGuest] = []
     /// The name or the address of the next guest.
@@ -68,6 +70,14 @@ public struct GroupForm: Sendable, Equatable {
     }
 
     public mutating func remove(_ guest: GroupGuest) { guests.removeAll { $0.jid == guest.jid } }
+
+    /// - Throws: a problem for a file that the group cannot have as its picture.
+    public mutating func choose(_ picture: [UInt8]) throws(Problem) {
+        do { try CreateRoom(title: "-", avatar: picture).check() } catch { throw Problem(words: Words.notAPicture) }
+        self.picture = picture
+    }
+
+    public mutating func removePicture() { picture = nil }
 
     /// Whether the form can be submitted.
     public var isComplete: Bool {

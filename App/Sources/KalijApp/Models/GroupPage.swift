@@ -12,6 +12,19 @@ public struct GroupPage: Sendable, Equatable {
     public let actions: [GroupAction]
     /// Owners first, then admins, then others, each in the order of their names.
     public let members: [MemberRow]
+
+    /// What a screen reader says when the group is opened, before the row with the focus.
+    public var spoken: String {
+        [name, Words.memberCount(members.count), topic, problem ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}
+
+/// What an open group needs besides its messages.
+public struct GroupHead: Sendable, Equatable {
+    /// The line below the name: how many people, and the topic.
+    public let line: String
+    /// The nicknames of the others, at most 5,000.
+    public let nicks: [String]
 }
 
 /// An action on a group.

@@ -111,6 +111,8 @@ public struct Thread: Sendable {
     public private(set) var rows: [ThreadRow] = []
     /// The transferred bytes of the files in progress, which the driver publishes and does not store.
     private var transferred: [String: Int64] = [:]
+    /// Whether a page was read, perhaps an empty one.
+    private var isRead = false
 
     public init(_ key: ConversationKey, isGroup: Bool, window: Window = Window()) {
         (self.key, self.isGroup, self.window) = (key, isGroup, window)
@@ -121,11 +123,16 @@ public struct Thread: Sendable {
     public mutating func read(_ page: Page) -> [MessageRow] {
         let last = self.page.messages.last { $0.id > 0 }
         let known = Set(self.page.messages.map(\.id))
-        let wasRead = self.page.messages.isEmpty == false
+        let wasRead = isRead
+        isRead = true
         self.page = page
         resumeProgress()
         rows = Self.rows(self.page, firstUnread: firstUnread, isGroup: isGroup)
-        guard wasRead, let last else { return [] }
+        guard wasRead else { return [] }
+        guard let last else {
+            // The first messages of a conversation; more at once are its history.
+            return page.messages.count <= Window.mostArriving ? page.messages.filter { !$0.isOwn && $0.id > 0 } : []
+        }
         let isNew = { (message: MessageRow) in !message.isOwn && !known.contains(message.id) && message.id > last.id }
         // The order of rows is decisive, not the timestamps: the clock may have been set back.
         if let place = page.messages.lastIndex(where: { $0.id == last.id }) {

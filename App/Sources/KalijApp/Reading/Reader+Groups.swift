@@ -36,11 +36,14 @@ extension Reader {
             .sorted { ($0.name.lowercased(), $0.jid) < ($1.name.lowercased(), $1.jid) }
     }
 
-    /// The nicknames of the others in a room, at most 5000.
-    public func nicks(_ key: ConversationKey) throws -> [String] {
+    /// What an open group needs besides its messages; nil if the account has no such room.
+    public func groupHead(_ key: ConversationKey) throws -> GroupHead? {
         let jid = JID.received(key.jid)
-        guard let account = try account(of: key), let room = try rooms().room(jid, of: account) else { return [] }
-        return try rooms().occupants(of: jid, for: account).map(\.nick).filter { $0 != room.nick }
+        guard let account = try account(of: key), let room = try rooms().room(jid, of: account) else { return nil }
+        let count = try rooms().peopleCount(in: jid, for: account)
+        return GroupHead(
+            line: Words.head(count, isGroup: room.isGroup, topic: room.subject?.shownLine ?? ""),
+            nicks: try rooms().occupants(of: jid, for: account).map(\.nick).filter { $0 != room.nick })
     }
 
     /// A group with its members; nil if the account has no such room.
@@ -65,16 +68,22 @@ extension Reader {
             try contacts().contacts(of: account).compactMap { contact in
                 contact.name.map { (contact.jid, $0.shownName) }
             }, uniquingKeysWith: { first, _ in first })
+        let pictures = try contacts().pictures(of: account)
         var rows: [MemberRow] = []
         var seen: Set<JID> = []
         func add(_ jid: JID?, _ occupant: Occupant?, _ affiliation: String) {
             if let jid, !seen.insert(jid).inserted { return }
             let isOwn = jid.map { $0 == account.jid } ?? (occupant?.nick == room.nick)
             let name = jid.flatMap { names[$0] } ?? (occupant?.nick ?? jid?.description ?? "").shownName
+            // Of a contact the own picture, else the one that the occupant shows in this room.
+            let faces = [jid?.description, occupant.map { "\(room.jid)/\($0.nick)" }].compactMap { $0 }
+            let face = faces.first { pictures[$0] != nil }
+            let picture = face.flatMap { pictures[$0] ?? nil }
             rows.append(
                 MemberRow(
                     jid: jid?.description, nick: occupant?.nick, name: name.shownAuthor, affiliation: affiliation,
                     role: occupant?.role ?? "none", isOwn: isOwn, isPresent: knowsPresence ? occupant != nil : nil,
+                    picture: picture, offersPicture: picture == nil ? face : nil,
                     actions: isOwn || jid == nil
                         ? [] : MemberRow.actions(on: affiliation, isGroup: room.isGroup, rights)))
         }
@@ -109,11 +118,13 @@ extension Reader {
     private func invitations(_ account: Account, _ showsAccount: Bool) throws -> [RequestRow] {
         try rooms().invitations(of: account).map { invitation in
             let face = try invitation.inviter.map { try self.face(of: $0, account) }
+            let picture = try contacts().profile(of: invitation.room, for: account)?.avatarFile
             return RequestRow(
                 kind: .invitation,
                 key: ConversationKey(account: account.jid.description, jid: invitation.room.description),
-                name: face?.name ?? "", address: invitation.inviter?.description, picture: face?.picture,
-                text: invitation.reason?.shownLine ?? "", at: invitation.at, showsAccount: showsAccount)
+                group: invitation.title?.shownName, name: face?.name ?? "", address: invitation.inviter?.description,
+                picture: face?.picture ?? picture, text: invitation.reason?.shownLine ?? "", at: invitation.at,
+                showsAccount: showsAccount)
         }
     }
 

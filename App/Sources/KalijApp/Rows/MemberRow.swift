@@ -16,6 +16,10 @@ public struct MemberRow: Sendable, Equatable {
     public let isOwn: Bool
     /// Whether the member is in the room; nil while that is unknown: outside of the room, or without a connection.
     public let isPresent: Bool?
+    /// The path of the picture; nil without one.
+    public var picture: String?
+    /// The address at which a picture is offered that was not fetched yet.
+    public var offersPicture: String?
     public let actions: [MemberAction]
 
     /// The displayed name: only the user's own row is called "You".

@@ -8,6 +8,8 @@ public struct RequestRow: Sendable, Equatable {
     public let kind: Kind
     /// The account, and the room or the requester.
     public let key: ConversationKey
+    /// The name that the group has given itself; nil if it is unknown.
+    public var group: String?
     /// The name of the inviter, or of the requester.
     public let name: String
     /// The address of the inviter, or of the requester; nil if it is unknown.
@@ -23,7 +25,7 @@ public struct RequestRow: Sendable, Equatable {
     /// What is requested.
     public var question: String {
         switch kind {
-        case .invitation: address == nil ? Words.invitedBySomebody : Words.invitedBy(name)
+        case .invitation: Words.invited(by: address.map { _ in name }, to: group)
         case .contact: Words.contactRequest(name)
         }
     }

@@ -19,6 +19,10 @@ extension Words {
     public static func tooManyGuests(_ most: Int) -> String {
         tr("At most {n} person at once", "At most {n} people at once", most)
     }
+    public static var choosePicture: String { tr("Choose a picture …") }
+    public static var removePicture: String { tr("Remove the picture") }
+    public static var pictureChosen: String { tr("The picture is chosen") }
+    public static var pictureRemoved: String { tr("The picture is removed") }
     public static var noGroupName: String { tr("Give the group a name") }
 
     // Its stages
@@ -41,6 +45,11 @@ extension Words {
     public static var details: String { tr("Group or contact") }
     public static var members: String { tr("Members") }
     public static func memberCount(_ count: Int) -> String { tr("{n} member", "{n} members", count) }
+    /// The line below the name of an open group.
+    static func head(_ count: Int, isGroup: Bool, topic: String) -> String {
+        let people = isGroup ? memberCount(count) : tr("{n} person present", "{n} people present", count)
+        return topic.isEmpty ? people : people + ", " + topic
+    }
     public static var topic: String { tr("Topic") }
     public static var rename: String { tr("Rename …") }
     public static var changeTopic: String { tr("Change the topic …") }
@@ -120,8 +129,18 @@ extension Words {
     public static var requests: String { tr("Requests") }
     public static func requests(_ count: Int) -> String { tr("{n} request", "{n} requests", count) }
     public static var noRequests: String { tr("No requests") }
-    public static var invitedBySomebody: String { tr("Invitation to a group") }
-    public static func invitedBy(_ name: String) -> String { tr("{name} invites you to a group", ["name": name]) }
+    /// - Parameters:
+    ///   - name: of the inviter; nil if nobody is named.
+    ///   - group: the name that the group gives itself; nil if it is unknown.
+    static func invited(by name: String?, to group: String?) -> String {
+        switch (name, group) {
+        case (let name?, let group?):
+            tr("{name} invites you to the group “{group}”", ["name": name, "group": group])
+        case (let name?, nil): tr("{name} invites you to a group", ["name": name])
+        case (nil, let group?): tr("Invitation to the group “{group}”", ["group": group])
+        case (nil, nil): tr("Invitation to a group")
+        }
+    }
     public static func contactRequest(_ name: String) -> String {
         tr("{name} wants to be your contact", ["name": name])
     }

@@ -156,7 +156,7 @@ final class Announcer {
     }
 
     private func sayNow() {
-        text = waiting.joined(separator: "\n")
+        text = waiting.joined(separator: ". ")
         (waiting, saidAt) = ([], steadyNow())
         let state = parsed("('showing', 1, 0, <'0'>, @a{sv} {})")
         g_dbus_connection_emit_signal(

@@ -7,6 +7,7 @@ final class MemberRowView: RowView {
     private let avatar = Make.avatar(32)
     private let name = Make.silentLabel(classes: "conversation-name")
     private let address = Make.silentLabel(classes: "dim-label", "caption")
+    private var picture: String?
     private let state = Make.silentLabel(classes: "dim-label", "caption")
 
     init() {
@@ -19,6 +20,10 @@ final class MemberRowView: RowView {
 
     func show(_ member: MemberRow) {
         adw_avatar_set_text(opaque(avatar), member.name)
+        if member.picture != picture {
+            picture = member.picture
+            Make.show(member.picture, in: avatar)
+        }
         name.setText(member.title)
         address.setText(member.subtitle)
         address.show(!member.subtitle.isEmpty && member.subtitle != member.title)

@@ -38,9 +38,7 @@ final class ContactScreen {
     }
 
     private func showButtons(_ page: ContactPage) {
-        let hadFocus = gtk_widget_get_root(root).flatMap { gtk_root_get_focus($0) }.map {
-            gtk_widget_is_ancestor($0, buttons) != 0
-        }
+        let former = focusedPlace
         while let child = gtk_widget_get_first_child(buttons) { gtk_box_remove(cast(raw(buttons)), child) }
         for action in page.actions {
             let button = Make.button(action.words) { [weak self] in
@@ -50,7 +48,25 @@ final class ContactScreen {
             buttons.append(button)
         }
         Names.fill(buttons)
-        if hadFocus ?? false { focus() }
+        // What another action has taken the place of is near.
+        if let former { focusAction(at: min(former, page.actions.count - 1)) }
+    }
+
+    /// The position of the action with the focus.
+    private var focusedPlace: Int? {
+        guard let focused = gtk_widget_get_root(root).flatMap({ gtk_root_get_focus($0) }) else { return nil }
+        var (place, button) = (0, gtk_widget_get_first_child(buttons))
+        while let next = button {
+            if focused == next { return place }
+            (place, button) = (place + 1, gtk_widget_get_next_sibling(next))
+        }
+        return nil
+    }
+
+    private func focusAction(at place: Int) {
+        var button = gtk_widget_get_first_child(buttons)
+        for _ in 0..<max(0, place) { button = button.flatMap { gtk_widget_get_next_sibling($0) } }
+        button?.focus()
     }
 
     /// Focuses the first action.

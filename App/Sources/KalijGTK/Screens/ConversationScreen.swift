@@ -130,10 +130,12 @@ final class ConversationScreen {
 
     // MARK: What is shown
 
-    /// - Parameter name: nil if nothing is open.
-    func show(name: String?, subtitle: String) {
+    /// - Parameters:
+    ///   - name: nil if nothing is open.
+    ///   - subtitle: nil to leave it.
+    func show(name: String?, subtitle: String?) {
         adw_window_title_set_title(opaque(title), name ?? "")
-        adw_window_title_set_subtitle(opaque(title), subtitle)
+        if let subtitle { adw_window_title_set_subtitle(opaque(title), subtitle) }
         details.show(name != nil)
         stack.show(name == nil ? nothing : pane)
     }

@@ -39,7 +39,7 @@ extension Dialogs {
         gtk_window_present(cast(raw(object)))
         focus(dismissal, in: dialog)
         // A screen reader speaks the heading and the button alone.
-        Announcer.say(body)
+        Announcer.say(body.split(separator: "\n").joined(separator: ", "))
     }
 
     /// Requests a confirmation of an action that removes something.

@@ -9,6 +9,7 @@ final class GroupScreen {
     var onAction: (GroupAction, GroupPage) -> Void = { _, _ in }
     var onMember: (MemberAction, MemberRow, GroupPage) -> Void = { _, _, _ in }
     private(set) var page: GroupPage?
+    private lazy var members = GrowingList(list)
     private let title = widget(OpaquePointer(adw_window_title_new("", "")))
     private let avatar = Make.avatar(48)
     private let topic = Make.label()
@@ -37,6 +38,8 @@ final class GroupScreen {
         // Topics of any length leave room for the members.
         gtk_label_set_lines(opaque(topic), 3)
         gtk_label_set_ellipsize(opaque(topic), PANGO_ELLIPSIZE_END)
+        // GTK 4.8 measures a text of two letters, whose lines may break, as narrower than an ellipsis, and warns of it.
+        gtk_label_set_width_chars(opaque(topic), 3)
         let texts = Make.vertical(topic, problem, waiting, spacing: 4)
         gtk_widget_set_hexpand(texts, 1)
         let top = Make.horizontal(avatar, texts, spacing: 12)
@@ -48,6 +51,7 @@ final class GroupScreen {
     }
 
     func show(_ page: GroupPage) {
+        let isOther = page.key != self.page?.key
         self.page = page
         adw_window_title_set_title(opaque(title), page.name)
         adw_window_title_set_subtitle(opaque(title), Words.memberCount(page.members.count))
@@ -61,7 +65,7 @@ final class GroupScreen {
         problem.setText(page.problem ?? "")
         problem.show(page.problem != nil)
         actions.show(!page.actions.isEmpty)
-        list.show(page.members)
+        members.show(page.members, isOther: isOther)
         kalij_description(list.view, Words.memberCount(page.members.count))
     }
 

@@ -21,6 +21,7 @@ extension MainWindow {
             contactKey = key
             side.show(.contact)
             screen.focus()
+            Announcer.say(page.spoken)
             _ = try? await backend.accept(FetchProfile(.received(key.jid)), for: key.account)
         }
     }

@@ -9,7 +9,8 @@ extension MainWindow {
 
     func newGroup() {
         guard let account else { return showFirstStart() }
-        side.newGroup.onSubmit = { [weak self] name, people in self?.create(name, people, account) }
+        side.newGroup.onSubmit = { [weak self] form, people in self?.create(form, people, account) }
+        side.newGroup.onPicture = { [weak self] chosen in self?.choosePicture { chosen($0) } }
         fillGuests(nil, account)
     }
 
@@ -22,11 +23,12 @@ extension MainWindow {
         }
     }
 
-    private func create(_ name: String, _ people: [JID], _ account: String) {
+    private func create(_ form: GroupForm, _ people: [JID], _ account: String) {
         leaveSide()
         focusList()
         let former = thread?.key
-        change(CreateRoom(title: name, inviting: people), of: account, Words.newGroup) { [weak self] room in
+        let intent = CreateRoom(title: form.name, inviting: people, avatar: form.picture)
+        change(intent, of: account, Words.newGroup) { [weak self] room in
             // The user may have opened something else in the meantime.
             guard let self, let room, side.shown == nil, thread?.key == former, screen.composer.written.isEmpty else {
                 return
@@ -54,22 +56,32 @@ extension MainWindow {
         screen.onAction = { [weak self] action, page in self?.act(action, on: page) }
         screen.onMember = { [weak self] action, member, page in self?.act(action, on: member, page) }
         groupKey = thread.key
-        fetchPicture(of: thread.key)
         Task {
             await readGroup()
             side.show(.group)
             screen.focus()
+            guard let page = screen.page else { return }
+            Announcer.say(page.spoken)
+            fetchPictures(of: page)
         }
     }
 
-    /// Reads the nicknames that the composer completes.
-    func readNicks(of thread: Thread) async {
-        let names = thread.isGroup ? (try? await reader.nicks(thread.key)) ?? [] : []
-        if self.thread?.key == thread.key { screen.mentions.names = names }
+    /// Reads the nicknames that the composer completes, and the line below the name.
+    func readHead(of thread: Thread) async {
+        let head = thread.isGroup ? (try? await reader.groupHead(thread.key)) ?? nil : nil
+        guard self.thread?.key == thread.key else { return }
+        screen.mentions.names = head?.nicks ?? []
+        if let head, let openRow { show(openRow, head.line) }
     }
 
-    private func fetchPicture(of key: ConversationKey) {
-        Task { _ = try? await backend.accept(FetchProfile(.received(key.jid), vcard: false), for: key.account) }
+    /// Fetches the picture of the group, and those of the first members, which announced one. A room that was not entered announces
+    /// nothing: its vCard has the picture.
+    private func fetchPictures(of page: GroupPage) {
+        var intents = page.members.compactMap(\.offersPicture).prefix(Self.mostPictures).map {
+            FetchProfile(.received($0), vcard: false)
+        }
+        intents.append(FetchProfile(.received(page.key.jid), vcard: page.problem != nil && page.picture == nil))
+        for intent in intents { Task { _ = try? await backend.accept(intent, for: page.key.account) } }
     }
 
     private func readGroup() async {

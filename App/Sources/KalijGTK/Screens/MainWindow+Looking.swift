@@ -7,6 +7,8 @@ extension MainWindow {
         switch look {
         case .conversation(let key): dirty.insert(key)
         case .face(let key, let mayBeNew):
+            // A member's picture or name.
+            if key.account == groupKey?.account { lookAtGroup() }
             if mayBeNew || conversations.model.row(key) != nil { dirty.insert(key) }
         case .everything: isAllDirty = true
         case .state(let account, let state):
@@ -72,7 +74,7 @@ extension MainWindow {
         if !keys.isEmpty, let rows = try? await reader.rows(keys) { conversations.read(rows) }
         if let thread, thread.isGroup, keys.contains(thread.key) {
             nickPace.run { [weak self] in
-                if let thread = self?.thread { Task { await self?.readNicks(of: thread) } }
+                if let thread = self?.thread { Task { await self?.readHead(of: thread) } }
             }
         }
         if let groupKey, keys.contains(groupKey) { lookAtGroup() }

@@ -55,7 +55,7 @@ extension MainWindow {
         }
         places.keep(Place(row.key, message: message))
         after(60) { [weak self] in self?.settle(row.key, isFound: isFound) }
-        await readNicks(of: thread)
+        await readHead(of: thread)
     }
 
     /// Loads the rest of the first part after the first frame. A list without a layout appears to be at its end.
@@ -73,10 +73,17 @@ extension MainWindow {
     }
 
     func shownAnew(_ row: ConversationRow) {
+        let isSame = openRow?.key == row.key
         openRow = row
-        let several = accounts.count > 1
-        let subtitle = row.name == row.key.jid ? "" : row.key.jid
-        screen.show(name: row.name, subtitle: several ? Words.writesAs(row.key.account) : subtitle)
+        // The line of a group is read later, and stays.
+        show(row, row.isGroup ? isSame ? nil : "" : row.name == row.key.jid ? "" : row.key.jid)
+    }
+
+    /// - Parameter line: what is below the name; nil to leave it.
+    func show(_ row: ConversationRow, _ line: String?) {
+        let account = accounts.count > 1 ? Words.writesAs(row.key.account) : ""
+        screen.show(
+            name: row.name, subtitle: line.map { [account, $0].filter { !$0.isEmpty }.joined(separator: ", ") })
     }
 
     // MARK: Pages

@@ -17,16 +17,28 @@ extension MainWindow {
         }
     }
 
-    /// Fetches the pictures of those whose requests are shown, which announced one.
+    /// Fetches the pictures of those whose requests are shown, which announced one, and the names and pictures of the groups.
     private func fetchPictures(of requests: [RequestRow]) {
-        for request in requests.prefix(Self.mostPictures) where request.picture == nil {
-            guard let address = request.address else { continue }
-            let intent = FetchProfile(.received(address), vcard: false)
-            Task { _ = try? await backend.accept(intent, for: request.key.account) }
+        for request in requests.prefix(Self.mostPictures) {
+            for intent in lookups(for: request) {
+                Task { _ = try? await backend.accept(intent, for: request.key.account) }
+            }
         }
     }
 
-    private static let mostPictures = 20
+    private func lookups(for request: RequestRow) -> [any Intent] {
+        let room: JID? = request.kind == .invitation ? .received(request.key.jid) : nil
+        let isPictured = request.picture != nil
+        let intents: [(any Intent)?] = [
+            isPictured ? nil : request.address.map { FetchProfile(.received($0), vcard: false) },
+            request.group == nil ? room.map { DescribeInvitation($0) } : nil,
+            isPictured ? nil : room.map { FetchProfile($0) },
+        ]
+        return intents.compactMap { $0 }
+    }
+
+    /// How many pictures are fetched when a list is opened.
+    static var mostPictures: Int { 20 }
 
     private func ask(_ request: RequestRow) {
         let body = [request.details, request.text].filter { !$0.isEmpty }.joined(separator: "\n")

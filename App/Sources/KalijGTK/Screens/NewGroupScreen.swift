@@ -6,11 +6,14 @@ import KalijApp
 final class NewGroupScreen {
     let root = Make.box(GTK_ORIENTATION_VERTICAL)
     /// Called with the complete input.
-    var onSubmit: (String, [JID]) -> Void = { _, _ in }
+    var onSubmit: (GroupForm, [JID]) -> Void = { _, _ in }
+    /// Called when the user wants to choose a picture; calls back with the content of a file.
+    var onPicture: (_ chosen: @escaping ([UInt8]) -> Void) -> Void = { _ in }
     var onBack: () -> Void = {}
     private var form = GroupForm()
     private let title = widget(OpaquePointer(adw_window_title_new("", "")))
     private let nameBox: Widget
+    private let picture = PictureChoice()
     private let name = widget(OpaquePointer(gtk_entry_new()))
     private let person = widget(OpaquePointer(gtk_entry_new()))
     private let suggestions = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 4)
@@ -26,6 +29,10 @@ final class NewGroupScreen {
         connect(person, "changed") { [weak self] _ in self?.edited() }
         connect(person, "activate") { [weak self] _ in self?.addWritten() }
         connect(submitButton, "clicked") { [weak self] _ in self?.submit() }
+        picture.onChoose = { [weak self] in
+            self?.onPicture { bytes in self?.change { form throws(GroupForm.Problem) in try form.choose(bytes) } }
+        }
+        picture.onRemove = { [weak self] in self?.change { form in form.removePicture() } }
     }
 
     private static func labelled(_ entry: Widget, _ name: String) -> Widget {
@@ -39,11 +46,11 @@ final class NewGroupScreen {
         let header = Make.header(title) { [weak self] in self?.onBack() }
         submitButton.addClass("suggested-action")
         adw_header_bar_pack_end(opaque(header), submitButton)
+        // A screen reader says the placeholder, too.
         gtk_entry_set_placeholder_text(cast(raw(person)), Words.addPersonHint)
-        kalij_description(person, Words.addPersonHint)
         problem.wrapText()
         let form = Make.vertical(
-            nameBox, Self.labelled(person, Words.addPerson), problem, suggestions, guests, spacing: 14)
+            nameBox, picture.root, Self.labelled(person, Words.addPerson), problem, suggestions, guests, spacing: 14)
         form.margins(12)
         let clamp = Make.clamp(form, width: 460)
         let scrolled = Make.scrolled(clamp)
@@ -64,7 +71,7 @@ final class NewGroupScreen {
         let label = group == nil ? Words.create : Words.invite
         gtk_button_set_label(cast(raw(submitButton)), label)
         kalij_name(submitButton, label)
-        nameBox.show(group == nil)
+        for part in [nameBox, picture.root] { part.show(group == nil) }
         for entry in [name, person] { gtk_editable_set_text(OpaquePointer(entry), "") }
         show()
         after(0) { [weak self] in
@@ -94,12 +101,16 @@ final class NewGroupScreen {
 
     /// Changes the form, and announces the guest that was added, or the problem.
     private func change(_ body: (inout GroupForm) throws(GroupForm.Problem) -> Void) {
-        let before = form.guests
+        let before = form
         do throws(GroupForm.Problem) { try body(&form) } catch { return show(problem: error.words) }
+        if form.picture != before.picture {
+            show()
+            return Announcer.say(form.picture == nil ? Words.pictureRemoved : Words.pictureChosen)
+        }
         gtk_editable_set_text(OpaquePointer(person), form.words)
         show()
         person.focus()
-        if let added = form.guests.last, form.guests.count > before.count {
+        if let added = form.guests.last, form.guests.count > before.guests.count {
             Announcer.say(Words.guestAdded(added.name))
         }
     }
@@ -109,6 +120,7 @@ final class NewGroupScreen {
         problem.show(words != nil)
         if let words { Announcer.say(words) }
         gtk_widget_set_sensitive(submitButton, form.isComplete ? 1 : 0)
+        picture.show(form.picture, name: form.name)
         fill(
             suggestions,
             form.suggestions.map { guest in
@@ -139,7 +151,7 @@ final class NewGroupScreen {
     private func submit() {
         do throws(GroupForm.Problem) {
             let guests = try form.submit()
-            onSubmit(form.name, guests)
+            onSubmit(form, guests)
         } catch {
             show(problem: error.words)
         }

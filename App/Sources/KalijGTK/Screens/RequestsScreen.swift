@@ -7,14 +7,15 @@ final class RequestsScreen {
     let list = ListView<RequestRowView>(name: Words.requests, activatesOnClick: true)
     var onBack: () -> Void = {}
     var onChosen: (RequestRow) -> Void = { _ in }
+    private lazy var rows = GrowingList(list)
     private let stack = Pages()
     private let empty = Make.status("mail-unread-symbolic", Words.noRequests, "")
     private let scrolled: Widget
+    private lazy var header = Make.header(title) { [weak self] in self?.onBack() }
+    private let title = widget(OpaquePointer(adw_window_title_new(Words.requests, "")))
 
     init() {
         scrolled = Make.scrolled(list.view)
-        let title = widget(OpaquePointer(adw_window_title_new(Words.requests, "")))
-        let header = Make.header(title) { [weak self] in self?.onBack() }
         list.view.addClass("conversations")
         list.onActivate = { [weak self] place in
             guard let self, list.rows.indices.contains(place) else { return }
@@ -28,8 +29,13 @@ final class RequestsScreen {
     }
 
     func show(_ requests: [RequestRow]) {
+        let isEmptied = requests.isEmpty && !list.rows.isEmpty
         stack.show(requests.isEmpty ? empty : scrolled)
-        list.show(requests)
+        rows.show(requests)
+        guard isEmptied, gtk_widget_get_mapped(root) != 0 else { return }
+        // The row with the focus is gone: the way back is what is left.
+        gtk_widget_child_focus(header, GTK_DIR_TAB_FORWARD)
+        Announcer.say(Words.noRequests)
     }
 
     func focus() { list.focusRow(or: list.rows.indices.first) }
