@@ -354,6 +354,7 @@ if __name__ == "__main__":
     import pictures
     import scroll
     import search
+    import seen
     import sensitive
     import shared
     import states
@@ -371,7 +372,7 @@ if __name__ == "__main__":
     TOURS["search"] = search.Search
     TOURS["older"] = older.Older
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"accounts": accounts.Accounts, "actions": actions.Actions, "trust": trust.Trust, "sensitive": sensitive.Sensitive, "pictures": pictures.Pictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "links": links.Links, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
+    TOURS |= {"accounts": accounts.Accounts, "actions": actions.Actions, "trust": trust.Trust, "sensitive": sensitive.Sensitive, "seen": seen.Seen, "pictures": pictures.Pictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "links": links.Links, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "everyday": everyday.Everyday, "dino-everyday": everyday_dino.EverydayDino, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for name in wanted:
         print(f"--- {name}", flush=True)

@@ -65,6 +65,19 @@ enum Make {
         return button
     }
 
+    /// A check button whose text breaks.
+    /// - Parameter isRadio: whether it is one of a group: GTK 4.8 calls that a check box, too.
+    static func check(_ text: String, isRadio: Bool = false) -> Widget {
+        let role = isRadio ? GTK_ACCESSIBLE_ROLE_RADIO : GTK_ACCESSIBLE_ROLE_CHECKBOX
+        let check = widget(OpaquePointer(kalij_new_with_role(gtk_check_button_get_type(), role)))
+        let label = silentLabel()
+        label.setText(text)
+        label.wrapText()
+        gtk_check_button_set_child(cast(raw(check)), label)
+        kalij_name(check, text)
+        return check
+    }
+
     static func scrolled(_ child: Widget) -> Widget {
         let scrolled = widget(OpaquePointer(gtk_scrolled_window_new()))
         gtk_scrolled_window_set_policy(opaque(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
