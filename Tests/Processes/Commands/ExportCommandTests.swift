@@ -30,7 +30,7 @@ import Testing
         #expect(again.status == 65 && again.errors.contains("alice.jsonl") && again.errors.contains("exists"))
         #expect(try kalij("export", world.laboratory.path("no/such/folder")).status == 65)
         #expect(try kalij("export", "a", "b").status == 64)
-        run.end(SIGTERM)
+        _ = run.end(SIGTERM)
     }
 
     @Test("a device that the account's list does not have is not removed; without received files nothing is cleared")

@@ -146,5 +146,12 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
         gtk_label_set_attributes(opaque(self), attributes)
         pango_attr_list_unref(attributes)
     }
+    /// Breaks the text of a button where there is no room for it, and not before.
+    func wrapButton() {
+        guard let label = gtk_button_get_child(cast(raw(self))) else { return }
+        label.wrapText()
+        gtk_label_set_natural_wrap_mode(opaque(label), GTK_NATURAL_WRAP_NONE)
+        gtk_label_set_justify(opaque(label), GTK_JUSTIFY_CENTER)
+    }
     func setText(_ text: String) { gtk_label_set_text(opaque(self), text) }
 }
