@@ -307,7 +307,7 @@ class Accounts(tour.Tour):
         self.fill("Invitation", self.invitation())
         me.see("label", "juliet@localhost invites you to chat, with an account at localhost")
         self.names()
-        me.key("Tab")
+        self.tab_to("text|entry", "Server")
         self.fill("Server", self.place)
         me.picture("invitation.png")
         self.finish("benvolio", "Good morrow, cousin")

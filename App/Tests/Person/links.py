@@ -136,16 +136,21 @@ class Links(tour.Tour):
         me.key("alt+Down")
         me.see("label", "juliet@localhost")
         me.wait_row("Messages", ".*xmpp:nurse.*")
-        before = self.cpu()
-        self.juliet.say("romeo@localhost", "http://a.b " * 1000, "https://a.b/" + ")" * 200_000, "http:" * 40_000,
-                        "https://exa\u202emple.org/\u2066x", "</a><a href='https://evil.example'>https://bank.example</a>", "after all that")
-        me.wait_row("Messages", ".*: after all that")
+        texts = {
+            "2,200 words, as a control": "quiet " * 2200, "1,000 addresses": "http://a.b " * 1000, "200,000 brackets": "https://a.b/" + ")" * 200_000, "40,000 schemes": "http:" * 40_000,
+            "controls of direction": "https://exa\u202emple.org/\u2066x", "markup": "</a><a href='https://evil.example'>https://bank.example</a>",
+        }
+        for name, text in texts.items():
+            before = self.cpu()
+            self.juliet.say("romeo@localhost", text, "after " + name)
+            me.wait_row("Messages", ".*: after " + name)
+            time.sleep(0.5)
+            self.say(f"{name}: {self.cpu() - before} ms of CPU")
         rows = me.rows("Messages")
         for wanted in ("https://example.org/x. 1 link", "50 links", "https://bank.example</a>. 2 links"):
             if not any(wanted in row for row in rows):
                 raise person.Lost(f"no row with {wanted}: {rows}")
         me.picture("links-hostile.png")
-        self.say(f"hostile addresses after {self.cpu() - before} ms of CPU")
 
 
 class Browser:

@@ -6,6 +6,7 @@ has kept never has one of them.
 """
 import json
 import os
+import pathlib
 import random
 import re
 import sqlite3
@@ -56,6 +57,8 @@ class Sensitive(trust.Trust):
         self.warnings()
 
     def watch_server(self):
+        if os.environ.get("PERSON_SERVER") == "ejabberd":
+            return
         folder = self.server.folder
         (folder / "plugins/mod_stanzas.lua").write_text(MODULE)
         path = folder / "prosody.cfg.lua"
@@ -78,7 +81,8 @@ class Sensitive(trust.Trust):
         self.open("Juliet")
         me.wait_row("Messages", rf"You, .*{CONTROL}\. (Sent|Delivered|Read)")
         self.kalij("omemo", "on", "juliet@localhost")
-        self.kalij("omemo", "verify", self.devices[0].kalij("omemo", "uri").strip())
+        self.verified = self.devices[0].kalij("omemo", "uri").strip()
+        self.kalij("omemo", "verify", self.verified)
         self.field = next(me.fields("Encrypted message|Message"))
         self.button = next(me.nodes("push button", "Send"))
 
@@ -111,12 +115,16 @@ class Sensitive(trust.Trust):
         finally:
             database.close()
 
-    def submit(self):
+    def is_corrected(self, text):
+        return any(text in row for row in self.person.rows("Messages"))
+
+    def submit(self, is_accepted=None):
         """Sends what is written, and answers the question if there is one."""
         me, text = self.person, self.text()
+        is_accepted = is_accepted or (lambda: self.is_accepted(text))
         person.Atspi.Action.do_action(self.button, 0)
         end = time.monotonic() + 20
-        while not self.is_accepted(text):
+        while not is_accepted():
             if me.app.get_child_count() > 1 and me.sees("label", QUESTION):
                 if not self.answer():
                     return
@@ -153,7 +161,8 @@ class Sensitive(trust.Trust):
             return
         person.Atspi.EditableText.set_text_contents(self.field, text)
         self.count("corrections")
-        self.submit()
+        # A refused correction is given back as a text of its own.
+        self.submit(lambda: self.is_corrected(text) or text in self.text() and not me.sees("label", "Correct the message"))
         if me.sees("label", "Correct the message"):
             me.press("Cancel")
             me.gone("label", "Correct the message")
@@ -190,8 +199,12 @@ class Sensitive(trust.Trust):
         if device.process.poll() is None:
             device.end()
         else:
-            device.process = subprocess.Popen([os.environ["KALIJ_BINARY"], "--data", device.data, "run"], stdin=subprocess.DEVNULL,
-                                              stdout=device.log, stderr=device.log)
+            self.start_device(device)
+
+    @staticmethod
+    def start_device(device):
+        device.process = subprocess.Popen([os.environ["KALIJ_BINARY"], "--data", device.data, "run"], stdin=subprocess.DEVNULL,
+                                          stdout=device.log, stderr=device.log)
 
     def key_changes(self):
         device = self.random.choice(self.devices[1:] or [None])
@@ -203,7 +216,8 @@ class Sensitive(trust.Trust):
         """On a key at random, by the command."""
         lines = subprocess.run([os.environ["KALIJ_BINARY"], "--data", self.data, "omemo", "fingerprints", "juliet@localhost", "--json"],
                                capture_output=True, text=True, timeout=60).stdout.splitlines()
-        keys = [key["fingerprint"] for key in map(json.loads, lines) if key.get("fingerprint")]
+        first = self.verified.rsplit("=", 1)[1]
+        keys = [key["fingerprint"] for key in map(json.loads, lines) if key.get("fingerprint") not in (None, first)]
         if keys:
             self.count("decisions")
             word = self.random.choice(["trust", "distrust"])
@@ -236,11 +250,15 @@ class Sensitive(trust.Trust):
             if not self.text().strip():
                 break
             self.submit()
+        for device in self.devices:
+            if device.process.poll() is not None:
+                self.start_device(device)
         end = time.monotonic() + 120
         while time.monotonic() < end:
             waiting = [m for m in self.messages() if m.get("state") in ("queued", "sent")]
             if not waiting:
-                return
+                # Devices that came back read what they missed.
+                return time.sleep(5)
             time.sleep(1)
         self.say(f"{len(waiting)} still wait: {waiting[0]}")
 
@@ -249,15 +267,15 @@ class Sensitive(trust.Trust):
         return [m for m in map(json.loads, lines) if m.get("direction") == "out" and MARK in (m.get("body") or "")]
 
     def judge(self):
-        found, control, size = [], 0, 0
-        for path in self.server.folder.rglob("*"):
+        found, control, size, encrypted = [], 0, 0, 0
+        for path in pathlib.Path(self.server.folder).rglob("*"):
             if not path.is_file():
                 continue
             content = path.read_bytes()
+            encrypted += len(re.findall(rb"eu\.siacs\.conversations\.axolotl|urn:xmpp:omemo", content))
             size += len(content)
             control += content.count(CONTROL.encode())
             found += [(path.name, match.group()) for match in re.finditer(rb".{0,80}" + MARK.encode() + rb".{0,40}", content, re.S)]
-        stanzas = (self.server.folder / "stanzas.log").read_bytes()
         messages = self.messages()
         states = {}
         for message in messages:
@@ -270,8 +288,8 @@ class Sensitive(trust.Trust):
         for device in self.devices:
             text = device.kalij("history", "romeo@localhost", "--limit", "100000", check=False)
             read |= set(re.findall(MARK + r" (\d{4})", text))
-        self.say(f"{len(read)} texts are read by a device of the other side; {stanzas.count(b'urn:xmpp:omemo') + stanzas.count(b'eu.siacs')} "
-                 f"encrypted parts of stanzas; {size} bytes searched, the control found {control} times")
+        self.say(f"{len(read)} texts are read by a device of the other side; {encrypted} "
+                 f"namespaces of OMEMO, {size} bytes searched, the control found {control} times")
         if not control:
             raise person.Lost("the search does not find the control")
         if found:

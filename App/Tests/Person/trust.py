@@ -50,13 +50,15 @@ class Device:
         self.process.wait()
 
 
-class Trust(tour.Stage):
+class Trust(notices.Stage):
     def run(self):
         self.begin()
         self.server.register("juliet", "secret-juliet")
         self.log_in()
         self.kalij("add", "juliet@localhost", "--name", "Juliet")
-        self.desktop, devices = desktop.Desktop("freedesktop", notices.application(self.data)), []
+        self.kind, self.id = "freedesktop", notices.application(self.data)
+        self.bus = notices.Gio.bus_get_sync(notices.Gio.BusType.SESSION)
+        self.desktop, devices = desktop.Desktop(self.kind, self.id), []
         try:
             devices.append(Device(self, "juliet", "phone"))
             self.phone = devices[0]
@@ -69,6 +71,8 @@ class Trust(tour.Stage):
             self.decides(devices[1])
             self.own()
             self.explains()
+            devices.append(Device(self, "juliet", "laptop"))
+            self.replies_without_window(devices[2])
         finally:
             for device in devices:
                 device.end()
@@ -324,6 +328,29 @@ class Trust(tour.Stage):
         me.wait_focus("text", "Message")
         me.key("ctrl+a", "BackSpace")
         self.say("a reply in a notification waits for the decision, as a draft")
+
+    def replies_without_window(self, laptop):
+        """The process without a window becomes the app, with the reply as the draft."""
+        me = self.person
+        me.end()
+        self.start_background()
+        laptop.kalij("omemo", "on", "romeo@localhost")
+        laptop.kalij("send", "romeo@localhost", "It was the nightingale")
+        self.until("the notification", lambda: any("nightingale" in n["body"] for n in self.desktop.shown().values()))
+        key = next(key for key, n in self.desktop.shown().items() if "nightingale" in n["body"])
+        self.desktop.act(key, "inline-reply", "Believe me, love")
+        me.program = self.until("the window", self.with_window)
+        me.app = me.wait("the app", me.find_app)
+        me.wait("the reply in the composer", lambda: any(me.text(field) == "Believe me, love" for field in me.fields("Message")))
+        if any("Believe" in device.kalij("history", "romeo@localhost") for device in (self.phone, laptop)):
+            raise person.Lost("the reply has left before the decision")
+        me.wait_focus("text", "Message")
+        me.key("Return")
+        me.see("label", "Who may read this.*")
+        me.wait_focus("push button", "Cancel")
+        self.press("Trust and send")
+        laptop.reads("Believe me, love")
+        self.say("a reply without a window opens it, with the reply as the draft; it is sent after the decision")
 
     def own(self):
         me = self.person

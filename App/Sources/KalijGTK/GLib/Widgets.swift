@@ -65,6 +65,19 @@ enum Make {
         return button
     }
 
+    /// A check button whose text breaks.
+    /// - Parameter isRadio: whether it is one of a group: GTK 4.8 calls that a check box, too.
+    static func check(_ text: String, isRadio: Bool = false) -> Widget {
+        let role = isRadio ? GTK_ACCESSIBLE_ROLE_RADIO : GTK_ACCESSIBLE_ROLE_CHECKBOX
+        let check = widget(OpaquePointer(kalij_new_with_role(gtk_check_button_get_type(), role)))
+        let label = silentLabel()
+        label.setText(text)
+        label.wrapText()
+        gtk_check_button_set_child(cast(raw(check)), label)
+        kalij_name(check, text)
+        return check
+    }
+
     static func scrolled(_ child: Widget) -> Widget {
         let scrolled = widget(OpaquePointer(gtk_scrolled_window_new()))
         gtk_scrolled_window_set_policy(opaque(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
@@ -132,6 +145,13 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
         pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(0))
         gtk_label_set_attributes(opaque(self), attributes)
         pango_attr_list_unref(attributes)
+    }
+    /// Breaks the text of a button where there is no room for it, and not before.
+    func wrapButton() {
+        guard let label = gtk_button_get_child(cast(raw(self))) else { return }
+        label.wrapText()
+        gtk_label_set_natural_wrap_mode(opaque(label), GTK_NATURAL_WRAP_NONE)
+        gtk_label_set_justify(opaque(label), GTK_JUSTIFY_CENTER)
     }
     func setText(_ text: String) { gtk_label_set_text(opaque(self), text) }
 }

@@ -26,9 +26,8 @@ final class ChoiceView {
     }
 
     private func append(_ choice: String, _ label: String, at place: Int) {
-        let button = widget(OpaquePointer(gtk_check_button_new_with_label(choice)))
+        let button = Make.check(choice, isRadio: true)
         gtk_check_button_set_group(cast(raw(button)), buttons.first.map { cast(raw($0)) })
-        kalij_name(button, choice)
         kalij_description(button, label)
         connect(button, "toggled") { [weak self] _ in
             guard let self, !isUpdating, gtk_check_button_get_active(cast(raw(button))) != 0 else { return }

@@ -106,9 +106,8 @@ final class FormFieldView {
             kalij_name(text, label)
             return .text(text)
         case .check:
-            let check = widget(OpaquePointer(gtk_check_button_new_with_label(label)))
+            let check = Make.check(label)
             gtk_check_button_set_active(cast(raw(check)), value == "1" || value == "true" ? 1 : 0)
-            kalij_name(check, label)
             return .check(check)
         case .choices(let choices): return several(choices, label, value)
         case .choice(let choices):
@@ -130,9 +129,8 @@ final class FormFieldView {
         kalij_name(box, label)
         let given = Set(value.split(separator: "\n").map(String.init))
         let checks = choices.map { choice in
-            let check = widget(OpaquePointer(gtk_check_button_new_with_label(choice.label)))
+            let check = Make.check(choice.label)
             gtk_check_button_set_active(cast(raw(check)), given.contains(choice.value) ? 1 : 0)
-            kalij_name(check, choice.label)
             box.append(check)
             return (choice.value, check)
         }

@@ -31,8 +31,7 @@ final class DevicesScreen {
             Make.button(Words.showCode) { [weak self] in if let self, let page { onShowCode(page) } },
         ] {
             gtk_widget_set_hexpand(button, 1)
-            // In a narrow window a long text takes two lines.
-            if let label = gtk_button_get_child(cast(raw(button))) { label.wrapText() }
+            button.wrapButton()
             buttons.append(button)
         }
         for part in [notice, buttons] { part.margins(12) }

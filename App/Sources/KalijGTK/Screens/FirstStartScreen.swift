@@ -74,6 +74,7 @@ final class FirstStartScreen {
         logIn.addClass("suggested-action")
         for part in [spinner, progress] { waiting.append(part) }
         gtk_widget_set_halign(waiting, GTK_ALIGN_CENTER)
+        for button in [invited, newAccount] { button.wrapButton() }
         let others = Make.horizontal(invited, newAccount, spacing: 8)
         gtk_widget_set_halign(others, GTK_ALIGN_CENTER)
         let form = Make.vertical(group, problem, waiting, logIn, others, cancel, spacing: 14)

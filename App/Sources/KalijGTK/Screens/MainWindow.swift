@@ -133,8 +133,9 @@ final class MainWindow {
         let apply = { [weak self] in
             guard let self else { return }
             window.setClass("dark", adw_style_manager_get_dark(manager) != 0)
+            window.setClass("contrast", adw_style_manager_get_high_contrast(manager) != 0)
         }
-        connect(manager, "notify::dark") { _ in apply() }
+        for property in ["dark", "high-contrast"] { connect(manager, "notify::" + property) { _ in apply() } }
         show(Appearance.load(in: reader.directory.path) ?? .desktop)
         apply()
     }

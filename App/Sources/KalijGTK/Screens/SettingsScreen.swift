@@ -67,8 +67,7 @@ private final class AccountSettingsView {
         let head = Make.horizontal(avatar, Make.vertical(name, facts, spacing: 4), spacing: 12)
         root.append(head)
         for setting in SettingSwitch.allCases {
-            let check = widget(OpaquePointer(gtk_check_button_new_with_label(setting.words)))
-            kalij_name(check, setting.words)
+            let check = Make.check(setting.words)
             connect(check, "toggled") { [weak self] _ in
                 guard let self, !isUpdating else { return }
                 self.screen?.onSwitch(setting, gtk_check_button_get_active(cast(raw(check))) != 0, self.settings)
