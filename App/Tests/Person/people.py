@@ -27,11 +27,13 @@ class Guest(groups.Guest):
             return answer["vcard_temp"]["PHOTO"]["BINVAL"]
         return self.ask(ask())
 
-    def create(self, room):
-        """An open room with the server's defaults."""
+    def create(self, room, name):
+        """An open room with the server's defaults, and a name."""
         async def create():
             await self.client["xep_0045"].join_muc_wait(room, self.jid.split("@")[0], timeout=10)
             form = self.client["xep_0004"].make_form("submit")
+            form.add_field(var="FORM_TYPE", ftype="hidden", value="http://jabber.org/protocol/muc#roomconfig")
+            form.add_field(var="muc#roomconfig_roomname", value=name)
             await self.client["xep_0045"].set_room_config(room, form)
         self.rooms.append(room)
         self.ask(create())
@@ -162,22 +164,22 @@ class People(tour.Stage):
     def accepts(self):
         me = self.person
         room = "feast@conference.localhost"
-        self.juliet.create(room)
+        self.juliet.create(room, "Great hall")
         self.juliet.raw(f"<message to='romeo@localhost'><x xmlns='jabber:x:conference' jid='{room}' reason='A feast'/></message>")
         me.key("Escape")
         me.see("push button", "1 request")
         me.key("ctrl+shift+r")
-        me.wait_row("Requests", "Juliet invites you to .*")
+        me.wait_row("Requests", "Juliet invites you to the group “Great hall”, .*")
         self.answer("Juliet invites.*", "Accept")
         me.wait("romeo in the room", lambda: "romeo" in self.juliet.present(room))
         me.key("Escape")
-        me.wait_row("Conversations", "feast@conference.localhost.*|feast.*")
+        me.wait_row("Conversations", "Great hall.*")
         self.say("an invitation accepted: in the room, as the others see it")
         self.feast = room
 
     def leaves(self):
         me = self.person
-        self.open("feast")
+        self.open("Great hall")
         self.open_members()
         me.press("Actions")
         self.choose("Leave …")

@@ -343,6 +343,7 @@ if __name__ == "__main__":
     import groups
     import groups_heard
     import groups_others
+    import groups_pictures
     import heard
     import hostile
     import kills
@@ -371,7 +372,7 @@ if __name__ == "__main__":
     TOURS["search"] = search.Search
     TOURS["older"] = older.Older
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"accounts": accounts.Accounts, "actions": actions.Actions, "trust": trust.Trust, "pictures": pictures.Pictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
+    TOURS |= {"accounts": accounts.Accounts, "actions": actions.Actions, "trust": trust.Trust, "pictures": pictures.Pictures, "groups-pictures": groups_pictures.GroupsPictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "everyday": everyday.Everyday, "dino-everyday": everyday_dino.EverydayDino, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for place, name in enumerate(wanted):
         print(f"--- {name}", flush=True)
