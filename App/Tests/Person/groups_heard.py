@@ -239,7 +239,7 @@ class GroupsHeard(everyday.Everyday):
         me = self.person
         self.keys("to the list", "Escape", ".+")
         me.key("Home")
-        self.walk_to("Juliet", "Down", 5)
+        self.walk_to("Juliet, You", "Down", 5)
         self.quiet()
         self.keys("open Juliet", "Return", "Message")
         self.keys("the contact", "ctrl+i", "Juliet", "Your messages are not encrypted", "Rename")

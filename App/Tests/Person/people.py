@@ -5,6 +5,7 @@ and a contact who is renamed, muted, blocked and unblocked. What the others see 
 """
 import asyncio
 import base64
+import time
 
 import groups
 import person
@@ -12,6 +13,7 @@ import tour
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+OTHER = PNG + b"\0"
 NOT_ALLOWED = ("restrict_room_creation = false", "restrict_room_creation = true")
 
 
@@ -27,11 +29,13 @@ class Guest(groups.Guest):
             return answer["vcard_temp"]["PHOTO"]["BINVAL"]
         return self.ask(ask())
 
-    def create(self, room):
-        """An open room with the server's defaults."""
+    def create(self, room, name):
+        """An open room with the server's defaults, and a name."""
         async def create():
             await self.client["xep_0045"].join_muc_wait(room, self.jid.split("@")[0], timeout=10)
             form = self.client["xep_0004"].make_form("submit")
+            form.add_field(var="FORM_TYPE", ftype="hidden", value="http://jabber.org/protocol/muc#roomconfig")
+            form.add_field(var="muc#roomconfig_roomname", value=name)
             await self.client["xep_0045"].set_room_config(room, form)
         self.rooms.append(room)
         self.ask(create())
@@ -91,6 +95,9 @@ class People(tour.Stage):
         me.wait_focus("push button", "New conversation")
         self.say("with an empty list, the focus is on what begins a conversation")
         groups.enter_group(me, "Balcony", "juliet@localhost", "nurse@localhost")
+        me.press("Choose a picture …")
+        self.choose_file("first.png", PNG)
+        me.see("push button", "Remove the picture")
         me.press("Create")
         row = me.wait_row("Conversations", "Balcony, Not created: .*")
         me.picture("not-created.png")
@@ -112,7 +119,8 @@ class People(tour.Stage):
         self.room = self.juliet.wait_invited()
         self.nurse.wait_invited()
         me.wait_row("Conversations", "Balcony(?!, Not created).*")
-        self.say("tried again: one group, and both are invited")
+        me.wait("the chosen picture at the room", lambda: self.juliet.picture_of(self.room) == PNG)
+        self.say("tried again: one group with its picture, and both are invited")
         self.open("Balcony")
 
     # Its management
@@ -120,18 +128,26 @@ class People(tour.Stage):
     def picture(self):
         """By the chooser of files, as the desktop has it without a portal: Ctrl+L begins a path."""
         me = self.person
-        path = self.stage + "/balcony.png"
-        open(path, "wb").write(PNG)
         self.open_members()
         me.wait("three members", lambda: len(self.members()) == 3)
         me.press("Actions")
         self.choose("Change the picture …")
+        self.choose_file("second.png", OTHER)
+        me.wait("the picture at the room", lambda: self.juliet.picture_of(self.room) == OTHER)
+        self.say("a picture, as the others read it from the room")
+
+    def choose_file(self, name, content):
+        me, path = self.person, self.stage + "/" + name
+        open(path, "wb").write(content)
         me.see("push button", ".*Cancel")
         me.key("ctrl+l")
         me.type(path)
-        me.key("Return")
-        me.wait("the picture at the room", lambda: self.juliet.picture_of(self.room) == PNG)
-        self.say("a picture, as the others read it from the room")
+        # The list of completions takes the first one, now and then.
+        for _ in range(3):
+            me.key("Return")
+            time.sleep(1)
+            if not me.sees("push button", ".*Cancel"):
+                break
 
     def owner(self):
         me = self.person
@@ -162,22 +178,22 @@ class People(tour.Stage):
     def accepts(self):
         me = self.person
         room = "feast@conference.localhost"
-        self.juliet.create(room)
+        self.juliet.create(room, "Great hall")
         self.juliet.raw(f"<message to='romeo@localhost'><x xmlns='jabber:x:conference' jid='{room}' reason='A feast'/></message>")
         me.key("Escape")
         me.see("push button", "1 request")
         me.key("ctrl+shift+r")
-        me.wait_row("Requests", "Juliet invites you to .*")
+        me.wait_row("Requests", "Juliet invites you to the group “Great hall”, .*")
         self.answer("Juliet invites.*", "Accept")
         me.wait("romeo in the room", lambda: "romeo" in self.juliet.present(room))
         me.key("Escape")
-        me.wait_row("Conversations", "feast@conference.localhost.*|feast.*")
+        me.wait_row("Conversations", "Great hall.*")
         self.say("an invitation accepted: in the room, as the others see it")
         self.feast = room
 
     def leaves(self):
         me = self.person
-        self.open("feast")
+        self.open("Great hall")
         self.open_members()
         me.press("Actions")
         self.choose("Leave …")

@@ -144,7 +144,7 @@ final class Announcer {
 
     /// The minimum interval in milliseconds: a screen reader queries the text after the signal, and until then it must not be
     /// replaced.
-    private static let apart: Int64 = 300
+    private static let apart: Int64 = 500
     private var waiting: [String] = []
     private var saidAt: Int64 = .min / 2
 

@@ -17,6 +17,7 @@ final class GroupScreen {
     private let waiting = Make.label(classes: "dim-label")
     private let actions: Widget
     private var picture: String?
+    private static let mostOfTopic = 600
 
     init() {
         actions = widget(OpaquePointer(gtk_button_new_from_icon_name("view-more-symbolic")))
@@ -60,7 +61,8 @@ final class GroupScreen {
             picture = page.picture
             Make.show(page.picture, in: avatar)
         }
-        topic.setText(page.topic)
+        // Beyond what three lines hold, Pango would lay out the rest for each width.
+        topic.setText(String(page.topic.prefix(Self.mostOfTopic)))
         topic.show(!page.topic.isEmpty)
         problem.setText(page.problem ?? "")
         problem.show(page.problem != nil)
