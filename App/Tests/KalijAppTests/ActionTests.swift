@@ -108,6 +108,11 @@ private func row(
 }
 
 @Suite struct ComposingTests {
+    @Test func `A text that is given back precedes what was written since`() {
+        #expect(StoredDraft("a").followed(by: "b") == "a\nb")
+        #expect(StoredDraft("a").followed(by: "") == "a" && StoredDraft().followed(by: "b") == "b")
+    }
+
     @Test func `The line says what the text is`() {
         #expect(Composing.message.words == nil)
         #expect(Composing.reply(to: row("But soft", isOwn: false)).words == "Reply to Juliet: But soft")

@@ -69,6 +69,10 @@ class Heard(tour.Stage):
         if len(times) != 1:
             raise person.Lost("spoken not once: " + repr(times))
         self.say("a message that comes is spoken once")
+        juliet.say("romeo@localhost", "https://example.org/balcony")
+        me.wait_row("Messages", ".*/balcony. 1 link")
+        me.key("End")
+        self.wait_speech(r".*Juliet, \d\d:\d\d: https://example\.org/balcony\. 1 link.*", "an address, and that it is a link")
 
     def wait_orca(self):
         end = time.monotonic() + 30

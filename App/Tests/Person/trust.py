@@ -345,6 +345,8 @@ class Trust(notices.Stage):
         if any("Believe" in device.kalij("history", "romeo@localhost") for device in (self.phone, laptop)):
             raise person.Lost("the reply has left before the decision")
         me.wait_focus("text", "Message")
+        # The window manager gives the focus to the new window a moment later.
+        time.sleep(1.5)
         me.key("Return")
         me.see("label", "Who may read this.*")
         me.wait_focus("push button", "Cancel")

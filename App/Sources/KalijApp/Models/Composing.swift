@@ -45,7 +45,9 @@ public struct StoredDraft: Sendable, Equatable {
     }
 
     /// The text of the draft, and another one behind it.
-    func followed(by other: String) -> String { text.isEmpty ? other : text + "\n" + other }
+    public func followed(by other: String) -> String {
+        text.isEmpty || other.isEmpty ? text + other : text + "\n" + other
+    }
 
     /// Whether nothing is to be stored again: an empty text is no draft, whatever it replies to.
     public func isSame(as other: StoredDraft) -> Bool {

@@ -46,7 +46,7 @@ extension MainWindow {
     private func giveBack(_ files: [Attachment], _ text: String, in key: ConversationKey) async {
         if thread?.key == key { return screen.composer.giveBack(files, text) }
         unsent.keep(UnsentWork(files: files), for: key)
-        try? await backend.keepDraft(text, for: key)
+        if !text.isEmpty { await giveBack(StoredDraft(text), in: key) }
     }
 
     // MARK: Actions

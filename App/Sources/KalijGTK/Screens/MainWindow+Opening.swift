@@ -210,7 +210,10 @@ extension MainWindow {
     func giveBack(_ draft: StoredDraft, in key: ConversationKey) async {
         if thread?.key == key { return screen.composer.giveBack(draft) }
         if draft.composing.isCorrection { return unsent.keep(UnsentWork(correction: draft), for: key) }
-        try? await backend.keepDraft(draft.text, for: key, answering: draft.composing.answered)
+        // What was written since was stored when the conversation was left.
+        let since = (try? await reader.draft(key)) ?? StoredDraft()
+        try? await backend.keepDraft(
+            draft.followed(by: since.text), for: key, answering: draft.composing.answered ?? since.composing.answered)
     }
 
     func keepDraft(_ draft: StoredDraft) {
