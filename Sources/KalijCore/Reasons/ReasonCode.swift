@@ -73,6 +73,8 @@ extension Reason {
         case groupNotOffered = "group-not-offered"
         /// The group was made, and its room does not take the picture. 0: why, in words.
         case groupWithoutPicture = "group-without-picture"
+        /// Nobody has invited the user to the room, or the invitation was answered. 0: the room.
+        case notInvited = "not-invited"
 
         // MARK: Its file
 
@@ -158,6 +160,7 @@ extension Reason {
             case .notAGroup: "the room did not become a group"
             case .groupNotOffered: "the service does not offer {0}"
             case .groupWithoutPicture: "the group was made without the picture: {0}"
+            case .notInvited: "nobody has invited you to {0}"
             case .fileTooLarge: "the server takes files of at most {0} bytes"
             case .fileNotTaken: "the server takes no file of this size"
             case .noUploadService: "the server has had no service for uploads for a week"

@@ -17,7 +17,7 @@ public struct DescribeInvitation: Intent {
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         let jid = try JID(room)
         guard try InvitationRows(database: step.database, account: step.account.id).invitation(to: jid) != nil else {
-            throw IntentFailure("nobody has invited you to \(room)")
+            throw IntentFailure(Reason(.notInvited, room))
         }
         try InvitationRequest(intent: id, room: jid.description).send(in: step)
         return .pending

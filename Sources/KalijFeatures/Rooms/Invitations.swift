@@ -240,7 +240,7 @@ public struct DeclineInvitation: Intent {
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         guard let row = try Invitations(step: step).close(try JID(room)) else {
-            throw IntentFailure("nobody has invited you to \(room)")
+            throw IntentFailure(Reason(.notInvited, room))
         }
         // No response to a direct invitation is defined.
         guard row.isMediated, let inviter = row.invitation.inviter else { return .done }

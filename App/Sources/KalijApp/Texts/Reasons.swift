@@ -26,6 +26,7 @@ extension Words {
         case .roomShowsAddress: tr("everybody in this open group would see your address")
         case .noRoomService: tr("your server has no groups")
         case .notAGroup, .groupNotOffered: tr("your server offers no private groups")
+        case .notInvited: tr("nobody has invited you to this group")
         case .groupWithoutPicture: tr("the group was made, and does not take the picture")
         case .noKeys: tr("{address} has no keys for encrypted messages", ["address": value])
         case .keysNotTrusted: tr("no key of {address} is trusted", ["address": value])
