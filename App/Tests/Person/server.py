@@ -31,6 +31,12 @@ def free_port():
             continue
 
 
+def newer():
+    """The root of Debian 13's servers; None if they are not there."""
+    root = os.environ.get("KALIJ_DEBIAN13", "") + "/root"
+    return root if os.path.exists(root + "/usr") else None
+
+
 class Server:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder) / "prosody"
@@ -56,12 +62,12 @@ class Server:
 
     def command(self, program, *words):
         words = ["--config", str(self.folder / "prosody.cfg.lua"), *words]
-        newer = os.environ.get("KALIJ_DEBIAN13", "")
-        if not os.path.exists(newer + "/root/usr"):
+        root = newer()
+        if not root:
             return [program, *words]
         stage = os.environ["STAGE"]
         script = 'mkdir -p "$0$1" && mount --bind "$1" "$0$1" && root=$0 && shift && exec /usr/sbin/chroot "$root" "$@"'
-        return ["unshare", "-m", "/bin/sh", "-c", script, newer + "/root", stage, "/usr/bin/lua5.4", "/usr/bin/" + program, *words]
+        return ["unshare", "-m", "/bin/sh", "-c", script, root, stage, "/usr/bin/lua5.4", "/usr/bin/" + program, *words]
 
     @property
     def environment(self):
@@ -94,7 +100,7 @@ class Server:
 
 
 class Ejabberd:
-    """Debian 13's ejabberd, as the laboratory has it."""
+    """Debian 13's ejabberd if KALIJ_DEBIAN13 has it, else the installed one, as the laboratory has it."""
 
     def __init__(self, folder):
         self.folder, self.server = folder + "/ejabberd", None
@@ -105,7 +111,7 @@ class Ejabberd:
         sys.path.insert(0, str(HERE.parents[2] / "Tests/Programs"))
         import servers
         os.mkdir(self.folder)
-        self.server = servers.Server("ejabberd13", self.folder, users=())
+        self.server = servers.Server("ejabberd13" if newer() else "ejabberd", self.folder, users=())
         self.port, self.certificate = self.server.port, self.server.authority
 
     @property
