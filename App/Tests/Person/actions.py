@@ -332,7 +332,7 @@ class Actions(tour.Stage):
         me.wait("it is gone", lambda: not any("Anon" in row for row in me.rows("Messages")))
         me.key("ctrl+q")
         if me.program.wait(timeout=20) != 0 or "Anon" in self.kalij("history", "nurse@localhost"):
-            raise person.Lost("not deleted at the end")
+            raise person.Lost(f"not deleted at the end ({me.program.returncode}): " + self.kalij("history", "nurse@localhost"))
         self.say("a message that was not sent is deleted, when the app ends")
 
     def write_second(self):
