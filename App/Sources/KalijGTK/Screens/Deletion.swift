@@ -41,10 +41,9 @@ extension MainWindow {
         if !continued.isEmpty { former?.end() }
         adw_toast_set_button_label(toast, Words.undo)
         adw_toast_set_timeout(toast, Self.timeToUndo)
-        adw_toast_set_priority(toast, ADW_TOAST_PRIORITY_HIGH)
         connect(toast, "button-clicked") { [weak deletion] _ in deletion?.undo() }
         connect(toast, "dismissed") { [weak self, weak deletion] _ in if let deletion { self?.ended(deletion) } }
-        adw_toast_overlay_add_toast(opaque(toasts), toast)
+        toasts.replaceAll(by: toast)
         Announcer.say(Words.deleted(messages.count))
         let place = screen.list.selectedPlace ?? 0
         showAgain(key) { $0.screen.list.focusRow(or: min(place, $0.screen.list.rows.count - 1)) }

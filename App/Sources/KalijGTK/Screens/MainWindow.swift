@@ -18,7 +18,7 @@ final class MainWindow {
     private let pages = Pages()
     private(set) lazy var side = SideScreens(pages, reader.directory)
     private let leaflet = widget(OpaquePointer(adw_leaflet_new()))
-    let toasts = widget(OpaquePointer(adw_toast_overlay_new()))
+    let toasts = ToastQueue()
 
     // What has to be read again.
     var dirty: Set<ConversationKey> = []
@@ -118,9 +118,9 @@ final class MainWindow {
         adw_leaflet_set_can_navigate_back(opaque(leaflet), 1)
         pages.add(leaflet, "")
         pages.add(firstStart.root, Words.welcome)
-        adw_toast_overlay_set_child(opaque(toasts), pages.root)
-        adw_application_window_set_content(cast(raw(window)), toasts)
-        Names.follow(toasts: toasts)
+        adw_toast_overlay_set_child(opaque(toasts.root), pages.root)
+        adw_application_window_set_content(cast(raw(window)), toasts.root)
+        Names.follow(toasts: toasts.root)
         connect(leaflet, "notify::folded") { [weak self] _ in self?.folded() }
         folded()
         screen.show(name: nil, subtitle: "")
@@ -307,7 +307,7 @@ final class MainWindow {
             adw_toast_set_button_label(toast, Words.undo)
             connect(toast, "button-clicked") { _ in undo() }
         }
-        adw_toast_overlay_add_toast(opaque(toasts), toast)
+        toasts.add(toast)
         Announcer.say(words)
     }
 
