@@ -11,11 +11,14 @@ final class RequestsScreen {
     private let stack = Pages()
     private let empty = Make.status("mail-unread-symbolic", Words.noRequests, "")
     private let scrolled: Widget
-    private lazy var header = Make.header(title) { [weak self] in self?.onBack() }
-    private let title = widget(OpaquePointer(adw_window_title_new(Words.requests, "")))
+    private lazy var back = Make.iconButton("go-previous-symbolic", Words.back) { [weak self] in self?.onBack() }
 
     init() {
         scrolled = Make.scrolled(list.view)
+        let header = widget(OpaquePointer(adw_header_bar_new()))
+        adw_header_bar_set_title_widget(
+            opaque(header), widget(OpaquePointer(adw_window_title_new(Words.requests, ""))))
+        adw_header_bar_pack_start(opaque(header), back)
         list.view.addClass("conversations")
         list.onActivate = { [weak self] place in
             guard let self, list.rows.indices.contains(place) else { return }
@@ -29,13 +32,14 @@ final class RequestsScreen {
     }
 
     func show(_ requests: [RequestRow]) {
-        let isEmptied = requests.isEmpty && !list.rows.isEmpty
+        let wasEmpty = list.rows.isEmpty
         stack.show(requests.isEmpty ? empty : scrolled)
         rows.show(requests)
-        guard isEmptied, gtk_widget_get_mapped(root) != 0 else { return }
-        // The row with the focus is gone: the way back is what is left.
-        gtk_widget_child_focus(header, GTK_DIR_TAB_FORWARD)
-        Announcer.say(Words.noRequests)
+        // The row with the focus is gone: the way back is what is left, and says why. A screen reader drops an announcement that another
+        // one follows at once, such as the outcome of the answer.
+        guard requests.isEmpty != wasEmpty else { return }
+        kalij_description(back, requests.isEmpty ? Words.noRequests : "")
+        if requests.isEmpty, gtk_widget_get_mapped(root) != 0 { back.focus() }
     }
 
     func focus() { list.focusRow(or: list.rows.indices.first) }
