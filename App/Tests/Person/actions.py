@@ -258,6 +258,8 @@ class Actions(tour.Stage):
         me.wait_focus("list item", ".*Parting 1.*")
         me.key("Delete")
         me.see("label", "2 messages deleted here")
+        # Its button does nothing any more while it fades.
+        me.gone("label", "1 message deleted here")
         me.press("Undo")
         for number in range(3):
             me.wait_row("Messages", f".*Parting {number}.*")
