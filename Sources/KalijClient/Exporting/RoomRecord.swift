@@ -24,7 +24,10 @@ public struct RoomRecord: Encodable, Sendable {
         case state = "room_state"
     }
 
-    /// - Parameter time: when the room was read, in milliseconds since 1970.
+    /// - Parameters:
+    ///   - room: the room.
+    ///   - account: the account that has the room.
+    ///   - time: when the room was read, in milliseconds since 1970.
     public init(_ room: Room, of account: Account, at time: Int64) {
         self.account = account.jid.description
         at = DateTime.stamp(time)
