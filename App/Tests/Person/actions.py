@@ -107,7 +107,7 @@ class Actions(tour.Stage):
     def press_item(self, words):
         me = self.person
         me.see("menu item", words)
-        me.wait("an item " + words, lambda: any(person.Atspi.Action.do_action(node, 0) for node in me.nodes("menu item", words)))
+        me.press(words, "menu item")
 
     def write(self, text):
         me = self.person

@@ -20,7 +20,7 @@ LIFE = 0.6
 
 
 class Changes(tour.Stage):
-    choose, members, open_members = groups.Groups.choose, groups.Groups.members, groups.Groups.open_members
+    members, open_members = groups.Groups.members, groups.Groups.open_members
 
     def run(self):
         self.server.start()
@@ -92,7 +92,7 @@ class Changes(tour.Stage):
     def field(self, item, name, text):
         me = self.person
         me.press("Actions")
-        self.choose(item)
+        self.person.choose(item)
         me.wait_focus("text|entry", name)
         me.enter(name, text)
         me.key("Return")
@@ -118,7 +118,7 @@ class Changes(tour.Stage):
             me.press("Remove")
         else:
             me.press("Actions")
-            self.choose("Invite people …")
+            self.person.choose("Invite people …")
             me.wait_focus("text|entry", "Add a person")
             me.enter("Add a person", "nurse@localhost")
             me.press("Invite")

@@ -185,13 +185,6 @@ class Groups(tour.Stage):
         me.see("list", "Members")
         me.wait_focus("list item", ".*")
 
-    def choose(self, item):
-        me = self.person
-        me.see("menu item", item)
-        me.wait("an item " + item, lambda: any(
-            person.Atspi.Action.do_action(node, 0) for node in me.nodes("menu item", item)))
-        me.gone("menu item", item)
-
     def manages(self):
         me = self.person
         self.open_members()
@@ -202,14 +195,14 @@ class Groups(tour.Stage):
         tour.Tour.names(self)
         self.say("members with role and presence in words")
         me.press("Actions")
-        self.choose("Rename …")
+        self.person.choose("Rename …")
         me.wait_focus("text|entry", "Group name")
         me.key("ctrl+a")
         me.type("Orchard")
         me.key("Return")
         me.wait("the new name", lambda: "Orchard" in self.juliet.name_of(self.room))
         me.press("Actions")
-        self.choose("Change the topic …")
+        self.person.choose("Change the topic …")
         me.wait_focus("text|entry", "Topic")
         me.type("Names and roses")
         me.key("Return")
@@ -229,7 +222,7 @@ class Groups(tour.Stage):
         me.key("Menu")
         if item == "Make an admin":
             me.picture("member-menu.png")
-        self.choose(item)
+        self.person.choose(item)
 
     def removes(self):
         me = self.person
@@ -241,7 +234,7 @@ class Groups(tour.Stage):
         if not self.nurse.out.wait(20):
             raise person.Lost("the nurse is still there")
         me.press("Actions")
-        self.choose("Invite people …")
+        self.person.choose("Invite people …")
         me.wait_focus("text|entry", "Add a person")
         me.type("nurse@localhost")
         self.nurse.out.clear()
@@ -290,7 +283,7 @@ class Groups(tour.Stage):
         self.open_members()
         self.juliet.out.clear()
         me.press("Actions")
-        self.choose("Delete for everyone …")
+        self.person.choose("Delete for everyone …")
         me.press("Delete for everyone")
         if not self.juliet.out.wait(20):
             raise person.Lost("the group is still there")

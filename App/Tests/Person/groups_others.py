@@ -152,8 +152,7 @@ class Others(tour.Stage):
         self.nurse.wait("a text of Dino", " RECV: .*From Dino")
         self.say("each one's text at the other two")
 
-    choose, member, members, open_members = (
-        groups.Groups.choose, groups.Groups.member, groups.Groups.members, groups.Groups.open_members)
+    member, members, open_members = groups.Groups.member, groups.Groups.members, groups.Groups.open_members
 
     def manages(self):
         me = self.person
@@ -161,7 +160,7 @@ class Others(tour.Stage):
         self.open_members()
         me.wait("three members", lambda: len([row for row in self.members() if row.endswith("present")]) == 3)
         me.press("Actions")
-        self.choose("Rename …")
+        self.person.choose("Rename …")
         me.wait_focus("text|entry", "Group name")
         me.key("ctrl+a")
         me.type("Orchard")
@@ -169,7 +168,7 @@ class Others(tour.Stage):
         self.juliet.see("label", "Orchard")
         self.nurse.wait("a change of the room", ' RECV: <message.*status code="104"')
         me.press("Actions")
-        self.choose("Change the topic …")
+        self.person.choose("Change the topic …")
         me.wait_focus("text|entry", "Topic")
         me.type("Names and roses")
         me.key("Return")
@@ -191,7 +190,7 @@ class Others(tour.Stage):
     def destroys(self):
         me = self.person
         me.press("Actions")
-        self.choose("Invite people …")
+        self.person.choose("Invite people …")
         me.wait_focus("text|entry", "Add a person")
         me.type("nurse@localhost")
         me.key("Return")
@@ -201,7 +200,7 @@ class Others(tour.Stage):
         me.wait_row("Members", "nurse, .*, present")
         self.juliet.picture("dino.png")
         me.press("Actions")
-        self.choose("Delete for everyone …")
+        self.person.choose("Delete for everyone …")
         me.press("Delete for everyone")
         me.see("label", "The group was deleted")
         self.nurse.wait("the end of the room", " RECV: <presence.*<destroy")

@@ -244,7 +244,7 @@ class Hostile(tour.Stage):
                 break
         else:
             raise person.Lost("an owner may change nothing")
-        me.wait("an item " + item, lambda: any(person.Atspi.Action.do_action(node, 0) for node in me.nodes("menu item", item)))
+        me.press(item, "menu item")
         me.wait_focus("text|entry", "Topic|Group name")
         me.type("x")
         me.key("Return")

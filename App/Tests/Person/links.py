@@ -60,7 +60,7 @@ class Links(tour.Tour):
         me.see("menu item", "Open http://one.example")
         me.picture("links-menu.png")
         me.wait_focus("menu item", "Open http://one.example")
-        self.choose("Open https://two.example/")
+        self.person.choose("Open https://two.example/")
         self.browser.opens("https://two.example/")
         self.say("of several addresses a menu has each")
 
@@ -68,20 +68,13 @@ class Links(tour.Tour):
         me = self.person
         self.come("https://example.org/copy", ".*/copy. 1 link")
         me.key("Menu")
-        self.choose("Copy https://example.org/copy")
+        self.person.choose("Copy https://example.org/copy")
         me.key("F6")
         me.wait_focus("text", "Message")
         me.key("ctrl+v")
         me.wait("the address", lambda: any(me.text(field) == "https://example.org/copy" for field in me.fields("Message")))
         me.key("ctrl+a", "BackSpace")
         self.say("the menu copies an address")
-
-    def choose(self, item):
-        me = self.person
-        me.see("menu item", item)
-        me.wait("an item " + item, lambda: any(
-            person.Atspi.Action.do_action(node, 0) for node in me.nodes("menu item", item)))
-        me.gone("menu item", item)
 
     def doubtful(self):
         me = self.person

@@ -47,9 +47,7 @@ class Listing(tour.Stage):
             me.see("menu item", item)
         if words[-1] == "Pin":
             me.picture("list-menu.png")
-        me.wait("an item " + words[-1], lambda: any(
-            person.Atspi.Action.do_action(node, 0) for node in me.nodes("menu item", words[-1])))
-        me.gone("menu item", words[-1])
+        me.choose(words[-1])
 
     def setting(self, name, key):
         return json.loads(self.kalij("--json", "settings", name + "@localhost")).get(key)

@@ -54,8 +54,7 @@ class Guest(groups.Guest):
 
 
 class People(tour.Stage):
-    choose, member, members, open_members = (
-        groups.Groups.choose, groups.Groups.member, groups.Groups.members, groups.Groups.open_members)
+    member, members, open_members = groups.Groups.member, groups.Groups.members, groups.Groups.open_members
     answer = groups.Groups.answer
 
     def run(self):
@@ -115,7 +114,7 @@ class People(tour.Stage):
         me.select("Conversations", "Balcony.*")
         me.wait_focus("list item", "Balcony.*")
         me.key("Return")
-        self.choose("Retry")
+        self.person.choose("Retry")
         self.room = self.juliet.wait_invited()
         self.nurse.wait_invited()
         me.wait_row("Conversations", "Balcony(?!, Not created).*")
@@ -131,7 +130,7 @@ class People(tour.Stage):
         self.open_members()
         me.wait("three members", lambda: len(self.members()) == 3)
         me.press("Actions")
-        self.choose("Change the picture …")
+        self.person.choose("Change the picture …")
         self.choose_file("second.png", OTHER)
         me.wait("the picture at the room", lambda: self.juliet.picture_of(self.room) == OTHER)
         self.say("a picture, as the others read it from the room")
@@ -196,7 +195,7 @@ class People(tour.Stage):
         self.open("Great hall")
         self.open_members()
         me.press("Actions")
-        self.choose("Leave …")
+        self.person.choose("Leave …")
         me.see("push button", "Leave")
         me.picture("leave.png")
         me.press("Leave")

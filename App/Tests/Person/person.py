@@ -169,10 +169,16 @@ class Person:
     def type(self, text):
         subprocess.run(["xdotool", "type", "--clearmodifiers", "--delay", "15", text], check=True, timeout=60)
 
-    def press(self, name):
+    def press(self, name, role="push button"):
         """Presses a button as a screen reader does."""
         # A button that is not sensitive yet refuses.
-        self.wait(f"a press of {name}", lambda: any(Atspi.Action.do_action(node, 0) for node in self.nodes("push button", name)))
+        self.wait(f"a press of {name}", lambda: any(Atspi.Action.do_action(node, 0) for node in self.nodes(role, name)))
+
+    def choose(self, item):
+        """Chooses an item of an open menu as a screen reader does."""
+        self.see("menu item", item)
+        self.press(item, "menu item")
+        self.gone("menu item", item)
 
     def enter(self, name, text):
         """Sets a field as a screen reader does."""

@@ -9,7 +9,6 @@ import subprocess
 import time
 
 import person
-import tour
 import trust
 
 VARIANTS = {

@@ -14,7 +14,6 @@ import subprocess
 import time
 
 import person
-import tour
 import trust
 
 TEXTS = int(os.environ.get("TEXTS", "1000"))
@@ -245,7 +244,6 @@ class Sensitive(trust.Trust):
 
     def settle(self):
         """Sends what is left, and waits until nothing waits any more."""
-        me = self.person
         for _ in range(20):
             if not self.text().strip():
                 break

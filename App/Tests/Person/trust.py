@@ -169,7 +169,7 @@ class Trust(notices.Stage):
         me.picture("trust-devices.png")
         me.wait_focus("list item", "Device .*")
         me.key("Return")
-        self.choose("Compare …")
+        self.person.choose("Compare …")
         me.see("label", KEY)
         me.picture("trust-compare.png")
         tour.Tour.names(self)
@@ -177,16 +177,9 @@ class Trust(notices.Stage):
         self.device("Verified")
         me.wait_focus("list item", "Device .*")
         me.key("Menu")
-        self.choose("Trust without verification")
+        self.person.choose("Trust without verification")
         self.device("Trusted without verification")
         self.say("compared by digits, and back")
-
-    def choose(self, item):
-        me = self.person
-        me.see("menu item", item)
-        me.wait("an item " + item, lambda: any(
-            person.Atspi.Action.do_action(node, 0) for node in me.nodes("menu item", item)))
-        me.gone("menu item", item)
 
     def code(self, text, name="code.png"):
         path = f"{self.stage}/{name}"
