@@ -21,6 +21,22 @@ import Testing
         #expect(row("Good night", isOwn: false).spoken("19:15") == "Juliet, 19:15: Good night")
     }
 
+    @Test func `In a group the state is how many have read, and a menu tells who`() {
+        var message = row("Good night", state: .sent)
+        message.reading = ReadingRow(readers: [], others: ["Romeo", "Mercutio"])
+        #expect(message.spoken("19:15") == "You, 19:15: Good night. Sent" && message.actions.contains(.readers))
+        message.reading = ReadingRow(readers: ["Romeo"], others: ["Mercutio"])
+        #expect(message.spoken("19:15") == "You, 19:15: Good night. Read by 1 of 2")
+        #expect(
+            message.reading?.details == "Have read it: Romeo\n\nHave not said that they have read it: Mercutio")
+        message.reading = ReadingRow(readers: ["Romeo", "Mercutio"], others: [])
+        #expect(message.foot("19:15") == "19:15  ·  Read by all")
+        message.state = .notSent(nil)
+        #expect(message.foot("19:15") == "19:15  ·  Not sent", "a failure is not hidden")
+        message.reading = nil
+        #expect(!message.actions.contains(.readers))
+    }
+
     @Test(arguments: [
         (DeliveryState.waiting(nil), "Waiting"), (.waiting(.nothing), "Sending"), (.sending, "Sending"),
         (.sent, "Sent"), (.delivered, "Delivered"),

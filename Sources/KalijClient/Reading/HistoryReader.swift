@@ -68,7 +68,9 @@ public struct HistoryReader {
 
     /// The messages as they are displayed, with the messages that they reply to.
     func views(_ messages: [Message], of account: Account) throws -> [Message] {
-        try quoting(waiting(messages.map { $0.id > 0 ? try view($0, of: account) : $0 }, of: account), of: account)
+        let read = try GroupReaders.added(
+            to: messages.map { $0.id > 0 ? try view($0, of: account) : $0 }, of: account, in: database)
+        return try quoting(waiting(read, of: account), of: account)
     }
 
     /// The messages with what the queued ones wait for.

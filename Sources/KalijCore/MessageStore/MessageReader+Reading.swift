@@ -121,24 +121,6 @@ extension MessageReader {
         }.filter { row in !range.clients.contains { $0.exact == row.sender.exact } }.map(\.row)
     }
 
-    /// The newest incoming message that requests a marker (XEP-0333), after the order number `first` and up to `last`, among the
-    /// newest thousand messages there.
-    package func newestMarkable(
-        in conversation: String, after first: Int64, through last: Int64
-    ) throws -> (row: Int64, id: String)? {
-        try database.statement(
-            """
-            SELECT id, message_id FROM (
-                SELECT id, message_id, markable, position FROM message INDEXED BY message_order
-                WHERE account = ? AND conversation = ? AND position > ? AND position <= ? AND shown = 1
-                    AND direction = 'in' AND type <> 'groupchat' ORDER BY position DESC LIMIT 1000)
-            WHERE markable AND message_id <> '' ORDER BY position DESC LIMIT 1
-            """
-        ).first([.integer(account), .text(conversation), .integer(first), .integer(last)]) {
-            ($0.integer("id"), $0.text("message_id"))
-        }
-    }
-
     // MARK: Pages of a conversation
 
     /// The newest `limit` shown messages of `conversation` before the order number `position`, oldest first.

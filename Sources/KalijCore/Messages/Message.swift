@@ -52,6 +52,8 @@ public struct Message: Sendable, Equatable {
     public let sentAt: Int64
     /// The state of an outgoing message; nil for incoming messages.
     public package(set) var state: MessageState?
+    /// Who has read the user's message in a group; nil for all other messages. Events do not have it.
+    public package(set) var reading: GroupReading?
     /// What a queued message waits for; nil for all other messages. Events do not have it.
     public package(set) var waitsFor: WaitReason?
     /// Why the message failed.
@@ -113,12 +115,6 @@ public struct Message: Sendable, Equatable {
 
     /// Whether the message belongs to a room, addressed to all or to an occupant alone.
     package var isInRoom: Bool { type == "groupchat" || !JID.received(conversation).isBare }
-
-    /// Whether a message can no longer be refused: a room shows what it has accepted.
-    package static func hasArrived(_ state: MessageState?, type: String) -> Bool {
-        guard let state else { return true }
-        return type == "groupchat" ? state == .delivered || state == .displayed : state.isWithServer
-    }
 
     /// The bare address of the author. In a room, where the sender's address names only a nickname, the address that the room has shown;
     /// nil if it has shown none (``roomAuthor``), and for the user's own messages.

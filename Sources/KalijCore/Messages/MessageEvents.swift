@@ -36,6 +36,11 @@ extension EventKey {
             + "`connection`; `archive`, which is read first; `keys` of the recipients or of this device; `decision` of the user, because "
             + "the other side does not want encryption any more; `room`, which is not entered; `members`, the lists of the group's members; "
             + "`earlier`, a message to the room whose outcome is unknown; or `nothing`, it is about to be sent")
+    /// The members of the group who have read the message.
+    public static let readBy = EventKey(
+        "read_by",
+        "in `kalij history` and `search`, of an own message in a group: the bare addresses of the members who say that they have read it "
+            + "(XEP-0333)")
     /// Details of what a queued message waits for.
     public static let waitDetails = EventKey("wait_reason", "of `waits_for`: why, in words, if that is known")
     /// When the text was corrected last.
@@ -144,10 +149,8 @@ public struct MessageUnsettled: MessageEvent {
 extension Message {
     static let keys: [EventKey] = [
         .direction, .id, .conversation, .author, .stanzaID, .originID, .from, .to, .type, .body, .sentAt, .state,
-        .waitsFor, .waitDetails, .error, .errorCode, .settled, .edited, .retracted, .erased, .corrects, .replyTo,
-        .answers, .reactions,
-        .plainReactions,
-        .plainRetraction, .encryption, .file, .shown,
+        .waitsFor, .waitDetails, .readBy, .error, .errorCode, .settled, .edited, .retracted, .erased, .corrects,
+        .replyTo, .answers, .reactions, .plainReactions, .plainRetraction, .encryption, .file, .shown,
     ]
 
     /// The fields for JSON, in events and in the history.
@@ -160,6 +163,7 @@ extension Message {
             EventField(.type, .text(type)),
             .optional(.body, body), EventField(.sentAt, .time(sentAt)), .optional(.state, state?.rawValue),
             .optional(.waitsFor, waitsFor?.word), .optional(.waitDetails, waitsFor?.details),
+            reading.map { EventField(.readBy, .texts($0.readers.map(\.description))) },
             .optional(.error, error?.description), .optional(.errorCode, error?.name),
             isSettled ? nil : EventField(.settled, .flag(false)),
             editedAt.map { EventField(.edited, .time($0)) },
@@ -183,6 +187,9 @@ extension Message {
         let other: PrintedText = direction == .incoming ? "from \(from)" : "to \(to)"
         var words: PrintedText = ""
         if let state { words = " [\(state.rawValue)\(isSettled ? "" : ", outcome unknown")]" }
+        if let reading, !reading.readers.isEmpty, state != .displayed {
+            words += " (read by \(reading.readers.count) of \(reading.readers.count + reading.others.count))"
+        }
         if let waiting = waitsFor?.line { words += " (waits for \(waiting))" }
         if let error { words += " (\(error))" }
         if editedAt != nil { words += " (edited)" }

@@ -8,7 +8,7 @@ public enum MessageState: String, Sendable, Codable {
     case acked
     /// A client of the recipient's has the message (XEP-0184).
     case delivered
-    /// The recipient has seen the message (XEP-0333), and all messages before.
+    /// The recipient, or each member of a group, has seen the message (XEP-0333), and all messages before.
     case displayed
     /// The message was refused; the reason is stored.
     case failed
@@ -21,6 +21,11 @@ extension MessageState {
         case .acked, .delivered, .displayed: true
         case .queued, .sent, .failed: false
         }
+    }
+
+    /// Whether a message of this state and `type` can no longer be refused: a room shows what it has accepted.
+    package func hasArrived(_ type: String) -> Bool {
+        type == "groupchat" ? self == .delivered || self == .displayed : isWithServer
     }
 }
 

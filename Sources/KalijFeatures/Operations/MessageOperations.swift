@@ -306,7 +306,7 @@ extension OperationRows {
             let state = row.optionalText("state").flatMap(MessageState.init)
             return EffectiveOperation(
                 row: OperationRow(row), position: row.integer("position"), sentAt: row.integer("sent_at"),
-                isFinal: Message.hasArrived(state, type: row.text("type")), sender: row.text("sender"),
+                isFinal: state?.hasArrived(row.text("type")) ?? true, sender: row.text("sender"),
                 isAccepted: row.bool("accepted"),
                 encryption: row.optionalText("encryption").map(MessageEncryption.init(stored:)))
         }

@@ -194,9 +194,10 @@ package struct DisplayedPlaces {
     }
 
     /// Handles a message displayed on another device: the place moves, or the name waits for the message.
-    func displayed(_ name: Name, in conversation: String) throws {
+    /// - Parameter mover: nil if the name says it.
+    func displayed(_ name: Name, in conversation: String, by mover: Mover? = nil) throws {
         if let place = try place(of: name, in: conversation), try isInOrder(place) {
-            try advance(conversation, to: place, by: name.mover)
+            try advance(conversation, to: place, by: mover ?? name.mover)
         } else {
             try keep(name, in: conversation)
         }

@@ -3,7 +3,7 @@ import KalijCore
 import KalijStore
 import KalijXML
 
-/// Displayed markers (XEP-0333) of a step, to contacts and from contacts.
+/// Displayed markers (XEP-0333) of a step: to contacts and groups, and from contacts.
 struct Markers {
     static let namespace = "urn:xmpp:chat-markers:0"
 
@@ -22,11 +22,21 @@ struct Markers {
         let last = try marked(in: conversation).flatMap { try messages.place(of: $0) }
         // The message at `place` has precedence: while the archive is being read, the order of others may be wrong.
         let message =
-            try messages.newestMarkable(in: conversation, after: place.position &- 1, through: place.position)
-            ?? messages.newestMarkable(
-                in: conversation, after: max(old, last?.position ?? .min), through: place.position)
+            try newest(in: conversation, after: place.position &- 1, through: place.position)
+            ?? newest(in: conversation, after: max(old, last?.position ?? .min), through: place.position)
         guard let message, try isLater(message.row, than: last) else { return false }
         return try send(message.row, message.id, in: conversation, asking: true, id: id)
+    }
+
+    /// The newest message that gets a marker, with the id that the marker names.
+    private func newest(
+        in conversation: String, after first: Int64, through last: Int64
+    ) throws -> (row: Int64, id: String)? {
+        let markable = MarkableMessages(database: database, account: step.account.id)
+        guard try GroupMarkers(conversation, in: step) != nil else {
+            return try markable.newest(in: conversation, after: first, through: last)
+        }
+        return try markable.newest(.incoming, in: conversation, after: first, through: last)
     }
 
     /// Sends the waiting markers.
@@ -38,10 +48,11 @@ struct Markers {
         for (conversation, row) in owed {
             try set(owed: nil, conversation)
             let last = try marked(in: conversation).flatMap { try messages.place(of: $0) }
-            guard let message = try Message.load(row, from: database), !message.messageID.isEmpty,
+            guard let message = try Message.load(row, from: database),
+                let name = message.type == "groupchat" ? message.stanzaID : message.messageID, !name.isEmpty,
                 try isLater(row, than: last)
             else { continue }
-            _ = try send(row, message.messageID, in: conversation, asking: asking, id: OutgoingID(nil).text)
+            _ = try send(row, name, in: conversation, asking: asking, id: OutgoingID(nil).text)
         }
     }
 
@@ -60,12 +71,15 @@ struct Markers {
         _ row: Int64, _ message: String, in conversation: String, asking: Bool, id: String
     ) throws -> Bool {
         // While the archive moves messages, the newest one cannot be determined reliably.
-        guard try !isMoving else {
+        let group = try GroupMarkers(conversation, in: step)
+        guard try !(group?.isMoving ?? isMoving) else {
             try set(owed: row, conversation)
             return false
         }
         let contact = JID.received(conversation)
-        switch try DisclosurePolicy(step: step).verdict(.markers, to: contact) {
+        switch try group.map({ try $0.mayTell ? .may : .mayNot })
+            ?? DisclosurePolicy(step: step).verdict(.markers, to: contact)
+        {
         case .mayNot: return false
         case .unknown:
             guard asking else { return false }
@@ -116,7 +130,6 @@ struct Markers {
 
     /// Handles a stored message of another device, whose marker may have been received before.
     func stored(_ message: Message) throws {
-        guard message.type != "groupchat" else { return }
         try database.run(
             "DELETE FROM early_marker WHERE account = ? AND contact = ? AND message = ?",
             [account, .text(message.conversation), .text(message.messageID)])
@@ -142,7 +155,7 @@ struct Markers {
     }
 }
 
-/// How far a contact has read.
+/// How far a contact has read, or all members of a group.
 enum DisplayedByContact {
     /// The order number of the last message of the account that `contact` has displayed; the least number if there is none.
     static func position(_ contact: String, of account: Int64, in database: Database) throws -> Int64 {
@@ -165,7 +178,7 @@ enum DisplayedByContact {
 extension Message {
     /// The message in the displayed state, if it is one that has arrived and precedes a displayed message (XEP-0333); else unchanged.
     package func withDisplayed(by account: Int64, in database: Database) throws -> Message {
-        guard direction == .outgoing, type != "groupchat", isSettled, state == .acked || state == .delivered,
+        guard direction == .outgoing, isSettled, state == .acked || state == .delivered,
             let position = try MessageReader(database: database, account: account).place(of: id)?.position
         else { return self }
         let last = try DisplayedByContact.position(conversation, of: account, in: database)

@@ -6,7 +6,7 @@ import KalijXML
 
 /// The messages that the user has read, here and on other devices (XEP-0333, XEP-0490), and those that contacts have read (XEP-0333).
 enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor, StoredMessageObserver,
-    OutgoingMessageDecorator, TransactionObserver
+    OutgoingMessageDecorator, OutgoingMessageInterceptor, TransactionObserver
 {
     static let name = "reading"
     static let announced = [Markers.namespace, DisplayedNode.name + "+notify"]
@@ -84,11 +84,31 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
             -- The row of the message that the text replies to.
             ALTER TABLE draft ADD COLUMN answered INTEGER;
             """),
+        Migration(
+            "reading/4",
+            """
+            -- How far the members of a group have read. How far all have is in displayed_by, under the address of the group.
+            CREATE TABLE displayed_by_member(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,     -- the bare address of the group
+                member TEXT NOT NULL,           -- a bare address
+                message INTEGER NOT NULL,       -- the row of the last displayed message
+                position INTEGER NOT NULL,      -- its order number, as it was; it counts if the row is gone
+                PRIMARY KEY (account, conversation, member)) WITHOUT ROWID;
+            -- Markers of members for messages that are not here yet.
+            CREATE TABLE early_group_marker(
+                account INTEGER NOT NULL REFERENCES account(id) ON DELETE CASCADE,
+                conversation TEXT NOT NULL,     -- the bare address of the group
+                member TEXT NOT NULL,           -- a bare address
+                message TEXT NOT NULL,          -- the id in the group's archive
+                PRIMARY KEY (account, conversation, member)) WITHOUT ROWID;
+            CREATE INDEX early_group_marker_message ON early_group_marker(account, conversation, message);
+            """),
     ]
     static var handlers: [any Handler<Step>.Type] {
         [DisplayedNodeResponse.self, DisplayedNodeConfigured.self, DisplayedPublishResponse.self]
     }
-    static var events: [any EventContent.Type] { [UnreadChanged.self, DraftChanged.self] }
+    static var events: [any EventContent.Type] { [UnreadChanged.self, DraftChanged.self, GroupRead.self] }
     static var intents: [any Intent.Type] { [MarkRead.self, SetDraft.self] }
 
     // MARK: The session
@@ -110,10 +130,23 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
         try DisplayedNode(step: step).archiveRead()
     }
 
+    static func didSyncRoomArchive(_ room: JID, problem: String?, in step: Step) throws {
+        try Markers(step: step).sendPending(asking: true)
+    }
+
     // MARK: Messages
 
     static func decorate(_ message: Element, in step: Step) {
         message.add(Element("markable", xmlns: Markers.namespace))
+    }
+
+    /// Adds to a text to a group that markers are wanted; keeps nothing.
+    static func intercepts(_ stanza: AcceptedStanza, in step: Step) throws -> Bool {
+        guard stanza.element["type"] == "groupchat", stanza.element.child("body", "jabber:client") != nil,
+            try GroupMarkers(stanza.recipient.description, in: step) != nil
+        else { return false }
+        decorate(stanza.element, in: step)
+        return false
     }
 
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
@@ -128,10 +161,10 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
         try marker(for: id, &message, in: step)
     }
 
-    /// Handles a marker. Markers in rooms are ignored, because a nickname does not identify the reader. The archive of a room does not
-    /// authenticate what is sent to the account.
+    /// Handles a marker. The archive of a room does not authenticate what is sent to the account.
     private static func marker(for id: String, _ message: inout IncomingMessage, in step: Step) throws {
-        guard message.type != "groupchat", message.source != .archive || message.archive == Archive.own.key else {
+        guard message.type != "groupchat" else { return try groupMarker(for: id, &message, in: step) }
+        guard message.source != .archive || message.archive == Archive.own.key else {
             return
         }
         let markers = Markers(step: step)
@@ -145,8 +178,18 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
         try DisplayedPlaces(step: step).displayed(.stanza(id), in: message.conversation)
     }
 
+    /// Handles a marker in a room, in a group; in other rooms a nickname does not identify the reader.
+    private static func groupMarker(for id: String, _ message: inout IncomingMessage, in step: Step) throws {
+        guard message.isKept, let markers = try GroupMarkers(message.conversation, in: step) else { return }
+        let isOurs = try message.direction == .outgoing && Markers(step: step).isOurs(message)
+        if isOurs { message.isKept = true } else { message.dropUnlessNeeded() }
+        guard !isOurs else { return }
+        try markers.received(for: id, message)
+    }
+
     static func didStore(_ message: Message, from incoming: IncomingMessage, in step: Step) throws {
         try DisplayedPlaces(step: step).stored(message.conversation)
+        if message.type == "groupchat" { return try GroupMarkers.stored(message, in: step) }
         if message.direction == .outgoing { try Markers(step: step).stored(message) }
     }
 

@@ -33,9 +33,10 @@ enum HistoryCommand: Command {
           {"event":"gap","account":"juliet@example.org","after":"...","before":"...","reason":"not-fetched",
            "fillable":true}
         An answer has `answers`, the answered message if it is here: its `id`, `author`, `from` and the beginning of its `text`.
-        Outgoing messages have a `state`: queued, sent, acked, delivered or failed (with an `error`), and `settled` is false if their
+        Outgoing messages have a `state`: queued, sent, acked, delivered, displayed or failed (with an `error`), and `settled` is false if their
         session is lost and the outcome is unknown. Of a queued one, `waits_for` is what it waits for:
-        driver, connection, archive, keys, decision, room, members, earlier or nothing (`wait_reason` has details). The `reason` of a
+        driver, connection, archive, keys, decision, room, members, earlier or nothing (`wait_reason` has details). In a group of at
+        most 100 members, `read_by` has the members who say that they have read an own message; when all have, its state is displayed. The `reason` of a
         gap is not-fetched, lost, reading or unread (with a `problem`).
 
         Times are local, with a line for the date once a day; --utc and --json print UTC.

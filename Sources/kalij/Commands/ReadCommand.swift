@@ -7,8 +7,8 @@ enum ReadCommand: Command {
     static let summary = "say that a conversation was read"
     static let details = """
         The messages of the conversation with JID up to now, or up to the message ID, are read: no longer unread here, nor on the
-        account's other devices (XEP-0490). A contact that asked for it learns that the newest of them was displayed (XEP-0333),
-        unless `kalij settings` says otherwise. ID is a message's `id` or `origin_id` of `kalij history --json`.
+        account's other devices (XEP-0490). A contact that asked for it, or a group of at most 100 members, learns that the newest
+        of them was displayed (XEP-0333), unless `kalij settings` says otherwise. ID is a message's `id` or `origin_id` of `kalij history --json`.
 
         \(IntentRunner.details)
 

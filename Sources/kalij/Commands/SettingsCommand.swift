@@ -15,7 +15,7 @@ enum SettingsCommand: Command {
         prints the settings. Settings stay in this directory, except `notify` of a room, which follows the account (XEP-0492).
 
           receipts=on|off    tell contacts that their messages have arrived (XEP-0184)
-          markers=on|off     tell contacts that their messages were displayed (XEP-0333)
+          markers=on|off     tell contacts, and groups of at most 100 members, what you have read (XEP-0333)
           typing=on|off      tell contacts that you are writing (XEP-0085)
           notify=all         all messages notify
                  mentions    in rooms only those that mention you

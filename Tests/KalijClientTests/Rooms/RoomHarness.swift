@@ -132,6 +132,15 @@ struct RoomHarness {
             """)
     }
 
+    /// A message of an occupant's with any content.
+    func message(_ content: String, as nick: String = "romeo", id: String, stamp: String) throws {
+        try harness.receive(
+            """
+            <message from='\(Self.room)/\(nick)' type='groupchat' id='\(id)'>\(content)\
+            <stanza-id xmlns='urn:xmpp:sid:0' by='\(Self.room)' id='\(stamp)'/></message>
+            """)
+    }
+
     /// An error in answer to the message accepted with the text `body`.
     @discardableResult
     func refuse(message body: String, _ condition: String, type: String = "modify") throws -> Step.Effects {

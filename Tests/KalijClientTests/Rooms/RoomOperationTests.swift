@@ -233,15 +233,6 @@ struct RoomOperationTests {
 }
 
 extension RoomHarness {
-    /// A message with any content.
-    fileprivate func message(_ content: String, as nick: String = "romeo", id: String, stamp: String) throws {
-        try harness.receive(
-            """
-            <message from='\(Self.room)/\(nick)' type='groupchat' id='\(id)'>\(content)\
-            <stanza-id xmlns='urn:xmpp:sid:0' by='\(Self.room)' id='\(stamp)'/></message>
-            """)
-    }
-
     /// The stanzas in the queue with a child of this name, as `type recipient id`, with the id that the child names.
     fileprivate func leaving(_ name: String) throws -> [String] {
         let all = try #require(

@@ -1,6 +1,6 @@
 /// An action on a message of the open conversation.
 public enum MessageAction: Sendable, CaseIterable {
-    case resend, reply, react, correct, copy, retract, forget
+    case resend, reply, react, correct, copy, readers, retract, forget
 
     public var words: String {
         switch self {
@@ -9,6 +9,7 @@ public enum MessageAction: Sendable, CaseIterable {
         case .react: Words.react
         case .correct: Words.correct
         case .copy: Words.copyText
+        case .readers: Words.whoHasRead
         case .retract: Words.retractForAll
         case .forget: Words.deleteHere
         }
@@ -17,7 +18,7 @@ public enum MessageAction: Sendable, CaseIterable {
     /// The keys of the action while the message is selected, in GTK's notation; nil for an action that Enter performs.
     public var keys: String? {
         switch self {
-        case .resend: nil
+        case .resend, .readers: nil
         case .reply: "<Control>r"
         case .react: "<Control>period"
         case .correct: "<Control>e"
@@ -43,6 +44,7 @@ extension MessageRow {
             case .reply, .react: isSent && isReferable
             case .correct: isOwn && isSent && file == nil
             case .copy: file == nil
+            case .readers: reading != nil
             case .retract: isOwn && isSent && isReferable
             case .forget: true
             }

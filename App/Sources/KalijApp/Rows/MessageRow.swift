@@ -21,6 +21,8 @@ public struct MessageRow: Sendable, Equatable {
     /// Milliseconds since 1970.
     public var at: Int64
     public var state: DeliveryState?
+    /// Who has read the user's message in a group; nil where the members do not tell.
+    public var reading: ReadingRow?
     public var reactions: [ReactionCount] = []
     /// The complete set of the user's own emoji.
     public var ownReactions: [String] = []
@@ -41,8 +43,14 @@ public struct MessageRow: Sendable, Equatable {
 
     /// The line under the text.
     public func foot(_ time: String) -> String {
-        ([isEdited ? Words.edited : "", file?.details ?? "", time, state?.words ?? ""] + marks).filter { !$0.isEmpty }
+        ([isEdited ? Words.edited : "", file?.details ?? "", time, stateWords] + marks).filter { !$0.isEmpty }
             .joined(separator: "  ·  ")
+    }
+
+    /// The delivery state; in a group, how many have read the message.
+    private var stateWords: String {
+        let words = state?.words ?? ""
+        return state?.isProblem ?? false ? words : reading?.words ?? words
     }
 
     /// Whether the same author is displayed; another user with the same nickname is a different author.
@@ -66,7 +74,7 @@ public struct MessageRow: Sendable, Equatable {
             isCut ? Words.cut : "", isEdited ? Words.edited : "",
             links.isEmpty ? "" : Words.links(links.count),
             reactions.isEmpty ? "" : Words.reactions(reactions.map(\.words).joined(separator: ", ")),
-            file?.details ?? "", state?.words ?? "",
+            file?.details ?? "", stateWords,
         ]
         return Self.sentences(words, (more + marks).filter { !$0.isEmpty })
     }
@@ -121,7 +129,7 @@ public enum DeliveryState: Sendable, Equatable {
             case .sent: .sending
             case .acked: isInRoom ? .sending : .sent
             case .delivered: isInRoom ? .sent : .delivered
-            case .displayed: isInRoom ? .sent : .read
+            case .displayed: .read
             case .failed: .notSent(error.map(Words.why))
             }
     }
@@ -153,6 +161,7 @@ extension MessageRow {
             state = DeliveryState(
                 message.state, isSettled: message.isSettled, isInRoom: isInRoom, error: message.error,
                 waitsFor: message.waitsFor)
+            reading = message.reading.map { ReadingRow($0, people) }
         }
         reactions = ReactionCount.counts(message.reactions.map { ($0.author, $0.emoji) }, of: account)
         ownReactions = message.reactions.filter { $0.author == account }.flatMap(\.emoji)

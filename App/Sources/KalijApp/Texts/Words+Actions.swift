@@ -6,6 +6,16 @@ extension Words {
     public static var react: String { tr("React …") }
     public static var correct: String { tr("Correct") }
     public static var copyText: String { tr("Copy text") }
+    public static var whoHasRead: String { tr("Who has read this …") }
+    public static var whoHasReadTitle: String { tr("Who has read this") }
+    static var readByAll: String { tr("Read by all") }
+    static func readBy(_ readers: Int, of members: Int) -> String {
+        tr("Read by {n} of {all}", ["n": "\(readers)", "all": "\(members)"])
+    }
+    static func haveRead(_ names: String) -> String { tr("Have read it: {names}", ["names": names]) }
+    static func haveNotRead(_ names: String) -> String {
+        tr("Have not said that they have read it: {names}", ["names": names])
+    }
     public static var retractForAll: String { tr("Retract for everyone …") }
     public static var retract: String { tr("Retract") }
     public static var deleteHere: String { tr("Delete here") }

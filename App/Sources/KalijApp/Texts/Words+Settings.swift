@@ -16,7 +16,9 @@ extension Words {
 
     // What others are shown, and what happens here
     public static var showsTyping: String { tr("Show others when you are writing") }
-    public static var showsReading: String { tr("Show others which messages you have read, except in groups") }
+    public static var showsReading: String {
+        tr("Show others which messages you have read, in closed groups of up to 100 members too")
+    }
     public static var showsReceiving: String { tr("Show others which messages have arrived") }
     public static var notifiesWithText: String { tr("Notifications show name and text") }
     public static var downloadsItself: String { tr("Download small files of people you have written to") }

@@ -48,6 +48,18 @@ enum Dialogs {
         entry.focus()
     }
 
+    /// Displays who has read a message.
+    static func readers(_ message: MessageRow, over parent: Widget) {
+        guard let reading = message.reading,
+            let dialog = kalij_message_dialog(cast(raw(parent)), Words.whoHasReadTitle)
+        else { return }
+        let object = OpaquePointer(dialog)
+        adw_message_dialog_set_body(cast(raw(object)), reading.details)
+        adw_message_dialog_add_response(cast(raw(object)), "close", Words.close)
+        Names.fill(cast(raw(object)))
+        gtk_window_present(cast(raw(object)))
+    }
+
     /// Displays the table of keyboard shortcuts.
     static func shortcuts(over parent: Widget) {
         let dialog = kalij_message_dialog(cast(raw(parent)), Words.shortcuts)

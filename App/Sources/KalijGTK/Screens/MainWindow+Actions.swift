@@ -22,6 +22,7 @@ extension MainWindow {
         case .react: screen.chooseEmoji(for: message)
         case .correct: correct(message)
         case .copy: copy(message)
+        case .readers: Dialogs.readers(message, over: window)
         case .retract: retract(message)
         case .forget: delete(message)
         }
