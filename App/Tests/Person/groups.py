@@ -2,6 +2,7 @@
 
     stage PROGRAM groups
 """
+import json
 import threading
 import time
 
@@ -18,7 +19,7 @@ class Guest(servers.OtherPerson):
 
     def __init__(self, *arguments, joins=True):
         super().__init__(*arguments)
-        self.rooms, self.invited, self.joins = [], [], joins
+        self.rooms, self.invited, self.joins, self.markers = [], [], joins, []
         self.names, self.subjects, self.out = {}, [], threading.Event()
         self.requested = threading.Event()
         done = threading.Event()
@@ -28,6 +29,8 @@ class Guest(servers.OtherPerson):
     def prepare(self, done):
         self.client.register_plugin("xep_0045")
         self.client.register_plugin("xep_0249")
+        self.client.register_plugin("xep_0333")
+        self.client.add_event_handler("marker_displayed", self.came_marker)
         self.client.roster.auto_authorize = False
         self.client.roster.auto_subscribe = False
         self.client.add_event_handler("groupchat_direct_invite", self.came_invitation)
@@ -35,6 +38,20 @@ class Guest(servers.OtherPerson):
         self.client.add_event_handler("groupchat_presence", self.gone)
         self.client.add_event_handler("presence_subscribe", lambda _: self.requested.set())
         done.set()
+
+    def came_marker(self, message):
+        with self.changed:
+            self.markers.append((message["from"].resource, message["displayed"]["id"]))
+            self.changed.notify_all()
+
+    def wait_marker(self, nick, name):
+        with self.changed:
+            if not self.changed.wait_for(lambda: (nick, name) in self.markers, 20):
+                raise person.Lost(f"{self.jid} is not told that {nick} has read {name}: {self.markers}")
+
+    def has_read(self, room, name):
+        self.raw(f"<message to='{room}' type='groupchat' id='seen-{name}'>"
+                 f"<displayed xmlns='urn:xmpp:chat-markers:0' id='{name}'/><store xmlns='urn:xmpp:hints'/></message>")
 
     def came_invitation(self, message):
         x = message.xml.find("{jabber:x:conference}x")
@@ -154,7 +171,29 @@ class Groups(tour.Stage):
         self.juliet.say_in(self.room, "Good evening, Romeo")
         me.wait_row("Messages", r"Juliet, .*Good evening, Romeo|juliet, .*Good evening, Romeo")
         self.say("all three speak, and are heard")
+        self.is_read()
         self.mentioned()
+
+    def is_read(self):
+        """Both ways: what the user has read, and who has read what the user said."""
+        me = self.person
+        names = {line["body"]: line["stanza_id"] for line in map(json.loads, self.kalij("--json", "history", self.room).splitlines())
+                 if line.get("body")}
+        self.nurse.wait_marker("romeo", names["Good evening, Romeo"])
+        self.juliet.has_read(self.room, names["Good evening"])
+        me.wait_row("Messages", r"You, \d\d:\d\d: Good evening\. Read by 1 of 2")
+        me.picture("read-by.png")
+        self.nurse.has_read(self.room, names["Good evening"])
+        me.wait_row("Messages", r"You, \d\d:\d\d: Good evening\. Read by all")
+        tour.Tour.focus_messages(self)
+        me.select("Messages", "You, .*Good evening.*")
+        me.key("Menu")
+        me.choose("Who has read this …")
+        me.see("label", "Have read it: .*")
+        me.picture("who-has-read.png")
+        me.key("Escape")
+        me.gone("label", "Have read it: .*")
+        self.say("read by one, by all, and by whom")
 
     def mentioned(self):
         """In the list: in words, and not by the colour alone."""
