@@ -196,10 +196,15 @@ package struct DisplayedPlaces {
     /// Handles a message displayed on another device: the place moves, or the name waits for the message.
     /// - Parameter mover: nil if the name says it.
     func displayed(_ name: Name, in conversation: String, by mover: Mover? = nil) throws {
+        let mover = mover ?? name.mover
         if let place = try place(of: name, in: conversation), try isInOrder(place) {
-            try advance(conversation, to: place, by: mover ?? name.mover)
+            try advance(conversation, to: place, by: mover)
         } else {
             try keep(name, in: conversation)
+            // Either the account's archive has a message that is missing here, or the name is obsolete.
+            if mover == .node, try !isReading, try SessionRow.load(step.account.id, from: database).archive {
+                step.retryArchive()
+            }
         }
     }
 
@@ -285,10 +290,6 @@ package struct DisplayedPlaces {
         try database.run(
             "INSERT INTO early_displayed(account, conversation, name, archive) VALUES (?, ?, ?, ?)",
             [account, .text(conversation), .text(id), .optional(archive)])
-        // Either the archive has a message that is missing here, or the name is obsolete.
-        if archive != nil, try !isReading, try SessionRow.load(step.account.id, from: database).archive {
-            step.retryArchive()
-        }
     }
 
     private func forgetEarly(_ id: Int64) throws {

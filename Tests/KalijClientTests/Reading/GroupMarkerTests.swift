@@ -170,6 +170,17 @@ struct GroupMarkerTests {
         #expect(try markers(room) == [])
     }
 
+    @Test("a room that invents markers of the account has nothing read again")
+    func invented() throws {
+        let room = try group()
+        try room.harness.acknowledgeAll()
+        let requests = "SELECT count(*) FROM request"
+        let before = try room.harness.number(requests)
+        for number in 0..<20 { try mark(room, "none-\(number)", by: "juliet") }
+        #expect(try room.harness.number(requests) == before)
+        #expect(try room.harness.number("SELECT count(*) FROM early_displayed") <= 10)
+    }
+
     @Test("while the group's archive is read, the marker waits for its end")
     func waits() throws {
         let room = try group()
