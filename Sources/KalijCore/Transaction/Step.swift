@@ -128,8 +128,7 @@ public final class Step {
         } catch {
             // After an error of the machine the whole transaction may have been rolled back, with this part.
             if let error = error as? StoreError, error.isMachineError { throw error }
-            try database.run("ROLLBACK TO part")
-            try database.run("RELEASE part")
+            try database.undoPart()
             (effects, delivering) = (before.0, before.1)
             transaction.counted?.stored = before.2
             transaction.counted?.history = before.3

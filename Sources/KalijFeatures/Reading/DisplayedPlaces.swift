@@ -255,13 +255,16 @@ package struct DisplayedPlaces {
     }
 
     private func early(_ conversation: String) throws -> [(id: Int64, name: Name)] {
-        try database.statement("SELECT id, name, archive FROM early_displayed WHERE account = ? AND conversation = ?")
-            .all([account, .text(conversation)]) { row in
-                let archive = row.optionalText("archive")
-                let name: Name =
-                    archive.map { .archived(row.text("name"), Archive(key: $0)) } ?? .stanza(row.text("name"))
-                return (row.integer("id"), name)
-            }
+        if try database.isKnownEmpty(.earlyDisplayed) { return [] }
+        return try database.statement(
+            "SELECT id, name, archive FROM early_displayed WHERE account = ? AND conversation = ?"
+        )
+        .all([account, .text(conversation)]) { row in
+            let archive = row.optionalText("archive")
+            let name: Name =
+                archive.map { .archived(row.text("name"), Archive(key: $0)) } ?? .stanza(row.text("name"))
+            return (row.integer("id"), name)
+        }
     }
 
     /// The maximum number of waiting names of a conversation. Any of them may identify the last message.
@@ -283,7 +286,7 @@ package struct DisplayedPlaces {
             [account, .text(conversation), .text(id), .optional(archive), .integer(Self.maxEarly - 1)])
         try database.run(
             "INSERT INTO early_displayed(account, conversation, name, archive) VALUES (?, ?, ?, ?)",
-            [account, .text(conversation), .text(id), .optional(archive)])
+            [account, .text(conversation), .text(id), .optional(archive)], into: .earlyDisplayed)
         // Either the archive has a message that is missing here, or the name is obsolete.
         if archive != nil, try !isReading, try SessionRow.load(step.account.id, from: database).archive {
             step.retryArchive()
@@ -303,4 +306,8 @@ package struct DisplayedPlaces {
                 AND (?1 = 0 OR is_own)
             """, [.integer(isEarlier ? 1 : 0), account, .text(conversation)])
     }
+}
+
+extension SparseTable {
+    fileprivate static let earlyDisplayed = SparseTable(anyRow: "SELECT 1 FROM early_displayed LIMIT 1")
 }
