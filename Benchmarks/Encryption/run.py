@@ -8,11 +8,12 @@ Each round: N messages wait and one `wake` shows them all; then one message wait
 printed line and to the end. Exit status 1 over a bound: twice the time a message, 1.5 times the time to the first
 notification, 24 MB of resident memory.
 """
-import argparse, json, os, signal, statistics, subprocess, sys, tempfile, time
+import argparse, json, os, statistics, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../CatchUp"))
 from laboratory import Prosody  # noqa: E402
+from users import User, acquaint  # noqa: E402
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("kalij")
@@ -20,46 +21,6 @@ parser.add_argument("--rounds", type=int, default=7)
 parser.add_argument("--waiting", type=int, default=5000)
 parser.add_argument("--json", action="store_true")
 options = parser.parse_args()
-
-
-class User:
-    def __init__(self, name, folder, server):
-        self.words = [os.path.abspath(options.kalij), "--data", "%s/%s" % (folder, name), "--json"]
-        subprocess.run(
-            self.words + ["login", name + "@localhost", "--direct-tls", "--server", "127.0.0.1:%d" % (server.port + 1), "--ca",
-                          server.folder + "/certs/localhost.crt"], check=True, stdout=subprocess.DEVNULL,
-            env={**os.environ, "KALIJ_PASSWORD": "secret"})
-
-    def run(self, *words):
-        return subprocess.run(self.words + list(words), check=True, capture_output=True, text=True).stdout
-
-    def begin(self):
-        self.process = subprocess.Popen(self.words + ["run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        self.until('"caught_up"')
-        deadline = time.monotonic() + 30
-        while subprocess.run(self.words + ["omemo"], capture_output=True).returncode:
-            assert time.monotonic() < deadline, "the keys were not published within 30 s"
-            time.sleep(0.1)
-
-    def until(self, text, count=1):
-        for line in self.process.stdout:
-            count -= text in line and '"body":"hello"' not in line
-            if not count:
-                return
-        raise SystemExit("kalij ended before it said " + text)
-
-    def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
-
-    def send(self, count, plain):
-        # In portions: what is printed has to be read meanwhile.
-        for begin in range(0, count, 50):
-            portion = range(begin, min(begin + 50, count))
-            for number in portion:
-                self.process.stdin.write(json.dumps({
-                    "command": "send", "to": "alice@localhost", "body": "message %06d" % number, "plain": plain}) + "\n")
-            self.until('"state":"acked"', len(portion))
 
 
 def wake(folder, alice, shown):
@@ -83,15 +44,8 @@ def measure(folder):
     server = Prosody(folder + "/prosody")
     subprocess.run(["cc", "-O2", "-o", folder + "/peak", HERE + "/../Wake/peak.c"], check=True)
     try:
-        alice, bob = User("alice", folder, server), User("bob", folder, server)
-        alice.begin()
-        bob.begin()
-        # The session is answered: the other side has proven to have it.
-        bob.run("omemo", "on", "alice@localhost")
-        alice.run("omemo", "on", "bob@localhost")
-        alice.run("send", "bob@localhost", "hello", "--confirm")
-        bob.run("send", "alice@localhost", "hello", "--confirm")
-        time.sleep(7)
+        alice, bob = (User(options.kalij, name, folder, server) for name in ("alice", "bob"))
+        acquaint(alice, bob)
         alice.end()
         subprocess.run(alice.words + ["wake"], stdout=subprocess.DEVNULL)
         rounds = []

@@ -36,7 +36,12 @@ public struct PrintedText: ExpressibleByStringInterpolation, CustomStringConvert
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 
-        public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity + interpolationCount * Self.usualLength)
+        }
+
+        /// Bytes of an inserted value, so that few lines are moved while they grow.
+        private static let usualLength = 40
 
         public mutating func appendLiteral(_ literal: String) { text += literal }
         public mutating func appendInterpolation(_ text: PrintedText) { self.text += text.description }

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """A component (XEP-0114) with one crowded room, crowd@push.localhost: whoever enters is told of PEOPLE occupants, and then of CHANGES
-who leave and come back.
+who leave and come back. From the second join on the people say MESSAGES.
 
-crowd.py PORT PEOPLE CHANGES
+crowd.py PORT PEOPLE CHANGES [MESSAGES]
 
 PORT is the server's component port, the key "component-key". Prints "connected", and a line "entered" for each join that has been
 told everything. Loopback only.
@@ -12,7 +12,9 @@ import socket
 import sys
 import xml.etree.ElementTree as ElementTree
 
-port, people, changes = map(int, sys.argv[1:])
+port, people, changes = map(int, sys.argv[1:4])
+messages = int(sys.argv[4]) if len(sys.argv) > 4 else 0
+joins = 0
 ROOM, DOMAIN = "crowd@push.localhost", "push.localhost"
 MUC = "http://jabber.org/protocol/muc"
 connection = socket.create_connection(("127.0.0.1", port))
@@ -31,7 +33,14 @@ def presence(to, nick, number, type="", status=""):
         "jid='person-%s@example.net/home'/>%s</x></presence>" % (ROOM, nick, to, type, MUC, number, status))
 
 
+def say(to, number):
+    send("<message from='%s/person %d' to='%s' type='groupchat' id='said-%d-%d'><body>message %06d %s</body></message>" % (
+        ROOM, number * 7 % people, to, joins, number, number, "of the crowd " * (number % 9)))
+
+
 def enter(to, nick):
+    global joins
+    joins += 1
     send("".join(presence(to, "person %d" % number, number) for number in range(people)))
     send(presence(to, nick, "self", status="<status code='110'/>"))
     send("<message from='%s' to='%s' type='groupchat'><subject/></message>" % (ROOM, to))
@@ -39,6 +48,9 @@ def enter(to, nick):
         number = change // 2 % people
         send(presence(to, "person %d" % number, number, " type='unavailable'")
              + presence(to, "person %d" % number, number))
+    if joins > 1:
+        for number in range(messages):
+            say(to, number + 1)
     print("entered", flush=True)
 
 

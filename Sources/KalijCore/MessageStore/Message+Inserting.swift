@@ -21,7 +21,7 @@ extension Message {
             ON CONFLICT DO NOTHING
             """,
             [
-                .optional(step.transaction.lastInserted.map { $0.message + 1 }), .integer(step.account.id),
+                .optional(step.transaction.lastInserted.map { $0 + 1 }), .integer(step.account.id),
                 .state(direction),
                 .text(conversation), .integer(position), .text(archive),
                 .optional(stanzaID), .text(messageID), .optional(originID), .text(from), .text(to), .text(type),
@@ -31,7 +31,7 @@ extension Message {
             ])
         guard step.database.changes > 0 else { return false }
         id = step.database.lastInsertedRow
-        step.transaction.inserted(id, at: position)
+        step.transaction.inserted(id, at: position, isShown: isShown)
         if isShown { try step.messageStored() }
         return true
     }

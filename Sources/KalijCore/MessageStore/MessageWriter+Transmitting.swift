@@ -2,16 +2,18 @@ import KalijStore
 
 extension MessageWriter {
     /// Marks messages as sent, before they are transmitted. A message that is sent for the first time records as its anchor the newest
-    /// message of the archive at that time.
+    /// message of the archive at that time. Nobody is told of hidden messages, such as receipts.
     /// - Parameter end: the end of the part of the archive read so far; nil if nothing was read.
     package func transmit(_ messages: [Int64], after end: (id: String, position: Int64)?) throws {
         let newest = try newest(after: end?.position) ?? end?.id
-        for id in messages {
-            try database.run(
-                "UPDATE message SET state = ?, anchor = ? WHERE id = ? AND state = ?",
-                [.state(MessageState.sent), .optional(newest), .integer(id), .state(MessageState.queued)])
-            if database.changes > 0 { try emitState(of: id) }
-        }
+        let rows = Value.text("[" + messages.map(String.init).joined(separator: ",") + "]")
+        let shown = try database.statement(
+            "SELECT id FROM message WHERE id IN (SELECT value FROM json_each(?)) AND state = ? AND shown ORDER BY id"
+        ).all([rows, .state(MessageState.queued)]) { $0.integer() }
+        try database.run(
+            "UPDATE message SET state = ?, anchor = ? WHERE id IN (SELECT value FROM json_each(?)) AND state = ?",
+            [.state(MessageState.sent), .optional(newest), rows, .state(MessageState.queued)])
+        for id in shown { try emitState(of: id) }
     }
 
     /// Marks messages to rooms as sent, before they are transmitted. The anchor is the newest stored message of the room's archive.

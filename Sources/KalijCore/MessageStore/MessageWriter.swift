@@ -60,13 +60,15 @@ package struct MessageWriter {
             try message.insert(at: position, in: received.archive, from: received, catchup: catchup, in: step)
         else { return false }
         for observer in step.hooks.storedMessageObservers { try observer.didInsert(&message, from: received, in: step) }
+        // Not changed from here on: each call would copy a variable.
+        let stored = message
         // No event is emitted for a message that was retracted before it was received.
-        let isTold = message.isShown && message.erasure == nil
-        if isTold { try EventPublisher(step: step).publish(MessageStored(message)) }
-        for observer in step.hooks.storedMessageObservers { try observer.didStore(message, from: received, in: step) }
+        let isTold = stored.isShown && stored.erasure == nil
+        if isTold { try EventPublisher(step: step).publish(MessageStored(stored)) }
+        for observer in step.hooks.storedMessageObservers { try observer.didStore(stored, from: received, in: step) }
         if isTold {
             for observer in step.hooks.storedMessageObservers {
-                try observer.didShow(message, from: received, in: step)
+                try observer.didShow(stored, from: received, in: step)
             }
         }
         return true
@@ -199,6 +201,7 @@ package struct MessageWriter {
 
     /// Notifies observers that the message in `row` has another place, or another id.
     package func moved(_ row: Int64) throws {
+        step.transaction.moved()
         for observer in step.hooks.storedMessageObservers { try observer.didReorder(row, in: step) }
     }
 

@@ -10,9 +10,33 @@ package struct OutgoingID {
     /// - Parameter given: nil for a new id.
     /// - Throws: `AcceptError.badID`
     package init(_ given: String?) throws(AcceptError) {
-        text = given ?? UUID().uuidString.lowercased()
+        guard let given else {
+            text = Self.random()
+            return
+        }
+        text = given
         guard !text.isEmpty, text.utf8.count <= Self.maxLength, text.unicodeScalars.allSatisfy(Self.mayBeInID) else {
             throw AcceptError.badID
+        }
+    }
+
+    /// A new UUID in small letters.
+    private static func random() -> String {
+        let digits: StaticString = "0123456789abcdef"
+        return withUnsafeBytes(of: UUID().uuid) { bytes in
+            String(unsafeUninitializedCapacity: 36) { text in
+                var place = 0
+                for (index, byte) in bytes.enumerated() {
+                    if [4, 6, 8, 10].contains(index) {
+                        text[place] = UInt8(ascii: "-")
+                        place += 1
+                    }
+                    text[place] = digits.utf8Start[Int(byte >> 4)]
+                    text[place + 1] = digits.utf8Start[Int(byte & 15)]
+                    place += 2
+                }
+                return place
+            }
         }
     }
 

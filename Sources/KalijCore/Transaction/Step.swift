@@ -112,7 +112,11 @@ public final class Step {
     /// unread messages are counted.
     func close(after before: [Effects] = []) throws {
         try transaction.write()
-        for earlier in before { effects.unread.merge(earlier.unread) { $0 + $1 } }
+        for earlier in before {
+            for (conversation, change) in earlier.unread {
+                effects.unread[conversation, default: .arrived(0)].add(change)
+            }
+        }
         guard !effects.unread.isEmpty else { return }
         let conversations = effects.unread.keys.sorted().map(\.text)
         for observer in hooks.transactionObservers { try observer.didInvalidateUnread(in: conversations, step: self) }
@@ -128,8 +132,7 @@ public final class Step {
         } catch {
             // After an error of the machine the whole transaction may have been rolled back, with this part.
             if let error = error as? StoreError, error.isMachineError { throw error }
-            try database.run("ROLLBACK TO part")
-            try database.run("RELEASE part")
+            try database.undoPart()
             (effects, delivering) = (before.0, before.1)
             transaction.counted?.stored = before.2
             transaction.counted?.history = before.3
@@ -143,10 +146,10 @@ public final class Step {
 
     /// Notes that the message in `row` of `conversation`, which was just inserted, is unread.
     package func unreadArrived(_ row: Int64, in conversation: String) {
-        guard let last = transaction.lastInserted, last.message == row, last.isLast else {
+        guard let last = transaction.lastShown, last.message == row, last.isLast else {
             return unreadMayDiffer(in: conversation)
         }
-        effects.unread.merge([conversation.exact: .arrived(1)]) { $0 + $1 }
+        effects.unread[conversation.exact, default: .arrived(0)].add(.arrived(1))
     }
 
     /// Notes that the queue has entries to write after the commit.
@@ -261,7 +264,7 @@ public final class Step {
             deadline = [deadline, later.deadline].compactMap { $0 }.min()
             timer = [timer, later.timer].compactMap { $0 }.min()
             settled.merge(later.settled) { $1 }
-            unread.merge(later.unread) { $0 + $1 }
+            for (conversation, change) in later.unread { unread[conversation, default: .arrived(0)].add(change) }
         }
     }
 }

@@ -19,7 +19,8 @@ public protocol StoredMessageObserver: Feature {
     /// The message in `row` has another place in the order of messages, or has got the id of a room's archive.
     static func didReorder(_ row: Int64, in step: Step) throws
 
-    /// A message of the user's has another state, or its outcome is unknown from now on.
+    /// A message of the user's has another state, or its outcome is unknown from now on. Not called when a message that is not shown
+    /// is sent.
     static func didChangeState(_ message: Message, in step: Step) throws
 
     /// The account's server has acknowledged the user's message in the row `message`; again, if the message was sent again.

@@ -8,9 +8,10 @@ package final class TransactionState {
     package let unreadCounts: UnreadCounts
     /// Whether stanza-ids by the account's own archive are trusted; valid after ``Step/count(_:)``.
     package var trustsArchive = false
-    /// The row of the last inserted message, which is the highest ever, and whether the message is behind all others of the account; nil
-    /// if none was inserted.
-    package private(set) var lastInserted: (message: Int64, isLast: Bool)?
+    /// The row of the last inserted message, which is the highest ever; nil if none was inserted.
+    package private(set) var lastInserted: Int64?
+    /// The row of the last inserted message that is shown, its order number, and whether the message is behind all others of the account.
+    package private(set) var lastShown: (message: Int64, position: Int64, isLast: Bool)?
     /// The changes to the session's row; nil if no stanza is counted.
     var counted: Counted?
 
@@ -30,7 +31,13 @@ package final class TransactionState {
     }
 
     /// Notes that the message in `row` was inserted at the order number `position`.
-    func inserted(_ row: Int64, at position: Int64) { lastInserted = (row, position == counted?.position) }
+    func inserted(_ row: Int64, at position: Int64, isShown: Bool) {
+        lastInserted = row
+        if isShown { lastShown = (row, position, position == counted?.position) }
+    }
+
+    /// Notes that a message has another order number.
+    func moved() { lastShown = nil }
 
     /// Notes that messages through the order number `position` predate the account in this directory.
     package func historyEnds(at position: Int64) throws {

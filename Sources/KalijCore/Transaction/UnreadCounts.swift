@@ -23,6 +23,15 @@ package final class UnreadCounts {
         }
     }
 
+    /// Adds `more` messages to the number of `conversation`, at most up to `most`; nil if it has to be counted.
+    package func add(_ more: Int, in conversation: String, of account: Int64, most: Int) -> Int? {
+        guard let place = counts.index(forKey: Key(conversation: conversation.exact, account: account)) else {
+            return nil
+        }
+        counts.values[place] = min(counts.values[place] + more, most)
+        return counts.values[place]
+    }
+
     /// Any number may differ: a transaction was undone, or something changed that concerns many conversations.
     package func forget() { counts = [:] }
 }
@@ -34,7 +43,8 @@ package enum UnreadChange {
     /// In any way.
     case other
 
-    static func + (change: UnreadChange, later: UnreadChange) -> UnreadChange {
-        if case .arrived(let some) = change, case .arrived(let more) = later { .arrived(some + more) } else { .other }
+    mutating func add(_ later: UnreadChange) {
+        self =
+            if case .arrived(let some) = self, case .arrived(let more) = later { .arrived(some + more) } else { .other }
     }
 }

@@ -3,6 +3,10 @@ import KalijCore
 import KalijStore
 import KalijText
 
+extension SparseTable {
+    fileprivate static let blocked = SparseTable(anyRow: "SELECT 1 FROM blocked LIMIT 1")
+}
+
 /// The stored blocklist of an account. Readable outside a step, too.
 package struct BlockedRows {
     package let database: Database
@@ -18,7 +22,9 @@ package struct BlockedRows {
 
     /// Whether `jid` is blocked: by its full or bare address, or by its domain (XEP-0191 section 6).
     package func isBlocked(_ jid: JID) throws -> Bool {
-        guard try SessionRow.history(of: account, in: database).isBlocking else { return false }
+        guard try !database.isKnownEmpty(.blocked), try SessionRow.history(of: account, in: database).isBlocking else {
+            return false
+        }
         let domain = jid.domain
         let forms = [jid.description, jid.bare.description, jid.resource.map { "\(domain)/\($0)" } ?? domain, domain]
         return try database.statement("SELECT 1 FROM blocked WHERE account = ? AND jid IN (?, ?, ?, ?) LIMIT 1")
@@ -51,7 +57,8 @@ package struct BlockedRows {
     /// - Returns: false if `jid` was blocked already.
     func add(_ jid: JID) throws -> Bool {
         try database.run(
-            "INSERT OR IGNORE INTO blocked(account, jid) VALUES (?, ?)", [.integer(account), .text(jid.description)])
+            "INSERT OR IGNORE INTO blocked(account, jid) VALUES (?, ?)", [.integer(account), .text(jid.description)],
+            into: .blocked)
         guard database.changes > 0 else { return false }
         try SessionRow.set(isBlocking: true, of: account, in: database)
         return true

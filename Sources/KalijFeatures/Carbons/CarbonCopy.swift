@@ -15,9 +15,9 @@ struct CarbonCopy {
     /// CVE-2017-5589 and similar). A copy of a sent message is also forged if the account is not its sender. Groupchat messages are
     /// not eligible for copies (section 6.1): each client in the room receives them.
     package init?(_ wrapper: Element, account: JID) {
-        guard let from = wrapper["from"], JID.received(from) == account else { return nil }
         let received = wrapper.child("received", CarbonCopy.namespace)
         guard let copy = received ?? wrapper.child("sent", CarbonCopy.namespace),
+            let from = wrapper["from"], JID.received(from) == account,
             let message = copy.child("forwarded", "urn:xmpp:forward:0")?.child("message", "jabber:client"),
             let sender = message["from"], message["type"] != "groupchat"
         else { return nil }

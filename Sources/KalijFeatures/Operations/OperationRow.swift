@@ -25,6 +25,10 @@ struct OperationRow {
     }
 }
 
+extension SparseTable {
+    fileprivate static let operation = SparseTable(anyRow: "SELECT 1 FROM operation LIMIT 1")
+}
+
 /// The stored operations.
 struct OperationRows {
     let database: Database
@@ -38,12 +42,13 @@ struct OperationRows {
             [
                 .integer(message.id), .integer(account.id), .text(message.conversation), .state(operation.kind),
                 .text(author), .text(operation.reference), .optional(operation.content),
-            ])
+            ], into: .operation)
     }
 
     /// The operation of the message in row `message`; nil if it is not an operation.
     func row(_ message: Int64) throws -> OperationRow? {
-        try database.statement(
+        if try database.isKnownEmpty(.operation) { return nil }
+        return try database.statement(
             """
             SELECT message, kind, author, conversation, reference, content, target FROM operation WHERE message = ?
             """
@@ -61,7 +66,8 @@ struct OperationRows {
 
     /// The operations in `conversation` that refer to `reference`.
     func rows(naming reference: String, in conversation: String, of account: Account) throws -> [OperationRow] {
-        try database.statement(
+        if try database.isKnownEmpty(.operation) { return [] }
+        return try database.statement(
             """
             SELECT message, kind, author, conversation, reference, content, target FROM operation
             WHERE account = ? AND conversation = ? AND reference = ?

@@ -126,13 +126,18 @@ package struct DisplayedPlaces {
         guard message.direction == .incoming else { return }
         let isHistory = try step.isHistory(incoming)
         if !isHistory { step.unreadArrived(message.id, in: message.conversation) }
-        guard isHistory || step.notifies, let place = try messages.place(of: message.id) else { return }
+        guard isHistory || step.notifies, let place = try place(of: message.id) else { return }
         if isHistory {
             return try history(message.conversation, place, isCatchUp: incoming.archive.isEmpty && !incoming.isOlder)
         }
         // Withdraws a notification of a message that was displayed before it was stored.
         guard try place.position <= position(in: message.conversation) else { return }
         try NotificationWriter(step: step).withdraw(through: place, in: message.conversation)
+    }
+
+    private func place(of row: Int64) throws -> MessageReader.Place? {
+        guard let last = step.transaction.lastShown, last.message == row else { return try messages.place(of: row) }
+        return MessageReader.Place(row: row, position: last.position)
     }
 
     /// Messages from before the account was added here count as read. Those of the first reading of the account's own archive are
@@ -158,12 +163,9 @@ package struct DisplayedPlaces {
 
     /// The number as known before the transaction, and the messages that have arrived in it; nil if it has to be counted.
     private func grown(_ conversation: String) -> Int? {
-        guard case .arrived(let more)? = step.effects.unread[conversation.exact],
-            let known = step.transaction.unreadCounts[conversation, of: step.account.id]
-        else { return nil }
-        let count = min(known + more, MessageReader.maxUnread)
-        step.transaction.unreadCounts[conversation, of: step.account.id] = count
-        return count
+        guard case .arrived(let more)? = step.effects.unread[conversation.exact] else { return nil }
+        return step.transaction.unreadCounts.add(
+            more, in: conversation, of: step.account.id, most: MessageReader.maxUnread)
     }
 
     /// Counts; the number is kept, unless it depends on who sends, or on a reading of the archive.
@@ -261,13 +263,16 @@ package struct DisplayedPlaces {
     }
 
     private func early(_ conversation: String) throws -> [(id: Int64, name: Name)] {
-        try database.statement("SELECT id, name, archive FROM early_displayed WHERE account = ? AND conversation = ?")
-            .all([account, .text(conversation)]) { row in
-                let archive = row.optionalText("archive")
-                let name: Name =
-                    archive.map { .archived(row.text("name"), Archive(key: $0)) } ?? .stanza(row.text("name"))
-                return (row.integer("id"), name)
-            }
+        if try database.isKnownEmpty(.earlyDisplayed) { return [] }
+        return try database.statement(
+            "SELECT id, name, archive FROM early_displayed WHERE account = ? AND conversation = ?"
+        )
+        .all([account, .text(conversation)]) { row in
+            let archive = row.optionalText("archive")
+            let name: Name =
+                archive.map { .archived(row.text("name"), Archive(key: $0)) } ?? .stanza(row.text("name"))
+            return (row.integer("id"), name)
+        }
     }
 
     /// The maximum number of waiting names of a conversation. Any of them may identify the last message.
@@ -289,7 +294,7 @@ package struct DisplayedPlaces {
             [account, .text(conversation), .text(id), .optional(archive), .integer(Self.maxEarly - 1)])
         try database.run(
             "INSERT INTO early_displayed(account, conversation, name, archive) VALUES (?, ?, ?, ?)",
-            [account, .text(conversation), .text(id), .optional(archive)])
+            [account, .text(conversation), .text(id), .optional(archive)], into: .earlyDisplayed)
     }
 
     private func forgetEarly(_ id: Int64) throws {
@@ -305,4 +310,8 @@ package struct DisplayedPlaces {
                 AND (?1 = 0 OR is_own)
             """, [.integer(isEarlier ? 1 : 0), account, .text(conversation)])
     }
+}
+
+extension SparseTable {
+    fileprivate static let earlyDisplayed = SparseTable(anyRow: "SELECT 1 FROM early_displayed LIMIT 1")
 }

@@ -37,6 +37,10 @@ public struct ChatSettings: Sendable, Equatable {
     /// Whether small files of people whom the user has written to are downloaded automatically.
     public let downloads: Bool
 
+    /// Without any choice of the user's.
+    fileprivate static let unchosen = ChatSettings(
+        off: [], notify: .all, mutedUntil: nil, preview: true, downloads: true)
+
     /// Whether a message causes a notification now.
     /// - Parameter isMeant: whether the message addresses the user: in a room, by a mention.
     package func notifies(isMeant: Bool) -> Bool {
@@ -47,6 +51,10 @@ public struct ChatSettings: Sendable, Equatable {
         case .none, .mutedUntil: false
         }
     }
+}
+
+extension SparseTable {
+    fileprivate static let setting = SparseTable(anyRow: "SELECT 1 FROM setting LIMIT 1")
 }
 
 /// The stored settings of an account.
@@ -60,6 +68,7 @@ package struct StoredSettings {
 
     /// The settings for `conversation`; if nil, those of the account.
     package func settings(for conversation: String?, now: Int64) throws -> ChatSettings {
+        guard try !database.isKnownEmpty(.setting) else { return .unchosen }
         let rows = try database.statement(
             """
             SELECT name, value, 0 AS is_own FROM setting WHERE account = ?1 AND conversation = ''
@@ -68,9 +77,7 @@ package struct StoredSettings {
         ).all([.integer(account), .optional(conversation)]) {
             (name: $0.text("name"), value: $0.text("value"), isOwn: $0.bool("is_own"))
         }
-        guard !rows.isEmpty else {
-            return ChatSettings(off: [], notify: .all, mutedUntil: nil, preview: true, downloads: true)
-        }
+        guard !rows.isEmpty else { return .unchosen }
         // A setting of the conversation has precedence.
         let values = Dictionary((rows.filter { !$0.isOwn } + rows.filter(\.isOwn)).map { ($0.name, $0.value) }) { $1 }
         return ChatSettings(
@@ -138,7 +145,7 @@ package struct StoredSettings {
     func set(_ name: String, _ value: String, for conversation: String?) throws {
         try database.run(
             "INSERT OR REPLACE INTO setting(account, conversation, name, value) VALUES (?, ?, ?, ?)",
-            [.integer(account), .text(conversation ?? ""), .text(name), .text(value)])
+            [.integer(account), .text(conversation ?? ""), .text(name), .text(value)], into: .setting)
     }
 }
 

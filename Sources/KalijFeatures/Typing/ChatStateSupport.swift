@@ -11,7 +11,7 @@ struct ChatStateSupport {
     func answered(_ message: IncomingMessage, supports: Bool) throws {
         let messages = MessageReader(database: step.database, account: step.account.id)
         guard try supports && message.isShown || messages.hasWritten(to: message.conversation),
-            try self.supports(.received(message.conversation)) != supports
+            try self.supports(message.conversation) != supports
         else { return }
         try step.database.run(
             "INSERT OR REPLACE INTO chat_partner(account, contact, supports) VALUES (?, ?, ?)",
@@ -19,9 +19,11 @@ struct ChatStateSupport {
     }
 
     /// Whether `contact` uses states; nil if the contact has not replied.
-    func supports(_ contact: JID) throws -> Bool? {
+    func supports(_ contact: JID) throws -> Bool? { try supports(contact.bare.description) }
+
+    private func supports(_ contact: String) throws -> Bool? {
         try step.database.statement("SELECT supports FROM chat_partner WHERE account = ? AND contact = ?")
-            .first([account, .text(contact.bare.description)]) { $0.bool("supports") }
+            .first([account, .text(contact)]) { $0.bool() }
     }
 
     /// Whether the user and the disclosure policy allow states to be sent to `contact`.

@@ -24,7 +24,7 @@ enum TypingFeature: Feature, MessageProcessor, StoredMessageObserver, OutgoingMe
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
         let element = message.element
         guard element.child(in: namespace) != nil else { return }
-        if element.children.allSatisfy(isNoContent) { message.isKept = false }
+        if !message.isShown, element.children.allSatisfy(isNoContent) { message.isKept = false }
         guard message.type == "chat", message.direction == .incoming, message.source != .archive,
             element.child("delay", "urn:xmpp:delay") == nil, let state = state(in: element)
         else { return }
@@ -46,9 +46,8 @@ enum TypingFeature: Feature, MessageProcessor, StoredMessageObserver, OutgoingMe
 
     /// The state, of which there is at most one (section 5.5).
     private static func state(in message: Element) -> ChatState? {
-        guard let state = message.child(in: namespace) else { return nil }
-        let isOnly = message.children.allSatisfy { $0.isSame(as: state) || !$0.isIn(namespace) }
-        return isOnly ? ChatState(rawValue: state.name) : nil
+        let states = message.children(in: namespace)
+        return states.count == 1 ? states.first.flatMap { ChatState(rawValue: $0.name) } : nil
     }
 
     private static let metadata = [namespace, "urn:xmpp:hints", "urn:xmpp:sid:0", "urn:xmpp:delay"]

@@ -4,10 +4,13 @@ import COpenSSL
 package enum HashFunction: Sendable {
     case sha1, sha256, sha512, sha3of256, sha3of512
 
+    /// Found once: OpenSSL would look for the implementation at each hash.
+    private nonisolated(unsafe) static let sha256Fetched = EVP_MD_fetch(nil, "SHA256", nil)
+
     private var function: OpaquePointer? {
         switch self {
         case .sha1: EVP_sha1()
-        case .sha256: EVP_sha256()
+        case .sha256: Self.sha256Fetched ?? EVP_sha256()
         case .sha512: EVP_sha512()
         case .sha3of256: EVP_sha3_256()
         case .sha3of512: EVP_sha3_512()

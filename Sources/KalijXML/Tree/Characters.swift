@@ -8,10 +8,16 @@ func isXMLCharacter(_ scalar: Unicode.Scalar) -> Bool {
 
 /// `text` with U+FFFD in place of every character forbidden in XML, so that the written text can be read.
 func validCharacters(_ text: String) -> String {
-    if text.unicodeScalars.allSatisfy(isXMLCharacter) { return text }
+    if withBytes(of: text, areValid) || text.unicodeScalars.allSatisfy(isXMLCharacter) { return text }
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars { result.append(isXMLCharacter(scalar) ? scalar : "\u{FFFD}") }
     return String(result)
+}
+
+/// Whether each byte of UTF-8 is one of allowed characters alone: the others are controls, or begin with EF.
+private func areValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    for byte in bytes where byte < 0x20 || byte == 0xEF { return false }
+    return true
 }
 
 /// Whether a name may begin with the character (XML 1.0 section 2.3, `NameStartChar` without the colon).
@@ -50,16 +56,18 @@ func validName(_ name: String) -> String {
 
 /// Whether a name has only ASCII's letters, digits, `-`, `.` and `_`, as nearly all names do.
 func isPlainName(_ name: String) -> Bool {
-    var isFirst = true
-    for byte in name.utf8 {
-        switch byte {
-        case 0x41...0x5A, 0x61...0x7A, 0x5F: break
-        case 0x2D, 0x2E, 0x30...0x39: if isFirst { return false }
-        default: return false
-        }
-        isFirst = false
+    withBytes(of: name) { bytes in
+        for byte in bytes where !isPlain(byte) { return false }
+        guard let first = bytes.first else { return false }
+        return first >= 0x41
     }
-    return !isFirst
+}
+
+private func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D, 0x2E, 0x30...0x39: true
+    default: false
+    }
 }
 
 extension Tree {

@@ -81,7 +81,7 @@ extension Element {
         }
     }
 
-    private func setNamespace(_ xmlns: String?) {
+    func setNamespace(_ xmlns: String?) {
         let reference = xmlns.map {
             $0.isEmpty || $0 == declarationNamespace ? NameReference.none : tree.store(validCharacters($0))
         }
@@ -125,6 +125,10 @@ struct QualifiedName: Equatable {
     var local: String
 
     init(_ written: String) {
+        if isPlainName(written) {
+            local = written
+            return
+        }
         let bytes = written.utf8
         if bytes.first == UInt8(ascii: "{"), let end = bytes.firstIndex(of: UInt8(ascii: "}")) {
             let inside = String(decoding: bytes[..<end].dropFirst(), as: UTF8.self)

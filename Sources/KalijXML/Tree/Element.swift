@@ -39,8 +39,12 @@ public struct Element: CustomStringConvertible {
             texts: text?.utf8.count ?? 0)
         index = 0
         _ = tree.append(Node(name: tree.store(validName: name), namespace: .inherited, parent: 0))
-        if let xmlns { self["xmlns"] = xmlns }
-        for (key, value) in attributes.sorted(by: { $0.key < $1.key }) { self[key] = value }
+        if let xmlns { setNamespace(xmlns) }
+        if attributes.count == 1, let (key, value) = attributes.first {
+            self[key] = value
+        } else if !attributes.isEmpty {
+            for (key, value) in attributes.sorted(by: { $0.key < $1.key }) { self[key] = value }
+        }
         if let text { add(text: text) }
         for child in children { add(child) }
     }
@@ -107,6 +111,18 @@ public struct Element: CustomStringConvertible {
             tree.view.child(of: index) { $0.isNamespace($2, namespace) }
         }
         .map { Element(tree: tree, index: $0) }
+    }
+
+    /// The child elements in the namespace `xmlns`, of any name, in order.
+    public func children(in xmlns: String) -> [Element] {
+        var result: [Element] = []
+        tree.view.withNamespace(xmlns, of: index) { namespace in
+            _ = tree.view.child(of: index) {
+                if $0.isNamespace($2, namespace) { result.append(Element(tree: tree, index: $2)) }
+                return false
+            }
+        }
+        return result
     }
 
     /// The child elements of this name, in order; a nil namespace means the namespace of this element.

@@ -12,6 +12,11 @@ func compareMemory(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count:
     memcmp(left, right, count) == 0
 }
 
+/// Negative if the first differing one of `count` bytes is less on the left, 0 if none differs.
+func orderMemory(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Int32 {
+    memcmp(left, right, count)
+}
+
 /// Copies `count` bytes into room for at least 32. Up to 32 bytes are copied as 32, without a call, if as many may be
 /// read: `readable` are addresses around `source` or elsewhere.
 @inline(__always)

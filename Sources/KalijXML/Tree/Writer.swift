@@ -10,6 +10,7 @@ extension Element {
     /// The bytes of ``xml(in:)``.
     public func bytes(in inherited: String? = nil) -> [UInt8] {
         var writer = Writer(tree: tree)
+        writer.output.reserveCapacity(256)
         writer.write(index, inherited: inherited)
         return writer.output
     }
@@ -118,8 +119,14 @@ private struct Writer {
     private func isBefore(_ left: Int, _ right: Int) -> Bool {
         let (first, second) = (tree.attributes[left], tree.attributes[right])
         let (space, other) = (tree.bytes(first.namespace), tree.bytes(second.namespace))
-        if !sameBytes(space, other) { return space.lexicographicallyPrecedes(other) }
-        return tree.bytes(first.name).lexicographicallyPrecedes(tree.bytes(second.name))
+        return sameBytes(space, other)
+            ? precedes(tree.bytes(first.name), tree.bytes(second.name)) : precedes(space, other)
+    }
+
+    private func precedes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        guard let one = left.baseAddress, let other = right.baseAddress else { return left.count < right.count }
+        let order = orderMemory(one, other, min(left.count, right.count))
+        return order == 0 ? left.count < right.count : order < 0
     }
 
     private mutating func appendAttribute(
@@ -127,7 +134,7 @@ private struct Writer {
         named name: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) {
         output.append(UInt8(ascii: " "))
-        output.append(contentsOf: prefix.utf8)
+        if !prefix.isEmpty { output.append(contentsOf: prefix.utf8) }
         output.append(contentsOf: name)
         output.append(contentsOf: "='".utf8)
         append(escaped: value, quoted: true)
@@ -135,9 +142,12 @@ private struct Writer {
     }
 
     private mutating func append(escaped bytes: UnsafeRawBufferPointer, quoted: Bool) {
+        guard bytes.contains(where: { $0 <= UInt8(ascii: ">") && reference($0, quoted) != nil }) else {
+            return output.append(contentsOf: bytes)
+        }
         var plain = 0
-        for (place, byte) in bytes.enumerated() {
-            guard let reference = reference(byte, quoted) else { continue }
+        for place in bytes.indices where bytes[place] <= UInt8(ascii: ">") {
+            guard let reference = reference(bytes[place], quoted) else { continue }
             output.append(contentsOf: bytes[plain..<place])
             output.append(contentsOf: reference.utf8)
             plain = place + 1

@@ -81,23 +81,30 @@ extension Conversions {
         return Date(timeIntervalSince1970: Double(whole) + fraction)
     }
 
-    /// The beginning of a day in seconds since 1970, nil if there is no such day; by the C library's calendar.
+    /// The beginning of a day in seconds since 1970, nil if there is no such day; today's calendar is extended to the past.
     private static func secondsOfDay(_ year: Int, _ month: Int, _ day: Int) -> Int? {
-        var fields = tm()
-        fields.tm_year = Int32(year - 1_900)  // fits: four digits
-        fields.tm_mon = Int32(month - 1)  // fits: two digits
-        fields.tm_mday = Int32(day)  // fits: two digits
-        let seconds = timegm(&fields)
-        guard fields.tm_mon == month - 1, fields.tm_mday == day, fields.tm_year == year - 1_900 else { return nil }
-        return seconds
+        guard (1...12).contains(month), day >= 1, day <= days(year, month) else { return nil }
+        // Years begin in March, so that the day of a leap year is the last, and are counted from the year -400.
+        let years = (month > 2 ? year : year - 1) + 400
+        let leapDays = years / 4 - years / 100 + years / 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return (years * 365 + leapDays + dayOfYear - 865_565) * 86_400
+    }
+
+    private static func days(_ year: Int, _ month: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
     }
 }
 
 private struct DigitReader {
     var bytes: Slice<UnsafeRawBufferPointer>
 
-    mutating func consume(_ character: Character) -> Bool {
-        guard bytes.first == character.asciiValue else { return false }
+    mutating func consume(_ scalar: Unicode.Scalar) -> Bool {
+        guard let first = bytes.first, UInt32(first) == scalar.value else { return false }
         bytes = bytes.dropFirst()
         return true
     }

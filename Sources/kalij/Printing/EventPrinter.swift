@@ -35,7 +35,10 @@ struct EventPrinter {
         return event.content.line.map { "\(event.account): \(moment)\($0)" }
     }
 
-    private func message(_ event: EngineEvent) -> Message? { (event.content as? any MessageEvent)?.message }
+    private func message(_ event: EngineEvent) -> Message? {
+        // Most are of this type, which is found sooner than a protocol.
+        (event.content as? MessageStored)?.message ?? (event.content as? any MessageEvent)?.message
+    }
 
     /// The event's line of JSON.
     func json(_ event: EngineEvent) throws -> PrintedText { try JSONLine.of(EventRecord(event)) }

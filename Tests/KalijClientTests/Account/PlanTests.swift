@@ -130,6 +130,13 @@ struct PlanTests {
         Exception(
             "as many as are remembered, once a reading of the archive", "NotificationOutbox.swift",
             "SELECT DISTINCT conversation FROM notification"),
+        Exception("one row, whether there is any", "RoomRow.swift", "SELECT 1 FROM room LIMIT 1"),
+        Exception("one row, whether there is any", "OperationRow.swift", "SELECT 1 FROM operation LIMIT 1"),
+        Exception("one row, whether there is any", "DisplayedPlaces.swift", "SELECT 1 FROM early_displayed LIMIT 1"),
+        Exception(
+            "one row, whether there is any", "ConversationEncryption.swift", "SELECT 1 FROM omemo_conversation LIMIT 1"),
+        Exception("one row, whether there is any", "Settings.swift", "SELECT 1 FROM setting LIMIT 1"),
+        Exception("one row, whether there is any", "BlockedRows.swift", "SELECT 1 FROM blocked LIMIT 1"),
         Exception("the rooms of an account, for the user or a new session", "RoomRow.swift", "SELECT id, jid, wanted"),
         Exception(
             "the rooms of an account, before a wake ends", "RoomRow.swift",

@@ -20,6 +20,20 @@ import Testing
         #expect(added.namespace == nil)
     }
 
+    @Test("children in a namespace are found in their order, whatever their names")
+    func childrenInNamespace() throws {
+        let root = try Element.parse(Array("<r xmlns='u'><a/><b xmlns='v'><c/></b>text<d xmlns='v'/><e/></r>".utf8))
+        #expect(root.children(in: "v").map(\.name) == ["b", "d"])
+        #expect(root.children(in: "u").map(\.name) == ["a", "e"])
+        #expect(root.children(in: "w").isEmpty)
+    }
+
+    @Test("texts with the bytes EF, and with characters that XML forbids")
+    func forbidden() {
+        #expect(Element("a", text: "\u{FFFD}\u{FFFE}\u{1}\u{7F}ﬁ").text == "\u{FFFD}\u{FFFD}\u{FFFD}\u{7F}ﬁ")
+        #expect(Element("-a.1", attributes: ["1": "x"]).xml() == "<_-a.1 _1='x'/>")
+    }
+
     @Test("adding copies in; the returned reference is inside")
     func adding() {
         let child = Element("c", attributes: ["x": "1"])

@@ -2,6 +2,10 @@ import KalijAddress
 import KalijCore
 import KalijStore
 
+extension SparseTable {
+    fileprivate static let encryptedConversation = SparseTable(anyRow: "SELECT 1 FROM omemo_conversation LIMIT 1")
+}
+
 /// The conversations that are encrypted. A conversation is encrypted from its first encrypted message on, or by the user's command, and
 /// never reverts to plain by itself.
 struct ConversationEncryption {
@@ -15,7 +19,8 @@ struct ConversationEncryption {
 
     /// Whether messages of the user's are encrypted in `conversation`. Can be called outside of a step.
     func isEncrypted(_ conversation: String) throws -> Bool {
-        try database.statement("SELECT encrypted FROM omemo_conversation WHERE account = ? AND conversation = ?")
+        if try database.isKnownEmpty(.encryptedConversation) { return false }
+        return try database.statement("SELECT encrypted FROM omemo_conversation WHERE account = ? AND conversation = ?")
             .first(key(conversation)) { $0.bool() } ?? false
     }
 
@@ -32,7 +37,7 @@ struct ConversationEncryption {
             """
             INSERT INTO omemo_conversation(account, conversation, encrypted, blocked, looking) VALUES (?, ?, ?, 0, 0)
             ON CONFLICT (account, conversation) DO UPDATE SET encrypted = excluded.encrypted, blocked = 0
-            """, key(conversation) + [.integer(isEncrypted ? 1 : 0)])
+            """, key(conversation) + [.integer(isEncrypted ? 1 : 0)], into: .encryptedConversation)
     }
 
     /// Handles an encrypted message: the conversation is encrypted from now on, unless the user has decided otherwise.
@@ -50,7 +55,7 @@ struct ConversationEncryption {
             """
             INSERT INTO omemo_conversation(account, conversation, encrypted, blocked, looking) VALUES (?, ?, 1, 0, 0)
             ON CONFLICT (account, conversation) DO UPDATE SET encrypted = coalesce(encrypted, 1)
-            """, key(conversation))
+            """, key(conversation), into: .encryptedConversation)
     }
 
     // MARK: Opt-out
@@ -75,7 +80,7 @@ struct ConversationEncryption {
             """
             INSERT INTO omemo_conversation(account, conversation, blocked, looking) VALUES (?, ?, 0, 1)
             ON CONFLICT (account, conversation) DO UPDATE SET looking = 1 WHERE looking = 0
-            """, key(conversation))
+            """, key(conversation), into: .encryptedConversation)
         return database.changes > 0
     }
 

@@ -97,6 +97,10 @@ package struct RoomRow {
     }
 }
 
+extension SparseTable {
+    static let room = SparseTable(anyRow: "SELECT 1 FROM room LIMIT 1")
+}
+
 /// The stored rooms of an account. Can be read outside of a step.
 package struct RoomRows {
     package let database: Database
@@ -118,7 +122,8 @@ package struct RoomRows {
 
     /// The room with the bare address `jid`; nil if there is none.
     package func room(_ jid: JID) throws -> RoomRow? {
-        try database.statement(
+        if try database.isKnownEmpty(.room) { return nil }
+        return try database.statement(
             """
             SELECT id, jid, wanted, nick, password, shows_address, state, failures, renamings, held, former, joins, heard_at, reason,
                 successor, name, info, subject, occupant_id, intent, since,
@@ -145,7 +150,8 @@ package struct RoomRows {
 
     /// Whether `jid` is the address of a room.
     package func isRoom(_ jid: JID) throws -> Bool {
-        try database.statement("SELECT 1 FROM room WHERE account = ? AND jid = ?")
+        if try database.isKnownEmpty(.room) { return false }
+        return try database.statement("SELECT 1 FROM room WHERE account = ? AND jid = ?")
             .first([.integer(account), .text(jid.bare.description)]) { _ in true } ?? false
     }
 
@@ -177,7 +183,7 @@ package struct RoomRows {
     func make(_ jid: JID, nick: String) throws -> RoomRow? {
         try database.run(
             "INSERT OR IGNORE INTO room(account, jid, nick) VALUES (?, ?, ?)",
-            [.integer(account), .text(jid.bare.description), .text(nick)])
+            [.integer(account), .text(jid.bare.description), .text(nick)], into: .room)
         return try room(jid)
     }
 
