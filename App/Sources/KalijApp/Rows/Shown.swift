@@ -74,8 +74,8 @@ enum Shown {
     /// The limit beyond which a text makes a frame slow.
     static let mostBytes = 8_000
     static let mostLines = 200
-    /// The limit of emoji: each sequence takes a tenth of a millisecond, several times.
-    static let mostEmoji = 150
+    /// The limit of emoji: each sequence takes a millisecond and more without a graphics card.
+    static let mostEmoji = 50
     static let longestRun = 60
     /// The zero width space.
     static let breakingPlace: Character = "\u{200B}"
