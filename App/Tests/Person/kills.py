@@ -322,4 +322,5 @@ class Kills(tour.Stage):
                      f"{1000 * ordered[-1]:.0f} ms at most")
         if lost or twice or missing or self.faults:
             other = sorted(set(received) - {text for text, _ in self.entered})
-            raise person.Lost(f"lost: {lost}; came instead: {other[:20]}; twice: {twice}; not once in the app: {missing[:20]}; faults:\n" + "\n".join(self.faults))
+            states = inside.execute(f"SELECT body, state FROM message WHERE direction = 'out' AND body IN ({','.join('?' * len(lost))})", lost).fetchall()
+            raise person.Lost(f"lost: {lost}, of these stored: {states}; came instead: {other[:20]}; twice: {twice}; not once in the app: {missing[:20]}; faults:\n" + "\n".join(self.faults))
