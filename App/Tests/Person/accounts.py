@@ -270,6 +270,13 @@ class Accounts(tour.Tour):
     def invitations(self):
         self.person.end()
         self.data += "-invited"
+        self.admit_invited()
+        self.juliet = servers.OtherPerson(self.server, "juliet", "secret-juliet")
+        self.pasted()
+        self.opened()
+
+    def admit_invited(self):
+        """From now on, Prosody makes accounts for whom somebody has invited."""
         self.server.stop()
         os.environ["REGISTRATION"] = "invited"
         configuration = self.server.folder / "prosody.cfg.lua"
@@ -277,9 +284,6 @@ class Accounts(tour.Tour):
             'table.insert(enabled, "invites_register")', 'table.insert(enabled, "invites_register"); table.insert(enabled, "invites_adhoc")'
         ).replace("modules_enabled = enabled", "modules_enabled = enabled\nallow_user_invites = true", 1))
         self.server.start()
-        self.juliet = servers.OtherPerson(self.server, "juliet", "secret-juliet")
-        self.pasted()
-        self.opened()
 
     def invitation(self):
         """The link that juliet's server makes for her (XEP-0401)."""

@@ -86,6 +86,41 @@ class Flood(tour.Stage):
         return int(re.search(r"RssAnon:\s+(\d+)", open(f"/proc/{self.person.program.pid}/status").read())[1]) // 1024
 
 
+class Texts(Flood):
+    """Texts and a name that are to hurt or to lie, one after the other into the open conversation: for how long the app answers no key, and
+    what the rows say."""
+
+    #: Nothing may stop the app for longer, in milliseconds.
+    LONGEST = 100
+    TEXTS = {
+        "10 MB": "x" * (10_000_000 - 10_000), "an emoji": "\U0001F600", "10,000 emoji": "\U0001F469\u200D\U0001F680" * 10_000,
+        "10,000 lines": "line\n" * 10_000, "10,000 marks": "Z" + "\u0335\u0311\u0321" * 10_000, "markup": "<b>bold</b> & <span size='99999'>",
+        "a turned direction": "\u202eevil\u2066 direction", "a row of the user's": "\nYou, 10:00: I agree. Read"}
+
+    def run(self):
+        juliet, me = self.open(), self.person
+        self.kalij("add", "juliet@localhost", "--name", "You\u202e, 10:00: <b>X</b>")
+        time.sleep(1)
+        worst = {}
+        for number, (what, text) in enumerate(self.TEXTS.items()):
+            before = len(self.stretches())
+            juliet.say("romeo@localhost", text, f"after {number}")
+            me.wait_row("Messages", rf".*: after {number}", 90)
+            time.sleep(1)
+            worst[what] = max(used for _, used in self.stretches()[before:])
+            self.say(f"{what}: the main loop at a time at most {worst[what]:.0f} ms on a processor")
+            me.picture(f"texts-{number}.png")
+        rows = [row for row in me.rows("Messages") if row != "Today"]
+        lying = [row[:80] for row in rows if row.startswith("You, ") and "Good morrow" not in row or re.search("[\u202a-\u202e\u2066-\u2069]", row)]
+        self.say(f"the names of the rows begin with: {sorted({re.split(', |: ', row)[0] for row in rows})}; the longest has {max(map(len, rows))} characters")
+        if lying or max(map(len, rows)) > 10_000:
+            raise person.Lost(f"rows that lie: {lying}")
+        if max(worst.values()) > self.LONGEST:
+            raise person.Lost(f"the app answers no key for longer than {self.LONGEST} ms: {worst}")
+        me.end()
+        self.warnings()
+
+
 class Arrivals(Flood):
     """An hour of messages into the open conversation: the app's own memory each minute. LIMIT=4000 ARRIVALS_SECONDS=3600 stage PROGRAM arrivals"""
 

@@ -321,4 +321,6 @@ class Kills(tour.Stage):
             self.say(f"{len(ordered)} drafts: short by {1000 * ordered[len(ordered) // 2]:.0f} ms in the middle, "
                      f"{1000 * ordered[-1]:.0f} ms at most")
         if lost or twice or missing or self.faults:
-            raise person.Lost(f"lost: {lost}; twice: {twice}; not once in the app: {missing[:20]}; faults:\n" + "\n".join(self.faults))
+            other = sorted(set(received) - {text for text, _ in self.entered})
+            states = inside.execute(f"SELECT body, state FROM message WHERE direction = 'out' AND body IN ({','.join('?' * len(lost))})", lost).fetchall()
+            raise person.Lost(f"lost: {lost}, of these stored: {states}; came instead: {other[:20]}; twice: {twice}; not once in the app: {missing[:20]}; faults:\n" + "\n".join(self.faults))

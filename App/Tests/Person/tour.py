@@ -363,6 +363,7 @@ if __name__ == "__main__":
     import states
     import targets
     import trust
+    import whole
     TOURS["groups"] = groups.Groups
     TOURS["groups-many"] = groups.Many
     TOURS["groups-heard"] = groups_heard.GroupsHeard
@@ -377,7 +378,7 @@ if __name__ == "__main__":
     TOURS["older"] = older.Older
     TOURS["full"] = full.Full
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"accounts": accounts.Accounts, "actions": actions.Actions, "trust": trust.Trust, "sensitive": sensitive.Sensitive, "seen": seen.Seen, "pictures": pictures.Pictures, "groups-pictures": groups_pictures.GroupsPictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "links": links.Links, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
+    TOURS |= {"accounts": accounts.Accounts, "actions": actions.Actions, "trust": trust.Trust, "whole-keys": whole.Keys, "whole-reader": whole.Reader, "sensitive": sensitive.Sensitive, "seen": seen.Seen, "pictures": pictures.Pictures, "groups-pictures": groups_pictures.GroupsPictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "texts": flood.Texts, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "links": links.Links, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "everyday": everyday.Everyday, "dino-everyday": everyday_dino.EverydayDino, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for number, name in enumerate(wanted):
         print(f"--- {name}", flush=True)

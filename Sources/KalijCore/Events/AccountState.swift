@@ -20,10 +20,8 @@ public struct AccountState: Sendable, Equatable, Codable {
     public private(set) var nextAttempt: Int64?
     /// Why the account is not online; nil if it is, or never was in this process.
     public private(set) var reason: Reason?
-    /// Why nothing can be stored, in words; nil if all is well.
-    public private(set) var storageProblem: String?
-    /// Whether nothing can be stored because the disk is full; nil as told by an older version.
-    public private(set) var isDiskFull: Bool?
+    /// Why nothing can be stored; nil if all is well.
+    public private(set) var storageProblem: Reason?
 
     package init(at now: Int64) { (stage, since) = (.offline, now) }
 
@@ -50,8 +48,8 @@ public struct AccountState: Sendable, Equatable, Codable {
         case let refused as Refused:
             if stage == .online { since = event.at }
             (stage, reason, nextAttempt) = (.refused, refused.reason, nil)
-        case let waiting as WaitingForStorage: (storageProblem, isDiskFull) = (waiting.reason, waiting.isFull)
-        case is StorageAvailable: (storageProblem, isDiskFull) = (nil, nil)
+        case let waiting as WaitingForStorage: storageProblem = waiting.reason
+        case is StorageAvailable: storageProblem = nil
         default: return false
         }
         return true

@@ -105,20 +105,22 @@ public struct WaitingForStorage: EventContent {
     public static let name = "waiting_for_storage"
     public static let meaning =
         "The database cannot be written. Nothing is acknowledged and no stanza is lost meanwhile."
-    public static let keys: [EventKey] = [.reason, .retryIn]
-    /// The reason, in words.
-    public let reason: String
-    /// Whether the disk is full.
-    public let isFull: Bool
+    public static let keys: [EventKey] = [.reason, .reasonCode, .retryIn]
+    /// Why.
+    public let reason: Reason
     /// Seconds until the next attempt.
     public let retryIn: Double
-    public var fields: [EventField] { [EventField(.reason, .text(reason)), EventField(.retryIn, .number(retryIn))] }
+    public var fields: [EventField] {
+        .present(
+            EventField(.reason, .text(reason.description)), .optional(.reasonCode, reason.name),
+            EventField(.retryIn, .number(retryIn)))
+    }
     public var line: PrintedText? {
-        "cannot store: \(reason); nothing is acknowledged, trying again in \(Int(clamping: Int64(retryIn.rounded(.up)))) s"
+        "cannot store: \(reason.description); nothing is acknowledged, trying again in \(Int(clamping: Int64(retryIn.rounded(.up)))) s"
     }
 
     package init(_ error: StoreError, retryIn: Double) {
-        (reason, isFull, self.retryIn) = (error.description, error.code == .full, retryIn)
+        (reason, self.retryIn) = (Reason(error), retryIn)
     }
 }
 

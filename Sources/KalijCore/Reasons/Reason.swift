@@ -1,3 +1,4 @@
+import KalijStore
 import KalijStream
 import KalijText
 
@@ -43,6 +44,8 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
 // MARK: Of errors
 
 extension Reason {
+    package init(_ error: StoreError) { self.init(error.code == .full ? .diskFull : .notStored, error.description) }
+
     package init(_ error: StanzaError) { self.init(.stanzaError, error.condition.rawValue, "\(error)") }
 
     /// The reason of an error that keeps a stanza from being queued.

@@ -120,6 +120,13 @@ extension Reason {
         /// The server refuses the login. 0: the error in words.
         case loginRefused = "login-refused"
 
+        // MARK: Storing
+
+        /// The database cannot be written, because the disk is full. 0: the error in words.
+        case diskFull = "disk-full"
+        /// The database cannot be written. 0: the error in words.
+        case notStored = "not-stored"
+
         /// Something without a code. 0: the words.
         case other
 
@@ -168,7 +175,7 @@ extension Reason {
             case .loginTooSlow: "no session after {0} s"
             case .silence: "the server did not acknowledge anything for {0} s"
             case .uploadRefused, .fileUnreadable, .certificate, .untrusted, .tls, .unreachable, .noAnswer,
-                .unknownServer, .noService, .setting, .connectionLost, .loginRefused, .other:
+                .unknownServer, .noService, .setting, .connectionLost, .loginRefused, .diskFull, .notStored, .other:
                 "{0}"
             }
         }

@@ -10,6 +10,7 @@ import Testing
 @testable import KalijClient
 @testable import KalijFeatures
 @testable import KalijCore
+import KalijStore
 
 /// What a queued message waits for, and that the reason ends with its cause.
 struct WaitReasonTests {
@@ -43,6 +44,21 @@ struct WaitReasonTests {
         #expect(WaitReason.connection(Reason(other: "no route")).details == "no route")
         _ = state.apply(EngineEvent(account: account, at: 3, content: Online(jid: "x", resumed: false)))
         #expect(WaitReason.room(Reason(other: "full")).over(state) == .room(Reason(other: "full")))
+    }
+
+    @Test("what cannot be stored has a code, also as told to another process")
+    func storage() throws {
+        let account = JID.received("juliet@example.org")
+        var state = AccountState(at: 1)
+        for (code, reason) in [(StoreError.Code.full, Reason.Code.diskFull), (.corrupt, .notStored)] {
+            _ = state.apply(
+                EngineEvent(
+                    account: account, at: 2, content: WaitingForStorage(StoreError(code, "no room"), retryIn: 1)))
+            #expect(state.storageProblem?.code == reason)
+            #expect(try JSONDecoder().decode(AccountState.self, from: JSONEncoder().encode(state)) == state)
+        }
+        _ = state.apply(EngineEvent(account: account, at: 3, content: StorageAvailable()))
+        #expect(state.storageProblem == nil)
     }
 
     // MARK: Without a network, in the process that drives

@@ -45,7 +45,7 @@ extension AccountStatus {
             return nil
         }
         if let problem = told.storageProblem {
-            self = .noStorage(told.isDiskFull ?? false ? Words.diskFull : problem.shownLine)
+            self = .noStorage(Words.why(problem))
             return
         }
         self =

@@ -49,7 +49,7 @@ extension String {
                 run = 1
             }
             if let first = character.unicodeScalars.first, first.properties.isEmojiPresentation {
-                emoji += 1
+                emoji += character.unicodeScalars.contains(Shown.joiner) ? Shown.joinedEmoji : 1
                 guard emoji < Shown.mostEmoji else { return line }
             }
             line.append(character)
@@ -74,8 +74,10 @@ enum Shown {
     /// The limit beyond which a text makes a frame slow.
     static let mostBytes = 8_000
     static let mostLines = 200
-    /// The limit of emoji: each sequence takes a tenth of a millisecond, several times.
+    /// The limit of emoji. One that is joined of several takes Pango longer, and forty of them a tenth of a second.
     static let mostEmoji = 150
+    static let joinedEmoji = 6
+    static let joiner: Unicode.Scalar = "\u{200D}"
     static let longestRun = 60
     /// The zero width space.
     static let breakingPlace: Character = "\u{200B}"

@@ -46,7 +46,8 @@ extension Words {
         case .noAnswer: tr("there is no network")
         case .unknownServer: tr("the server is not known")
         case .noService: tr("the server offers no chat service")
-        case .setting, .other: reason.description.shownLine
+        case .diskFull: diskFull
+        case .setting, .notStored, .other: reason.description.shownLine
         case .connectionLost: lostConnection
         case .signInPage: tr("the network wants a sign-in in a browser first")
         case .loginTooSlow, .silence: tr("the server is too slow")
