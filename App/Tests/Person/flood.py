@@ -41,7 +41,7 @@ class Flood(tour.Stage):
             busy = sorted(busy)
             self.say(f"the main loop is {words} for {sum(busy):.0f} ms; at a time: 90 % {busy[int(len(busy) * 0.9)]:.0f} ms, 99 % "
                      f"{busy[int(len(busy) * 0.99)]:.0f} ms, at most {busy[-1]:.0f} ms of {len(busy)}")
-        me.wait_row("Messages", rf".*: message {RATE * SECONDS - 1}\b.*", 60)
+        me.wait_row("Messages", rf".*: message {RATE * SECONDS - 1}\b.*", 60 + SECONDS)
         self.say(f"own memory {memory} MB before, {self.memory()} MB after")
         found = self.history(RATE * SECONDS)
         if found != list(range(RATE * SECONDS)):

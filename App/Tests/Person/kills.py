@@ -323,4 +323,6 @@ class Kills(tour.Stage):
         if lost or twice or missing or self.faults:
             other = sorted(set(received) - {text for text, _ in self.entered})
             states = inside.execute(f"SELECT body, state FROM message WHERE direction = 'out' AND body IN ({','.join('?' * len(lost))})", lost).fetchall()
-            raise person.Lost(f"lost: {lost}, of these stored: {states}; came instead: {other[:20]}; twice: {twice}; not once in the app: {missing[:20]}; faults:\n" + "\n".join(self.faults))
+            raise person.Lost(
+                f"lost: {lost}, of these stored: {states}, seen accepted: {self.accepted & set(lost)}; "
+                f"came instead: {other[:20]}; twice: {twice}; not once in the app: {missing[:20]}; faults:\n" + "\n".join(self.faults))
