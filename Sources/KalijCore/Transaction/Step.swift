@@ -132,7 +132,9 @@ public final class Step {
         } catch {
             // After an error of the machine the whole transaction may have been rolled back, with this part.
             if let error = error as? StoreError, error.isMachineError { throw error }
-            try database.undoPart()
+            database.knownTables.forget()
+            try database.run("ROLLBACK TO part")
+            try database.run("RELEASE part")
             (effects, delivering) = (before.0, before.1)
             transaction.counted?.stored = before.2
             transaction.counted?.history = before.3

@@ -46,7 +46,7 @@ enum TypingFeature: Feature, MessageProcessor, StoredMessageObserver, OutgoingMe
 
     /// The state, of which there is at most one (section 5.5).
     private static func state(in message: Element) -> ChatState? {
-        let states = message.children(in: namespace)
+        let states = message.children(nil, namespace)
         return states.count == 1 ? states.first.flatMap { ChatState(rawValue: $0.name) } : nil
     }
 

@@ -24,7 +24,7 @@ public final class Database {
     private var statements = StatementCache()
     /// Those of applications. A text of an application's may be the very bytes of one of Kalij's: the linker keeps equal texts once.
     var applicationStatements = StatementCache()
-    var knownTables = KnownTables()
+    package var knownTables = KnownTables()
     private lazy var confinement = Confinement(of: handle)
 
     /// Opens the database at `path` for reading and writing; creates a missing file (readable by its owner alone).
@@ -112,13 +112,6 @@ public final class Database {
             if sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
             throw error
         }
-    }
-
-    /// Undoes what was done since the savepoint `part`, which ends.
-    public func undoPart() throws(StoreError) {
-        knownTables.forget()
-        try run("ROLLBACK TO part")
-        try run("RELEASE part")
     }
 
     /// Runs `body`, which reads, on a single state of the database, whatever others commit meanwhile. Not to be held

@@ -2,49 +2,50 @@
 ///
 /// Whether it is empty is asked once in a transaction, in which nobody else can write. What inserts rows tells so
 /// (``Database/run(_:_:into:)``).
-public struct SparseTable: Sendable {
+package struct SparseTable: Sendable {
     fileprivate let anyRow: StaticString
     fileprivate var key: UInt { UInt(bitPattern: anyRow.utf8Start) }
 
     /// - Parameter anyRow: a statement with a row if the table has one, such as `SELECT 1 FROM room LIMIT 1`.
-    public init(anyRow: StaticString) { self.anyRow = anyRow }
+    package init(anyRow: StaticString) { self.anyRow = anyRow }
+
+    fileprivate func isEmpty(in database: Database) throws -> Bool {
+        try database.statement(anyRow).first { _ in true } == nil
+    }
 }
 
 extension Database {
     /// Whether `table` has no row; false outside of a transaction, where another connection could write meanwhile.
-    public func isKnownEmpty(_ table: SparseTable) throws(StoreError) -> Bool {
+    package func isKnownEmpty(_ table: SparseTable) throws -> Bool {
         guard knownTables.isOpen else { return false }
         if let isEmpty = knownTables.isEmpty(table) {
-            assert(!isEmpty || ((try? look(table)) ?? true), "\(table.anyRow) has a row that was inserted unnoticed")
+            // traps: in debug builds, on a statement of the program's own that inserts rows without saying so
+            assert(
+                !isEmpty || ((try? table.isEmpty(in: self)) ?? true),
+                "\(table.anyRow) has a row that was inserted unnoticed")
             return isEmpty
         }
-        let isEmpty = try look(table)
+        let isEmpty = try table.isEmpty(in: self)
         knownTables.set(isEmpty, table)
         return isEmpty
     }
 
     /// Runs `sql` once with `values`; it may insert rows into `table`.
-    public func run(_ sql: StaticString, _ values: [Value], into table: SparseTable) throws(StoreError) {
+    package func run(_ sql: StaticString, _ values: [Value], into table: SparseTable) throws(StoreError) {
         knownTables.set(false, table)
         try run(sql, values)
-    }
-
-    private func look(_ table: SparseTable) throws(StoreError) -> Bool {
-        do { return try statement(table.anyRow).first { _ in true } == nil } catch let error as StoreError {
-            throw error
-        } catch { return false }
     }
 }
 
 /// What is known of sparse tables in the open transaction.
-struct KnownTables {
+package struct KnownTables {
     private(set) var isOpen = false
     private var known: [(key: UInt, isEmpty: Bool)] = []
 
     mutating func open() { (isOpen, known) = (true, []) }
     mutating func close() { (isOpen, known) = (false, []) }
     /// Something was undone: a table may have its deleted rows again.
-    mutating func forget() { known = [] }
+    package mutating func forget() { known = [] }
 
     fileprivate func isEmpty(_ table: SparseTable) -> Bool? {
         for entry in known where entry.key == table.key { return entry.isEmpty }

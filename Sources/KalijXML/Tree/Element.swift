@@ -113,25 +113,14 @@ public struct Element: CustomStringConvertible {
         .map { Element(tree: tree, index: $0) }
     }
 
-    /// The child elements in the namespace `xmlns`, of any name, in order.
-    public func children(in xmlns: String) -> [Element] {
+    /// The child elements of this name, in order; nil means any name. A nil namespace means the namespace of this element.
+    public func children(_ name: String?, _ xmlns: String? = nil) -> [Element] {
         var result: [Element] = []
-        tree.view.withNamespace(xmlns, of: index) { namespace in
-            _ = tree.view.child(of: index) {
-                if $0.isNamespace($2, namespace) { result.append(Element(tree: tree, index: $2)) }
-                return false
-            }
-        }
-        return result
-    }
-
-    /// The child elements of this name, in order; a nil namespace means the namespace of this element.
-    public func children(_ name: String, _ xmlns: String? = nil) -> [Element] {
-        var result: [Element] = []
-        withBytes(of: name) { name in
+        let isAny = name == nil
+        withBytes(of: name ?? "") { name in
             tree.view.withNamespace(xmlns, of: index) { namespace in
                 _ = tree.view.child(of: index) {
-                    if $0.isName($1.name, name), $0.isNamespace($2, namespace) {
+                    if isAny || $0.isName($1.name, name), $0.isNamespace($2, namespace) {
                         result.append(Element(tree: tree, index: $2))
                     }
                     return false

@@ -104,7 +104,7 @@ private struct DigitReader {
     var bytes: Slice<UnsafeRawBufferPointer>
 
     mutating func consume(_ scalar: Unicode.Scalar) -> Bool {
-        guard let first = bytes.first, UInt32(first) == scalar.value else { return false }
+        guard bytes.first.map({ Unicode.Scalar($0) }) == scalar else { return false }
         bytes = bytes.dropFirst()
         return true
     }
