@@ -10,20 +10,25 @@ final class ContactScreen {
     private let avatar = Make.avatar(96)
     private let facts = Make.label()
     private let buttons = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 8)
+    private let scrolled: Widget
     private var page: ContactPage?
 
     init() {
+        let content = Make.vertical(avatar, facts, buttons, spacing: 14)
+        scrolled = Make.scrolled(Make.clamp(content, width: 400))
         let header = Make.header(title) { [weak self] in self?.onBack() }
         facts.wrapText()
         gtk_label_set_justify(opaque(facts), GTK_JUSTIFY_CENTER)
         gtk_label_set_xalign(opaque(facts), 0.5)
-        let content = Make.vertical(avatar, facts, buttons, spacing: 14)
         content.margins(12)
-        let clamp = Make.clamp(content, width: 400)
-        let scrolled = Make.scrolled(clamp)
         gtk_widget_set_vexpand(scrolled, 1)
         root.append(header)
         root.append(scrolled)
+    }
+
+    /// Shows the begin of the page again: where a button was before, another one would be pressed.
+    func scrollToTop() {
+        if let place = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) { gtk_adjustment_set_value(place, 0) }
     }
 
     func show(_ page: ContactPage) {

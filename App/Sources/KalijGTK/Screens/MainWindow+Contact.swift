@@ -20,6 +20,7 @@ extension MainWindow {
             screen.show(page)
             contactKey = key
             side.show(.contact)
+            screen.scrollToTop()
             screen.focus()
             Announcer.say(page.spoken)
             _ = try? await backend.accept(FetchProfile(.received(key.jid)), for: key.account)
