@@ -241,20 +241,25 @@ class Kills(tour.Stage):
     def check_draft(self):
         """What was typed, less what was typed in the last half second; a message that was sent is no draft any more."""
         draft = self.composer()
-        last, at = self.entered[-1] if self.entered else ("", 0)
         typed = "".join(letter for _, letter in self.typed)
-        if not self.typed and last and not self.stored(last):
-            # Return was pressed, and the app was killed before it took the message: what was typed is the draft.
+        # Return was pressed, and the app was killed before it took the message: what was typed is the draft. A busy app may not have
+        # read the keys of several messages.
+        unread = []
+        while self.entered and not self.stored(self.entered[-1][0]):
+            last, at = self.entered.pop()
             if last in self.accepted:
                 self.fault(f"{last!r} was accepted, and is gone; the draft is {draft!r}")
             if self.killed_at - at > SHORT:
                 self.fault(f"{last!r} was entered {self.killed_at - at:.2f} s before the kill, and was not accepted")
             self.figures["killed between Return and its row"] += 1
-            self.entered.pop()
-            if not last.startswith(draft):
-                self.fault(f"the draft is {draft!r} after {last!r}")
-            self.typed = [(0, letter) for letter in draft]
+            unread.append(last)
+        if unread:
+            first = unread[-1]
+            if not first.startswith(draft):
+                self.fault(f"the draft is {draft!r} after {first!r}")
+            self.number, self.typed = int(first.split()[1]), [(0, letter) for letter in draft]
             return
+        last = self.entered[-1][0] if self.entered else ""
         if self.typed:
             kept = sum(1 for at, _ in self.typed if at <= self.killed_at - SHORT)
             missing = next((at for at, _ in self.typed[len(draft):]), None)
