@@ -142,9 +142,9 @@ struct RoomMessageTests {
         }
     }
 
-    @Test("a message to a room has a body and an origin-id alone; a message of a room that was not joined is dropped")
+    @Test("a message to a channel has a body and an origin-id alone; one of a room that was not joined is dropped")
     func stanzas() throws {
-        let room = try RoomHarness.joined()
+        let room = try RoomHarness.joined(features: ["http://jabber.org/protocol/muc"])
         try room.accept("one")
         let stanza = try #require(
             try room.harness.text("SELECT CAST(stanza AS TEXT) FROM queue WHERE groupchat IS NOT NULL"))
