@@ -55,6 +55,16 @@ class Stage:
         me.key("Return")
         me.wait_focus("text", "Message")
 
+    def back(self):
+        """To the conversation: the first Escape may dismiss a toast."""
+        me = self.person
+        for _ in range(2):
+            me.key("Escape")
+            time.sleep(0.5)
+            if me.sees("list", "Messages"):
+                return
+        raise person.Lost("Escape does not return\n" + me.tree())
+
     def drive(self):
         """`kalij run`, until it is killed."""
         log = open(self.stage + "/kalij.log", "ab")

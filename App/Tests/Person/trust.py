@@ -115,16 +115,6 @@ class Trust(notices.Stage):
         self.press("Devices and keys")
         self.person.see("list", "Devices")
 
-    def back(self):
-        """The first Escape dismisses a toast."""
-        me = self.person
-        for _ in range(2):
-            me.key("Escape")
-            time.sleep(0.5)
-            if me.sees("list", "Messages"):
-                return
-        raise person.Lost("Escape does not return\n" + me.tree())
-
     def device(self, state):
         return self.person.wait_row("Devices", rf"Device \d+, {state}, (last message .*, )?{KEY}")
 

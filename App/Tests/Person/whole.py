@@ -215,16 +215,6 @@ class Whole(accounts.Accounts):
         me.wait_row("Messages", r"juliet.*, \d\d:\d\d: The exchange\. Encrypted, verified")
         self.shows("encrypted: what both read, each marked as verified")
 
-    def back(self):
-        """The first Escape dismisses a toast."""
-        me = self.person
-        for _ in range(2):
-            me.key("Escape")
-            time.sleep(0.5)
-            if me.sees("list", "Messages"):
-                return
-        raise person.Lost("Escape does not return\n" + me.tree())
-
 
 class Keys(Whole):
     """By keyboard alone."""

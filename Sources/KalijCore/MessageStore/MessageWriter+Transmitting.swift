@@ -2,7 +2,7 @@ import KalijStore
 
 extension MessageWriter {
     /// Marks messages as sent, before they are transmitted. A message that is sent for the first time records as its anchor the newest
-    /// message of the archive at that time. Nobody is told of hidden messages, such as receipts.
+    /// message of the archive at that time. No event is emitted for a hidden message, such as a receipt.
     /// - Parameter end: the end of the part of the archive read so far; nil if nothing was read.
     package func transmit(_ messages: [Int64], after end: (id: String, position: Int64)?) throws {
         let newest = try newest(after: end?.position) ?? end?.id

@@ -10,7 +10,7 @@ package struct GroupReaders {
     /// The account and the conversation.
     var key: [Value] { [.integer(account.id), .text(room.jid.description)] }
 
-    /// In larger groups nobody is told: each marker goes to everybody.
+    /// A larger group gets no markers: the room sends each marker to every occupant.
     static let maxMembers = 100
 
     /// Whether `room` is a group whose members are known and tell each other what they have read.
