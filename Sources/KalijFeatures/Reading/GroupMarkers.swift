@@ -32,7 +32,7 @@ struct GroupMarkers {
     /// Whether the archive is being read, so that earlier messages may still be missing.
     var isMoving: Bool {
         get throws {
-            try ArchiveSyncState.load(archive, of: step.account.id, from: database).map { $0.phase != .done } ?? false
+            try ArchiveSync(step: step, archive: archive).round().map { $0.phase != .done } ?? false
         }
     }
 

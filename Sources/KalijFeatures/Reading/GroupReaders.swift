@@ -70,10 +70,9 @@ package struct GroupReaders {
             groups[message.conversation] = members
             guard !members.isEmpty else { return message }
             var message = message
-            let hasRead = { (member: (member: JID, position: Int64?)) in member.position.map { $0 >= position } ?? false
-            }
             message.reading = GroupReading(
-                readers: members.filter(hasRead).map(\.member), others: members.filter { !hasRead($0) }.map(\.member))
+                readers: members.filter { ($0.position ?? .min) >= position }.map(\.member),
+                others: members.filter { ($0.position ?? .min) < position }.map(\.member))
             return message
         }
     }
