@@ -147,6 +147,17 @@ extension Words {
     public static var trustThem: String { tr("Trust and send") }
     public static var distrustThem: String { tr("Send without") }
     public static var lookAtDevices: String { tr("Compare first …") }
+    public static func keylessQuestion(_ name: String) -> String {
+        tr("{name} has no keys for encrypted messages", ["name": name])
+    }
+    public static var keylessHint: String {
+        tr(
+            "An encrypted message cannot be sent: the other side's program does not encrypt, or has not been connected yet. Without encryption, the servers can read what you write from now on"
+        )
+    }
+    public static var sendPlain: String { tr("Stop encrypting and send") }
+    public static var tryEncrypted: String { tr("Try again encrypted") }
+    public static var nobody: String { tr("Nobody else in the group") }
     public static var replyWaits: String {
         tr("Your reply is not sent: there are new devices. Send it here, and decide")
     }

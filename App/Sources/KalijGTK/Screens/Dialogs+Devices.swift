@@ -120,4 +120,19 @@ extension Dialogs {
             over: parent, Words.undecidedQuestion, Words.undecidedHint(devices),
             answers.map { words, meaning in Answer(words, ADW_RESPONSE_DEFAULT) { answer(meaning) } })
     }
+
+    /// Requests a decision on a message that nobody could decrypt.
+    /// - Parameters:
+    ///   - plain: stops encrypting, and sends.
+    ///   - encrypted: sends all the same: the keys are looked for again.
+    static func keyless(
+        over parent: Widget, _ heading: String, plain: @escaping () -> Void, encrypted: @escaping () -> Void
+    ) {
+        choose(
+            over: parent, heading, Words.keylessHint,
+            [
+                Answer(Words.tryEncrypted, ADW_RESPONSE_DEFAULT, encrypted),
+                Answer(Words.sendPlain, ADW_RESPONSE_DESTRUCTIVE, plain),
+            ])
+    }
 }

@@ -44,6 +44,8 @@ final class MainWindow {
     var groupKey: ConversationKey?
     /// The contact that is shown.
     var contactKey: ConversationKey?
+    /// The conversation in which the next text is encrypted although nobody is known to have keys.
+    var keylessAttempt: ConversationKey?
     // Each of thousands of arrivals is a change.
     let groupPace = Throttle(interval: 500)
     let nickPace = Throttle(interval: 1000)
