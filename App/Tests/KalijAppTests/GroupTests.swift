@@ -71,7 +71,8 @@ import Testing
         #expect(member("Juliet").spoken == "Juliet, juliet@x, admin, present")
         #expect(member("juliet@x", isPresent: false).spoken == "juliet@x, admin, not present")
         #expect(member("juliet@x", isPresent: nil).spoken == "juliet@x, admin")
-        #expect(member("Romeo", jid: "romeo@x", isOwn: true).spoken == "You, romeo@x, admin, present")
+        #expect(member("Romeo", jid: "romeo@x", isOwn: true).spoken == "You (Romeo), romeo@x, admin, present")
+        #expect(member("romeo@x", jid: "romeo@x", isOwn: true).spoken == "You, romeo@x, admin, present")
     }
 
     @Test func `Nobody else is called You, and no name turns the writing around`() {

@@ -373,7 +373,7 @@ class Trust(notices.Stage):
 
     def explains(self):
         me = self.person
-        self.press("Marks of encryption")
+        self.press("Encryption explained")
         me.see("label", "Not encrypted")
         me.picture("trust-explained.png")
         tour.Tour.names(self)

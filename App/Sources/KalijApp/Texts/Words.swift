@@ -2,6 +2,7 @@
 public enum Words {
     // Names of things
     public static var you: String { tr("You") }
+    static func you(_ name: String) -> String { tr("You ({name})", ["name": name]) }
     public static var conversations: String { tr("Conversations") }
     public static var messages: String { tr("Messages") }
     public static var message: String { tr("Message") }

@@ -77,9 +77,7 @@ enum Dialogs {
             gtk_grid_attach(cast(raw(grid)), what, 1, Int32(line), 1, 1)
         }
         // The table is longer than a small window.
-        let scrolled = Make.scrolled(grid)
-        gtk_scrolled_window_set_propagate_natural_height(opaque(scrolled), 1)
-        gtk_scrolled_window_set_max_content_height(opaque(scrolled), max(120, gtk_widget_get_height(parent) - 200))
+        let scrolled = scrolled(grid, over: parent)
         adw_message_dialog_set_extra_child(cast(raw(object)), scrolled)
         adw_message_dialog_add_response(cast(raw(object)), "close", Words.close)
         Names.fill(cast(raw(object)))
@@ -93,7 +91,7 @@ enum Dialogs {
         guard let window = adw_about_window_new() else { return }
         let object = OpaquePointer(window)
         adw_about_window_set_application_name(object, "Kalij")
-        adw_about_window_set_application_icon(object, "user-available-symbolic")
+        adw_about_window_set_application_icon(object, Icon.program.rawValue)
         adw_about_window_set_version(object, kalijVersion)
         adw_about_window_set_license_type(object, GTK_LICENSE_APACHE_2_0)
         gtk_window_set_transient_for(cast(raw(object)), cast(raw(parent)))

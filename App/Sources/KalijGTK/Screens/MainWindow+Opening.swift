@@ -83,7 +83,8 @@ extension MainWindow {
     func show(_ row: ConversationRow, _ line: String?) {
         let account = accounts.count > 1 ? Words.writesAs(row.key.account) : ""
         screen.show(
-            name: row.name, subtitle: line.map { [account, $0].filter { !$0.isEmpty }.joined(separator: ", ") })
+            name: row.name, subtitle: line.map { [account, $0].filter { !$0.isEmpty }.joined(separator: ", ") },
+            isGroup: row.isGroup)
     }
 
     // MARK: Pages

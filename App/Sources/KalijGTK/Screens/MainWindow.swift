@@ -230,6 +230,7 @@ final class MainWindow {
     }
 
     func showFirstStart(address: String? = nil) {
+        if !accounts.isEmpty { firstStart.notice = "" }
         firstStart.onCancel = accounts.isEmpty ? nil : { [weak self] in self?.showLists() }
         firstStart.prepare(address: address)
         isFirstStart = true
@@ -245,6 +246,7 @@ final class MainWindow {
     /// - Parameter address: of the conversation to open.
     func loggedIn(_ account: String, visiting address: String? = nil) {
         states[account] = .connecting
+        firstStart.notice = ""
         showLists()
         backend.tryNow()
         if let wanted = address ?? wanted { openAddress(wanted, of: account) } else { focusList() }
