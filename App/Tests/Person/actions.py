@@ -304,7 +304,7 @@ class Actions(tour.Stage):
     def sends_again(self):
         me = self.person
         me.key("ctrl+n")
-        me.wait_focus("text|entry", "Address")
+        me.wait_focus("text|entry", "Name or address")
         me.type("nurse@localhost")
         me.key("Return")
         self.write("Nurse, will you go with me?")

@@ -18,7 +18,6 @@ public enum Words {
     public static var server: String { tr("Server") }
     public static var logIn: String { tr("Log in") }
     public static var cancel: String { tr("Cancel") }
-    public static var start: String { tr("Start") }
     public static var load: String { tr("Load") }
     public static var retry: String { tr("Retry") }
     public static var tryNow: String { tr("Try now") }

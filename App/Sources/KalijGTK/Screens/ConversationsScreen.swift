@@ -8,7 +8,6 @@ final class ConversationsScreen {
     let list = ListView<ConversationRowView>(name: Words.conversations, activatesOnClick: true)
     let banner = StateBannerView()
     let requests = RequestsButton()
-    var onNewGroup: () -> Void = {}
     /// Called for an action on a group whose creation has failed.
     var onCreation: (ConversationRow.CreationAction, CreationState, ConversationKey) -> Void = { _, _, _ in }
     var onOpen: (ConversationRow) -> Void = { _ in }
@@ -44,9 +43,6 @@ final class ConversationsScreen {
     private func build() {
         adw_header_bar_set_title_widget(opaque(header), widget(OpaquePointer(adw_window_title_new("Kalij", ""))))
         adw_header_bar_pack_start(opaque(header), newConversation)
-        adw_header_bar_pack_start(
-            opaque(header),
-            Make.iconButton(.people, Words.newGroup) { [weak self] in self?.onNewGroup() })
         let menu = widget(OpaquePointer(gtk_menu_button_new()))
         gtk_menu_button_set_icon_name(opaque(menu), Icon.menu.rawValue)
         gtk_menu_button_set_menu_model(opaque(menu), cast(raw(Self.menu())))

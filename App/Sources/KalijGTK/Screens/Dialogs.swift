@@ -5,9 +5,9 @@ import KalijText
 
 /// The dialogs of the app.
 enum Dialogs {
-    /// Prompts for the address of a contact.
-    static func newConversation(over parent: Widget, account: String, _ open: @escaping (String) -> Void) {
-        let dialog = kalij_message_dialog(cast(raw(parent)), Words.newConversation)
+    /// Prompts for the address of a new contact.
+    static func newContact(over parent: Widget, account: String, _ add: @escaping (JID) -> Void) {
+        let dialog = kalij_message_dialog(cast(raw(parent)), Words.newContact.withoutEllipsis)
         guard let dialog else { return }
         let object = OpaquePointer(dialog)
         adw_message_dialog_set_body(cast(raw(object)), Words.writesAs(account))
@@ -22,7 +22,7 @@ enum Dialogs {
         label.setText(Words.address)
         adw_message_dialog_set_extra_child(cast(raw(object)), Make.vertical(label, entry, problem, spacing: 6))
         adw_message_dialog_add_response(cast(raw(object)), "cancel", Words.cancel)
-        adw_message_dialog_add_response(cast(raw(object)), "open", Words.start)
+        adw_message_dialog_add_response(cast(raw(object)), "open", Words.addIt)
         adw_message_dialog_set_response_appearance(cast(raw(object)), "open", ADW_RESPONSE_SUGGESTED)
         adw_message_dialog_set_default_response(cast(raw(object)), "open")
         adw_message_dialog_set_close_response(cast(raw(object)), "cancel")
@@ -42,7 +42,7 @@ enum Dialogs {
             problem.show(true)
             Announcer.say(Words.badAddress)
         }
-        connect(object, "response::open") { _ in if let jid = jid() { open(jid.description) } }
+        connect(object, "response::open") { _ in if let jid = jid() { add(jid) } }
         Names.fill(cast(raw(object)))
         gtk_window_present(cast(raw(object)))
         entry.focus()

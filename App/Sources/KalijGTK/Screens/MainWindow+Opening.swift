@@ -6,6 +6,7 @@ extension MainWindow {
     func open(_ row: ConversationRow) {
         if let found = row.found { return open(row, found: found) }
         guard row.key != thread?.key else {
+            leaveSide()
             showConversation()
             screen.composer.text.focus()
             return

@@ -267,11 +267,6 @@ final class MainWindow {
         focusList()
     }
 
-    func newConversation() {
-        guard let account = thread?.key.account ?? accounts.first else { return showFirstStart() }
-        Dialogs.newConversation(over: window, account: account) { [weak self] jid in self?.openAddress(jid) }
-    }
-
     /// Opens the conversation with an address, now or after the accounts were read.
     func visit(_ address: String) {
         if hasBegun { openAddress(address) } else { wanted = address }
