@@ -37,6 +37,7 @@ final class ConversationScreen {
     private let inner = Pages()
     private let scrolled: Widget
     private let overlay = widget(OpaquePointer(gtk_overlay_new()))
+    private(set) lazy var actions = MessageActionsButton(list, over: overlay)
     private let toLatest: Widget
     private let typing = Make.label(classes: "typing")
 
@@ -151,6 +152,7 @@ final class ConversationScreen {
     func show(_ rows: [ThreadRow], name: String) {
         inner.show(rows.isEmpty ? empty : overlay)
         list.show(rows)
+        actions.update()
         let count = rows.count { $0.message != nil }
         kalij_description(list.view, Words.messagesWith(name) + ", " + Words.arrived(count))
     }
@@ -192,6 +194,7 @@ final class ConversationScreen {
     func showToLatest(_ isShown: Bool) { toLatest.show(isShown) }
 
     private func scrolledTo() {
+        actions.update()
         guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)), !list.isScrolling else { return }
         let end = gtk_adjustment_get_value(adjustment) + gtk_adjustment_get_page_size(adjustment)
         follow(.moved(isAtEnd: end >= gtk_adjustment_get_upper(adjustment) - Self.nearEnd))
