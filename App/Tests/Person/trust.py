@@ -128,7 +128,7 @@ class Trust(notices.Stage):
         me.wait("the keys of the app", lambda: "others can encrypt" in subprocess.run(
             [os.environ["KALIJ_BINARY"], "--data", self.data, "omemo"], capture_output=True, text=True).stdout)
         me.key("ctrl+n")
-        me.wait_focus("text|entry", "Address")
+        me.wait_focus("text|entry", "Name or address")
         me.type("juliet@localhost")
         me.key("Return")
         self.write("Good morrow")
@@ -297,7 +297,7 @@ class Trust(notices.Stage):
         """A reply in a notification waits for the decision: with the window at another conversation, it is the draft."""
         me = self.person
         me.key("ctrl+n")
-        me.wait_focus("text|entry", "Address")
+        me.wait_focus("text|entry", "Name or address")
         me.type("nurse@localhost")
         me.key("Return")
         me.see("label", "nurse@localhost")
@@ -413,7 +413,7 @@ class Trust(notices.Stage):
 
     def explains(self):
         me = self.person
-        self.press("Marks of encryption")
+        self.press("Encryption explained")
         me.see("label", "Not encrypted")
         me.picture("trust-explained.png")
         tour.Tour.names(self)

@@ -26,7 +26,7 @@ extension Reader {
             key: key, name: row.name, givenName: entry?.name?.shownName ?? "", picture: row.picture, facts: facts,
             actions: ContactAction.all(
                 isContact: entry != nil, isBlocked: isBlocked,
-                ContactAction.encryption(isOn: keys.isEncrypted, isWaiting: keys.isBlocked), row.actions.last ?? []),
-            isContact: entry != nil)
+                ContactAction.encryption(isOn: keys.isEncrypted, isWaiting: keys.isBlocked)),
+            notifications: row.notifications, isContact: entry != nil)
     }
 }

@@ -113,7 +113,7 @@ extension Words {
     static var meaningLeftOut: String {
         tr("Devices whose keys you distrust, have not decided on, or that could not be fetched")
     }
-    public static var marks: String { tr("Marks of encryption") }
+    public static var marks: String { tr("Encryption explained") }
     /// The table of the marks, with what they mean.
     public static var marksTable: [(mark: String, meaning: String)] {
         Protection.allCases.map { ($0.words, $0.meaning) } + [

@@ -232,6 +232,7 @@ final class MainWindow {
     }
 
     func showFirstStart(address: String? = nil) {
+        if !accounts.isEmpty { firstStart.notice = "" }
         firstStart.onCancel = accounts.isEmpty ? nil : { [weak self] in self?.showLists() }
         firstStart.prepare(address: address)
         isFirstStart = true
@@ -247,6 +248,7 @@ final class MainWindow {
     /// - Parameter address: of the conversation to open.
     func loggedIn(_ account: String, visiting address: String? = nil) {
         states[account] = .connecting
+        firstStart.notice = ""
         showLists()
         backend.tryNow()
         if let wanted = address ?? wanted { openAddress(wanted, of: account) } else { focusList() }
@@ -265,11 +267,6 @@ final class MainWindow {
         screen.composer.keep()
         if isFolded { adw_leaflet_set_visible_child(opaque(leaflet), conversations.root) }
         focusList()
-    }
-
-    func newConversation() {
-        guard let account = thread?.key.account ?? accounts.first else { return showFirstStart() }
-        Dialogs.newConversation(over: window, account: account) { [weak self] jid in self?.openAddress(jid) }
     }
 
     /// Opens the conversation with an address, now or after the accounts were read.
