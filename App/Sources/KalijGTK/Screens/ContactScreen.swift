@@ -57,7 +57,7 @@ final class ContactScreen {
             let button = Make.button(action.words) { [weak self] in
                 if let self, let page = self.page { onAction(action, page) }
             }
-            button.setClass("destructive-action", action.isDestructive)
+            button.setClass("error", action.isDestructive)
             buttons.append(button)
         }
         Names.fill(buttons)

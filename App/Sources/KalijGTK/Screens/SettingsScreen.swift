@@ -118,7 +118,7 @@ private final class AccountSettingsView {
             let button = Make.button(action.words) { [weak self] in
                 if let self { screen?.onAction(action, settings) }
             }
-            button.setClass("destructive-action", action.isDestructive)
+            button.setClass("error", action.isDestructive)
             buttons.append(button)
         }
         Names.fill(root)
