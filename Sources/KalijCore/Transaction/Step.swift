@@ -44,7 +44,8 @@ public final class Step {
         mark: CrashMarker? = nil, notifies: Bool = false, link: LinkQuality = LinkQuality(),
         transaction: TransactionState? = nil
     ) {
-        self.transaction = transaction ?? TransactionState(database, account: account.id, UnreadCounts())
+        self.transaction =
+            transaction ?? TransactionState(database, account: account.id, UnreadCounts(), ChatPartners())
         self.link = link
         self.steady = steady
         self.mark = mark
@@ -133,6 +134,7 @@ public final class Step {
             // After an error of the machine the whole transaction may have been rolled back, with this part.
             if let error = error as? StoreError, error.isMachineError { throw error }
             database.knownTables.forget()
+            transaction.forgetChatPartners()
             try database.run("ROLLBACK TO part")
             try database.run("RELEASE part")
             (effects, delivering) = (before.0, before.1)
@@ -254,6 +256,13 @@ public final class Step {
 
         private mutating func add(_ features: [ObjectIdentifier]) {
             for feature in features where !signalled.contains(feature) { signalled.append(feature) }
+        }
+
+        /// The effects without the conversations whose unread messages were counted.
+        var counted: Effects {
+            var counted = self
+            counted.unread = [:]
+            return counted
         }
 
         /// Adds what happened later in the same transaction.

@@ -67,5 +67,6 @@ package struct LogoutSteps {
         try OutboundQueue(database: step.database, account: account.id).removeAll()
         try AccountTable(step.database).remove(account)
         step.transaction.unreadCounts.forget()
+        step.transaction.forgetChatPartners()
     }
 }
