@@ -113,6 +113,7 @@ public final class Step {
     /// unread messages are counted.
     func close(after before: [Effects] = []) throws {
         try transaction.write()
+        try transaction.events.write(at: now)
         for earlier in before {
             for (conversation, change) in earlier.unread {
                 effects.unread[conversation, default: .arrived(0)].add(change)
@@ -125,7 +126,9 @@ public final class Step {
 
     /// Runs `body`; if `body` throws, its changes are undone, and the step can continue.
     package func undoable(_ body: () throws -> Void) throws {
+        try transaction.events.write(at: now)
         let before = (effects, delivering, transaction.counted?.stored ?? 0, transaction.counted?.history)
+        let last = transaction.events.last
         try database.run("SAVEPOINT part")
         do {
             try body()
@@ -138,6 +141,7 @@ public final class Step {
             try database.run("ROLLBACK TO part")
             try database.run("RELEASE part")
             (effects, delivering) = (before.0, before.1)
+            transaction.events.undo(to: last)
             transaction.counted?.stored = before.2
             transaction.counted?.history = before.3
             throw error

@@ -11,6 +11,8 @@ package final class TransactionState {
     private var arePartnersCurrent = false
     /// Whether stanza-ids by the account's own archive are trusted; valid after ``Step/count(_:)``.
     package var trustsArchive = false
+    /// The events about messages.
+    package let events: EventWriter
     /// The row of the last inserted message, which is the highest ever; nil if none was inserted.
     package private(set) var lastInserted: Int64?
     /// The row of the last inserted message that is shown, its order number, and whether the message is behind all others of the account.
@@ -32,6 +34,7 @@ package final class TransactionState {
     init(_ database: Database, account: Int64, _ unreadCounts: UnreadCounts, _ chatPartners: ChatPartners) {
         (self.database, self.account, self.unreadCounts) = (database, account, unreadCounts)
         partners = chatPartners
+        events = EventWriter(database, account: account)
     }
 
     /// What is known of the chat states of contacts. Others may write to contacts, too: what was read before is void if another connection
