@@ -29,12 +29,23 @@ public struct ExactText: Hashable, Comparable, Sendable, CustomStringConvertible
     public func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: $0) } }
 
     /// Lends the bytes for the length of the call.
+    @inline(__always)
     private func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        // Without a copy of the text, as nearly all can be lent.
+        let result = text.utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
+        if let result { return result }
         var text = text
         return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
     public var description: String { text }
+}
+
+extension String {
+    /// Whether `byte` is among the bytes of the text.
+    public func hasByte(_ byte: UInt8) -> Bool {
+        utf8.withContiguousStorageIfAvailable { $0.contains(byte) } ?? utf8.contains(byte)
+    }
 }
 
 extension StringProtocol {

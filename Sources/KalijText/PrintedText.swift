@@ -15,6 +15,9 @@ public struct PrintedText: ExpressibleByStringInterpolation, CustomStringConvert
     public init(stringLiteral text: String) { description = text }
     public init(stringInterpolation: StringInterpolation) { description = stringInterpolation.text }
 
+    /// Lines: the same as an interpolation of `text` alone.
+    public init(lines text: String) { description = text.cleaned(for: .lines) }
+
     /// A part of a line that stays on that line, such as a field between tabs.
     public init(field text: String) { description = text.cleaned(for: .field) }
 
@@ -44,7 +47,9 @@ public struct PrintedText: ExpressibleByStringInterpolation, CustomStringConvert
         private static let usualLength = 40
 
         public mutating func appendLiteral(_ literal: String) { text += literal }
-        public mutating func appendInterpolation(_ text: PrintedText) { self.text += text.description }
+        public mutating func appendInterpolation(_ text: PrintedText) {
+            if !text.isEmpty { self.text += text.description }
+        }
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             text += value.description.cleaned(for: .lines)
         }

@@ -55,7 +55,9 @@ public struct SQLStatement: Sendable {
         plan.filter { step in
             guard let match = step.firstMatch(of: #/^(SCAN|SEARCH) (\w+)(.*)$/#) else { return false }
             let isWalk = match.1 == "SCAN" || match.3.contains(#/\((account|address)=\?\)/#)
-            return isWalk && !small.contains(table(String(match.2))) && match.2 != "CONSTANT"
+            // Rows that the statement itself has: `SCAN CONSTANT ROW`, `SCAN 8 CONSTANT ROWS`.
+            let isConstant = match.2 == "CONSTANT" || match.3.hasPrefix(" CONSTANT ROW")
+            return isWalk && !small.contains(table(String(match.2))) && !isConstant
         }
     }
 

@@ -28,15 +28,18 @@ package struct MessageContent {
     ///   - type: RFC 6121 5.2.2.
     package init(of message: Element, type: String) {
         let body = message.childInOwnLanguage("body", "jabber:client")?.text ?? ""
-        let hasFallbacks = message.child("fallback", Fallback.namespace) != nil
+        guard message.child("fallback", Fallback.namespace) != nil else {
+            let file = SharedFile(in: message, text: body)
+            self.file = file
+            text = Self.whole(body, message, type) ?? Self.placeholderText(for: message, file)
+            return
+        }
         // The text of an operation is a fallback for other clients.
-        let replaced: Set = hasFallbacks ? Self.texts.filter { Self.isRead($0, in: message) } : []
+        let replaced = Self.texts.filter { Self.isRead($0, in: message) }
         let own = Fallback(in: message, for: replaced).rest(of: body, in: "body")
         let file = SharedFile(in: message, text: own)
         let isFallback = file != nil && !FileAddress.isAddress(own)
-        let others: Set =
-            hasFallbacks
-            ? Self.others.filter { message.child(in: $0) != nil }.union(isFallback ? Self.files : []) : []
+        let others = Self.others.filter { message.child(in: $0) != nil }.union(isFallback ? Self.files : [])
         self.file = file
         text =
             Self.text(body, message, replaced, others, type, isLine: file != nil)
@@ -58,6 +61,14 @@ package struct MessageContent {
     private static func isRead(_ namespace: String, in message: Element) -> Bool {
         namespace == correction
             ? !(message.child("replace", correction)?["id"] ?? "").isEmpty : Reply(message) != nil
+    }
+
+    /// The subject and the text of a message without fallbacks.
+    private static func whole(_ body: String, _ message: Element, _ type: String) -> String? {
+        // In a groupchat message the subject is the room's (XEP-0045 section 8.1).
+        let subject = type == "groupchat" ? nil : message.childInOwnLanguage("subject", "jabber:client")?.text
+        guard let subject, !subject.isEmpty else { return body.isEmpty ? nil : body }
+        return body.isEmpty ? subject : "\(subject)\n\(body)"
     }
 
     /// The subject and the text, without fallbacks.
@@ -90,9 +101,4 @@ package struct MessageContent {
             || message.child("invite", "urn:xmpp:call-invites:0") != nil
         return isCall ? "(a call, which this client does not support)" : nil
     }
-}
-
-extension String {
-    /// Whether the string has only white space.
-    fileprivate var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
 }

@@ -15,6 +15,10 @@ public protocol EventContent: Sendable, CustomStringConvertible {
     var line: PrintedText? { get }
     /// What is shown differently; nil if nothing is. `AccountState` follows the events about sessions itself.
     var changed: DirectoryChange.Part? { get }
+    /// When what the event is about was sent, in milliseconds since 1970; nil if the event's own time counts.
+    var sentAt: Int64? { get }
+    /// Whether ``changed`` is the progress of a transfer.
+    var isTransfer: Bool { get }
     /// Whether the line is a detail, printed only on request.
     var isDetail: Bool { get }
     /// Whether the line is a result of the program, and not a remark.
@@ -25,6 +29,8 @@ extension EventContent {
     public static var keys: [EventKey] { [] }
     public var fields: [EventField] { [] }
     public var changed: DirectoryChange.Part? { nil }
+    public var isTransfer: Bool { false }
+    public var sentAt: Int64? { nil }
     public var isDetail: Bool { false }
     public var isResult: Bool { false }
     public var description: String { Self.name + (line.map { ": \($0)" } ?? "") }

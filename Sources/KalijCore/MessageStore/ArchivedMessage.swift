@@ -34,15 +34,17 @@ package struct ArchivedMessage {
 
     /// Sets the crash marker, before features process the message.
     package func mark(_ step: Step) {
-        guard let mark = step.mark, let name = archive.name(of: id) else { return }
-        mark.set(CrashMarker.Row(account: step.account.id, origin: .result, id: name))
+        step.mark?.set(resultCalled: id, of: archive, account: step.account.id)
     }
 }
 
 extension Archive {
     /// The name of the result with this id in ``FailedResults``: a hash, because ids have any length and any characters.
-    package func name(of id: String) -> String? {
-        (try? HashFunction.sha256.hash(Array("\(key) \(id)".utf8))).map { Data($0).base64EncodedString() }
+    package func name(of id: String) -> String? { Self.name(ofPlain: "\(key) \(id)") }
+
+    /// - Parameter plain: the key of the archive, a space, and the id.
+    static func name(ofPlain plain: String) -> String? {
+        (try? HashFunction.sha256.hash(Array(plain.utf8))).map { Data($0).base64EncodedString() }
     }
 }
 

@@ -13,7 +13,7 @@ package struct DoubleDeliveries {
         guard received.type != "groupchat" else { return false }
         return received.direction == .outgoing
             ? received.conversation.exact == step.account.jid.description.exact
-            : received.originID != nil && received.conversation.utf8.contains(UInt8(ascii: "/"))
+            : received.originID != nil && received.conversation.hasByte(UInt8(ascii: "/"))
     }
 
     /// The place of the other copy of the message, if it is stored.

@@ -1,4 +1,5 @@
 import KalijAddress
+import KalijStream
 import KalijXML
 
 /// The path of every incoming message into the database, for all sources.
@@ -16,7 +17,7 @@ package struct IncomingPipeline {
     /// Processes a delivered message without its wrapper; `position` is the order number reserved for the message, if any.
     package func deliver(_ message: Element, _ source: IncomingMessage.Source, at position: Int64? = nil) throws {
         let messages = MessageWriter(step: step)
-        if message["type"] == "error" {
+        if MessageKind.error.isWritten(in: message) {
             for processor in step.hooks.messageProcessors where try processor.handlesError(message, in: step) { return }
             return try messages.refused(message)
         }
@@ -32,7 +33,7 @@ package struct IncomingPipeline {
     /// - Parameter isOlder: whether the result belongs to a backfill of older history.
     package func archived(_ archived: ArchivedMessage, isOlder: Bool = false) throws -> IncomingMessage? {
         guard archived.isOfItsArchive else { return nil }
-        if archived.archive.isOwn, archived.message["type"] == "error" {
+        if archived.archive.isOwn, MessageKind.error.isWritten(in: archived.message) {
             try MessageWriter(step: step).refused(archived.message)
             return nil
         }
@@ -45,7 +46,8 @@ package struct IncomingPipeline {
     /// The address whose stanza-id in a delivered message is trusted (XEP-0359 section 5): the address of the archive, if disco has
     /// shown that the archive stamps messages. Then the archive also removes forged ids.
     private func trusted(_ message: Element) throws -> JID? {
-        guard message["type"] == "groupchat", let room = message["from"].map({ JID.received($0).bare }) else {
+        guard MessageKind.groupchat.isWritten(in: message), let room = message["from"].map({ JID.received($0).bare })
+        else {
             return step.transaction.trustsArchive ? step.account.jid : nil
         }
         return try step.hooks.roomProviders.contains { try $0.trustsStanzaIDs(of: room, in: step) } ? room : nil

@@ -32,6 +32,7 @@ extension Message {
         guard step.database.changes > 0 else { return false }
         id = step.database.lastInsertedRow
         step.transaction.inserted(id, at: position, isShown: isShown)
+        if isShown, direction == .outgoing { step.transaction.forgetChatPartners() }
         if isShown { try step.messageStored() }
         return true
     }

@@ -20,6 +20,7 @@ extension MessageWriter {
     /// - Parameter corrects: the id of the message that this one corrects, if that message is not stored.
     package func show(_ row: Int64, body: String?, corrects: String?) throws {
         try invalidateUnread(row)
+        step.transaction.forgetChatPartners()
         try changingText(of: row, to: body) {
             try database.run(
                 "UPDATE message SET shown = ?, body = ?, corrects = ? WHERE id = ?",

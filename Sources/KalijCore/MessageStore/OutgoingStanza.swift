@@ -13,7 +13,7 @@ package struct OutgoingStanza {
     package let body: String?
     /// The id of the message replied to (XEP-0461).
     package var repliesTo: String?
-    /// The children besides the origin-id.
+    /// The children besides the origin-id and the hint.
     package let content: [Element]
     /// Whether the stanza is sent again if its outcome is unknown, because it is idempotent.
     package let isRepeatable: Bool
@@ -25,10 +25,9 @@ package struct OutgoingStanza {
         self.init(recipient, id, text, repliesTo, content, isRepeatable: false)
     }
 
-    /// A stanza that is not shown. ejabberd archives a message without a text only with this hint (XEP-0334 section 4.4).
+    /// A stanza that is not shown.
     package init(hidden content: [Element], to recipient: JID, id: String, isRepeatable: Bool) {
-        self.init(
-            recipient, id, nil, nil, content + [Element("store", xmlns: "urn:xmpp:hints")], isRepeatable: isRepeatable)
+        self.init(recipient, id, nil, nil, content, isRepeatable: isRepeatable)
     }
 
     /// A stored text that is sent again. A text that was encrypted stays encrypted.
@@ -48,10 +47,14 @@ package struct OutgoingStanza {
 
     /// The stanza as accepted; features add more (``OutgoingMessageDecorator/decorate(_:in:)``).
     package func element(_ kind: MessageKind = .chat) -> Element {
-        Element(
-            "message", xmlns: "jabber:client",
-            attributes: ["type": kind.rawValue, "to": recipient.description, "id": id],
-            children: content + [Element("origin-id", xmlns: "urn:xmpp:sid:0", attributes: ["id": id])])
+        let stanza = NewElement(
+            "message", in: "jabber:client", ["type": kind.rawValue, "to": recipient.description, "id": id],
+            room: content.count + 2)
+        for child in content { stanza.element.add(child) }
+        // ejabberd archives a message without a text only with this hint (XEP-0334 section 4.4).
+        if body == nil { stanza.add("store", in: "urn:xmpp:hints") }
+        stanza.add("origin-id", in: "urn:xmpp:sid:0", ["id": id])
+        return stanza.element
     }
 
     private func isRoom(in step: Step) throws -> Bool {

@@ -10,8 +10,10 @@ extension Step {
         try StepRunner.checkOutside(database.path)
         return try database.transaction {
             let steady = try SteadyTime(in: database, clock)
-            return try body(
-                Step(database: database, account: account, now: clock.now(), steady: steady, features: features))
+            let step = Step(database: database, account: account, now: clock.now(), steady: steady, features: features)
+            let result = try body(step)
+            try step.transaction.events.write(at: step.now)
+            return result
         }
     }
 

@@ -11,7 +11,7 @@ package enum ArchiveResult {
 
     /// The page of a result; nil if the stanza is not a result.
     package static func page(of stanza: Element) -> Page? {
-        guard stanza.name == "message", let query = element(in: stanza)?["queryid"] else { return nil }
+        guard stanza.isNamed("message"), let query = element(in: stanza)?["queryid"] else { return nil }
         return Page(sender: stanza["from"], query: query)
     }
 

@@ -38,6 +38,14 @@ package final class CrashMarker {
     private let fence: Int64
     private var descriptor: Int32 = -1
     private var isSet = false
+    /// The line of the last mark of a result, which the next one changes, the archive and the account, and the length of their part.
+    private var last: (line: [UInt8], archive: Archive?, account: Int64, beginning: Int) = ([], nil, 0, 0)
+    /// The last byte of a line of the file.
+    private static let end = UInt8(ascii: "\n")
+    /// More bytes than a mark of a result may have in plain.
+    private static let maxPlain = 2048
+    /// In a line, instead of ``Origin/result`` and a result's name: what the name is made of.
+    private static let plain = "plain"
 
     package init(path: String, fence: Int64) { (self.path, self.fence) = (path, fence) }
 
@@ -50,6 +58,24 @@ package final class CrashMarker {
         isSet = true
     }
 
+    /// Marks a result of an archive before features process it. Its name, a hash, would take longer than the mark: the line has what the
+    /// name is made of, unless that could be more than a line.
+    package func set(resultCalled id: String, of archive: Archive, account: Int64) {
+        if last.account != account || last.archive != archive {
+            let beginning = Array("\(fence) \(account) \(Self.plain) \(archive.key) ".utf8)
+            last = (beginning, archive, account, beginning.count)
+        }
+        last.line.removeLast(last.line.count - last.beginning)
+        last.line.append(contentsOf: id.utf8)
+        guard last.line.count <= Self.maxPlain, !last.line.contains(Self.end) else {
+            guard let name = archive.name(of: id) else { return }
+            return set(Row(account: account, origin: .result, id: name))
+        }
+        last.line.append(Self.end)
+        last.line.withUnsafeBytes(write)
+        isSet = true
+    }
+
     /// The step has ended, with a commit or an error.
     package func clear() {
         guard isSet else { return }
@@ -58,11 +84,15 @@ package final class CrashMarker {
     }
 
     private func write(_ text: String) {
+        var text = text
+        text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+    }
+
+    private func write(_ line: UnsafeRawBufferPointer) {
         if descriptor < 0 { descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
         guard descriptor >= 0 else { return }
-        var text = text
         // In one piece: a process that ends meanwhile leaves the old line or the new one.
-        _ = text.withUTF8 { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        _ = pwrite(descriptor, line.baseAddress, line.count, 0)
     }
 
     /// The handler that the last driver was calling at its end; nil if there was none, or if the mark is another
@@ -76,9 +106,11 @@ package final class CrashMarker {
         guard count > 0, let end = bytes[..<count].firstIndex(of: 0x0A) else { return nil }
         let words = String(decoding: bytes[..<end], as: UTF8.self)
             .parts(at: " ", most: 4)
-        guard words.count == 4, Int64(words[0]) == fence - 1, let account = Int64(words[1]),
-            let origin = Origin(rawValue: words[2])
-        else { return nil }
+        guard words.count == 4, Int64(words[0]) == fence - 1, let account = Int64(words[1]) else { return nil }
+        if words[2] == Self.plain {
+            return Archive.name(ofPlain: words[3]).map { Row(account: account, origin: .result, id: $0) }
+        }
+        guard let origin = Origin(rawValue: words[2]) else { return nil }
         return Row(account: account, origin: origin, id: words[3])
     }
 

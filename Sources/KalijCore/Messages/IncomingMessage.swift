@@ -97,7 +97,7 @@ public struct IncomingMessage {
         let author = sender.bare
         direction = author == account ? .outgoing : .incoming
         conversation = (direction == .incoming ? author : recipient.bare).description
-        type = MessageKind(type: message["type"]).rawValue
+        type = MessageKind(of: message).rawValue
         messageID = message["id"] ?? ""
         originID = message.child("origin-id", "urn:xmpp:sid:0")?["id"]
         body = nil

@@ -105,6 +105,7 @@ extension MessageEvent {
     public static var keys: [EventKey] { Message.keys }
     public var fields: [EventField] { message.fields }
     public var line: PrintedText? { message.line }
+    public var sentAt: Int64? { message.sentAt }
     public var kind: String { Self.name }
     public var changed: DirectoryChange.Part? { .init(.conversation, message.conversation) }
 }
@@ -184,7 +185,6 @@ extension Message {
 
     /// The line for a person, without the time: the caller formats the time in the person's time zone.
     public var line: PrintedText {
-        let other: PrintedText = direction == .incoming ? "from \(from)" : "to \(to)"
         var words: PrintedText = ""
         if let state { words = " [\(state.rawValue)\(isSettled ? "" : ", outcome unknown")]" }
         if let reading, !reading.readers.isEmpty, state != .displayed {
@@ -197,7 +197,9 @@ extension Message {
         if repliesTo != nil { words += " (\(answered?.printedText ?? "answer"))" }
         if encryption?.isPlain ?? false { words += " (not encrypted)" }
         if isRetractedInPlain { words += " (a retraction came in plain, and does not count)" }
-        return "\(other)\(words): \(bodyText())\(reactionText())"
+        let (text, reactions) = (bodyText(), reactionText())
+        return direction == .incoming
+            ? "from \(from)\(words): \(text)\(reactions)" : "to \(to)\(words): \(text)\(reactions)"
     }
 
     private func bodyText() -> PrintedText {
@@ -206,7 +208,7 @@ extension Message {
         case (_, .retracted?, _): "(retracted)"
         case (_, .moderated?, _): "(removed by the room)"
         case (_, .forgotten?, _): "(forgotten)"
-        case (let body?, _, _): "\(body)"
+        case (let body?, _, _): PrintedText(lines: body)
         case (nil, _, .unknownMethod?): "(encrypted: \(encryption?.method ?? ""))"
         case (nil, _, let problem?): "(encrypted, cannot be read: \(problem.rawValue))"
         case (nil, nil, nil): ""

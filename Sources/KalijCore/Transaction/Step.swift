@@ -44,7 +44,8 @@ public final class Step {
         mark: CrashMarker? = nil, notifies: Bool = false, link: LinkQuality = LinkQuality(),
         transaction: TransactionState? = nil
     ) {
-        self.transaction = transaction ?? TransactionState(database, account: account.id, UnreadCounts())
+        self.transaction =
+            transaction ?? TransactionState(database, account: account.id, UnreadCounts(), ChatPartners())
         self.link = link
         self.steady = steady
         self.mark = mark
@@ -112,6 +113,7 @@ public final class Step {
     /// unread messages are counted.
     func close(after before: [Effects] = []) throws {
         try transaction.write()
+        try transaction.events.write(at: now)
         for earlier in before {
             for (conversation, change) in earlier.unread {
                 effects.unread[conversation, default: .arrived(0)].add(change)
@@ -124,7 +126,9 @@ public final class Step {
 
     /// Runs `body`; if `body` throws, its changes are undone, and the step can continue.
     package func undoable(_ body: () throws -> Void) throws {
+        try transaction.events.write(at: now)
         let before = (effects, delivering, transaction.counted?.stored ?? 0, transaction.counted?.history)
+        let last = transaction.events.last
         try database.run("SAVEPOINT part")
         do {
             try body()
@@ -133,9 +137,11 @@ public final class Step {
             // After an error of the machine the whole transaction may have been rolled back, with this part.
             if let error = error as? StoreError, error.isMachineError { throw error }
             database.knownTables.forget()
+            transaction.forgetChatPartners()
             try database.run("ROLLBACK TO part")
             try database.run("RELEASE part")
             (effects, delivering) = (before.0, before.1)
+            transaction.events.undo(to: last)
             transaction.counted?.stored = before.2
             transaction.counted?.history = before.3
             throw error
@@ -254,6 +260,13 @@ public final class Step {
 
         private mutating func add(_ features: [ObjectIdentifier]) {
             for feature in features where !signalled.contains(feature) { signalled.append(feature) }
+        }
+
+        /// The effects without the conversations whose unread messages were counted.
+        var counted: Effects {
+            var counted = self
+            counted.unread = [:]
+            return counted
         }
 
         /// Adds what happened later in the same transaction.

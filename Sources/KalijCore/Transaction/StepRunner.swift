@@ -14,6 +14,7 @@ package final class StepRunner {
     private let mark: CrashMarker?
     private let notifies: Bool
     private let unreadCounts = UnreadCounts()
+    private let chatPartners = ChatPartners()
     /// The quality of the link to the server, for each account; the accounts' drivers update it.
     package var links: [Int64: LinkQuality] = [:]
     /// Whether the process runs for a short while: then nothing is deferred, however slow the link.
@@ -75,7 +76,7 @@ package final class StepRunner {
         try transaction {
             let begin = clock.monotonic()
             var start = begin
-            let state = TransactionState(database, account: account.id, unreadCounts)
+            let state = TransactionState(database, account: account.id, unreadCounts, chatPartners)
             while start - begin < limit, let part = parts.next() {
                 let step = step(for: account, in: state)
                 try body(part, step)
@@ -87,7 +88,7 @@ package final class StepRunner {
             guard !all.isEmpty else { return }
             let end = step(for: account, in: state)
             try end.close(after: all)
-            all[all.endIndex - 1].add(end.effects)
+            all[all.endIndex - 1].add(end.effects.counted)
         }
         return all
     }
@@ -98,7 +99,7 @@ package final class StepRunner {
         return Step(
             database: database, account: account, now: clock.now(), steady: steady, features: features, mark: mark,
             notifies: notifies, link: link,
-            transaction: state ?? TransactionState(database, account: account.id, unreadCounts))
+            transaction: state ?? TransactionState(database, account: account.id, unreadCounts, chatPartners))
     }
 
     /// The effects of a step of the kind `kind` that began at `start`, with an event if the step was slow.
@@ -123,7 +124,12 @@ package final class StepRunner {
         Self.onThisThread = self
         defer { Self.onThisThread = outer }
         var isCommitted = false
-        defer { if !isCommitted { unreadCounts.forget() } }
+        defer {
+            if !isCommitted {
+                unreadCounts.forget()
+                chatPartners.forget()
+            }
+        }
         try database.transaction {
             try fence.check(database)
             try body()

@@ -6,8 +6,13 @@ package final class TransactionState {
     private let database: Database
     private let account: Int64
     package let unreadCounts: UnreadCounts
+    private let partners: ChatPartners
+    /// Whether the partners are as others left them.
+    private var arePartnersCurrent = false
     /// Whether stanza-ids by the account's own archive are trusted; valid after ``Step/count(_:)``.
     package var trustsArchive = false
+    /// The events about messages.
+    package let events: EventWriter
     /// The row of the last inserted message, which is the highest ever; nil if none was inserted.
     package private(set) var lastInserted: Int64?
     /// The row of the last inserted message that is shown, its order number, and whether the message is behind all others of the account.
@@ -26,9 +31,25 @@ package final class TransactionState {
         var history: Int64?
     }
 
-    init(_ database: Database, account: Int64, _ unreadCounts: UnreadCounts) {
+    init(_ database: Database, account: Int64, _ unreadCounts: UnreadCounts, _ chatPartners: ChatPartners) {
         (self.database, self.account, self.unreadCounts) = (database, account, unreadCounts)
+        partners = chatPartners
+        events = EventWriter(database, account: account)
     }
+
+    /// What is known of the chat states of contacts. Others may write to contacts, too: what was read before is void if another connection
+    /// has committed something, which is asked once in a transaction.
+    package func chatPartners() throws -> ChatPartners {
+        if !arePartnersCurrent {
+            let version = try database.statement("PRAGMA data_version").first { $0.integer() }
+            partners.follow(version)
+            arePartnersCurrent = true
+        }
+        return partners
+    }
+
+    /// What is known of the chat states of contacts is void.
+    package func forgetChatPartners() { partners.forget() }
 
     /// Notes that the message in `row` was inserted at the order number `position`.
     func inserted(_ row: Int64, at position: Int64, isShown: Bool) {

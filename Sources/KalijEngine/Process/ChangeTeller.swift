@@ -33,11 +33,14 @@ package final class ChangeTeller {
 
     /// An event was emitted to the application.
     package func record(_ event: EngineEvent) {
+        let hasViewers = hasViewers
+        // An event about a message is nothing else.
+        guard hasViewers || event.number == nil else { return }
         if type(of: event.content) == LoggedOut.self { forget(event.account) }
         if AccountState.isAffected(by: event), states[event.account, default: AccountState(at: event.at)].apply(event) {
             recordState(of: event.account)
         }
-        guard hasViewers || event.number == nil, let part = event.content.changed else { return }
+        guard hasViewers || event.content.isTransfer, let part = event.content.changed else { return }
         let change = DirectoryChange(part, of: event.account)
         if part.kind == .transfer { transfers[place(of: change)] = part.value == nil ? nil : change }
         if hasViewers { add(change) }

@@ -82,7 +82,7 @@ extension Engine {
     /// An event was emitted: a `wake` may have caught up.
     package func wakeSaw(_ event: EngineEvent) {
         wake?.active()
-        guard event.number == nil, let resumed = (event.content as? Online)?.resumed else { return }
+        guard type(of: event.content) == Online.self, let resumed = (event.content as? Online)?.resumed else { return }
         for driver in drivers.values where driver.account.jid == event.account {
             if wake != nil {
                 // The `<a/>` follows everything that the server has to send.

@@ -65,7 +65,9 @@ package struct LogoutSteps {
         for observer in step.hooks.accountObservers { try observer.willRemoveAccount(in: step) }
         // Before the messages: entries of the queue refer to messages.
         try OutboundQueue(database: step.database, account: account.id).removeAll()
+        try step.transaction.events.write(at: step.now)
         try AccountTable(step.database).remove(account)
         step.transaction.unreadCounts.forget()
+        step.transaction.forgetChatPartners()
     }
 }

@@ -14,7 +14,8 @@ struct ArchiveSyncTrigger {
     /// without a message.
     private static let quiet = 30.0
     private var messages = 0
-    private var isWaiting = false
+    /// Whether the reading waits for the end of the tail.
+    private(set) var isWaiting = false
 
     /// `number` further messages were received or acknowledged.
     /// - Parameters:

@@ -33,8 +33,8 @@ final class HistoryService: FeatureService {
 
     func stepDidCommit(_ effects: Step.Effects, isSignalled: Bool) {
         if isSignalled { readLater() }
-        guard host.isOnline else { return }
         let isCaughtUp = effects.events.contains { type(of: $0.content) == CaughtUp.self }
+        guard isCaughtUp || effects.tail > 0 || trigger.isWaiting, host.isOnline else { return }
         perform(trigger.grew(by: effects.tail, isCaughtUp: isCaughtUp, isSlow: host.isLinkSlow))
     }
 

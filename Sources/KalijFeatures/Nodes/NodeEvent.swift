@@ -18,6 +18,9 @@ package struct NodeEvent {
     package let node: String
     package let change: Change
 
+    /// Whether the message may be an event.
+    package static func isMeant(by message: Element) -> Bool { message.child("event", namespace) != nil }
+
     /// Parses an event message; nil for any other message. Only a bare address has nodes.
     package init?(_ message: IncomingMessage) {
         guard message.source == .live, let event = message.element.child("event", Self.namespace),

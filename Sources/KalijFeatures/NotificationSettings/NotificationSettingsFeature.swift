@@ -24,7 +24,8 @@ enum NotificationSettingsFeature: Feature, BookmarkExtender, TransactionObserver
     /// The intent `settings` may contain a choice. The same choice again counts: another device may have made another one, which was
     /// not read yet.
     static func willEnd(_ step: Step) throws {
-        for event in step.effects.events where event.number == nil {
+        // Most are of other types, which costs less to see than a cast.
+        for event in step.effects.events where type(of: event.content) == SettingsChanged.self {
             guard let change = event.content as? SettingsChanged, change.hasChoice,
                 let conversation = change.conversation, JID.received(conversation).isBare
             else { continue }

@@ -72,13 +72,13 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     // MARK: Incoming
 
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
-        if let event = NodeEvent(message),
+        if NodeEvent.isMeant(by: message.element), let event = NodeEvent(message),
             let dialect = OMEMOVersion.allCases.first(where: { $0.listNode == event.node })
         {
             message.isKept = false
             return try received(event, dialect, by: message.sender, in: step)
         }
-        if message.direction == .incoming, message.type == "chat" {
+        if message.direction == .incoming, message.type == "chat", hasOptOut(message.element) {
             try detectOptOut(message, isProven: false, in: step)
         }
         guard !EncryptedElement.isMeant(by: message.element) else {
@@ -93,7 +93,7 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     /// Handles an opt-out in the stanza, or in its envelope: the other side requests that messages are no longer encrypted.
     /// - Parameter isProven: whether the sender is authenticated end to end. Otherwise nothing changes, and only an event is emitted.
     static func detectOptOut(_ message: IncomingMessage, isProven: Bool, in step: Step) throws {
-        guard message.element.child("opt-out", OMEMOVersion.omemo2.namespace) != nil,
+        guard hasOptOut(message.element),
             try ConversationEncryption(step: step).isEncrypted(message.conversation)
         else { return }
         if isProven { try ConversationEncryption(step: step).block(message.conversation) }
@@ -104,6 +104,10 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
                     ? "does not want encryption: messages wait until you decide"
                     : "does not want encryption, says a message that anybody on the way can have written: nothing changes"
             ))
+    }
+
+    private static func hasOptOut(_ message: Element) -> Bool {
+        message.child("opt-out", OMEMOVersion.omemo2.namespace) != nil
     }
 
     private static func received(_ event: NodeEvent, _ dialect: OMEMOVersion, by sender: JID, in step: Step) throws {

@@ -47,6 +47,7 @@ struct MessageOperations {
     /// - Returns: whether there are such operations.
     @discardableResult
     func found(_ ids: [String?], in conversation: String) throws -> Bool {
+        guard try !rows.isKnownEmpty else { return false }
         var isAny = false
         var looked: ExactText?
         for case let id? in ids where !id.isEmpty && id.exact != looked {

@@ -64,6 +64,9 @@ struct OperationRows {
         ).all([.integer(target)]) { OperationRow($0) }
     }
 
+    /// Whether there are certainly no operations at all.
+    var isKnownEmpty: Bool { get throws { try database.isKnownEmpty(.operation) } }
+
     /// The operations in `conversation` that refer to `reference`.
     func rows(naming reference: String, in conversation: String, of account: Account) throws -> [OperationRow] {
         if try database.isKnownEmpty(.operation) { return [] }

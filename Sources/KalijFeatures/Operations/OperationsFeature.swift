@@ -58,6 +58,8 @@ enum OperationsFeature: Feature, MessageProcessor, StoredMessageObserver {
 
     /// Applies operations that have waited for the message.
     static func didInsert(_ message: inout Message, from incoming: IncomingMessage, in step: Step) throws {
+        // Nothing waits, and nothing is inserted for a message that is shown.
+        if incoming.isShown, try OperationRows(database: step.database).isKnownEmpty { return }
         var operations = MessageOperations(step: step)
         operations.unannounced = message.id
         if !incoming.isShown, message.encryption?.problem == nil,

@@ -48,7 +48,7 @@ enum ProfilesFeature: Feature, AccountObserver, MessageProcessor, PresenceObserv
     static var intents: [any Intent.Type] { [SetProfile.self, FetchProfile.self] }
 
     static func process(_ message: inout IncomingMessage, in step: Step) throws {
-        if let event = NodeEvent(message) {
+        if NodeEvent.isMeant(by: message.element), let event = NodeEvent(message) {
             guard event.node == nicknames || event.node == AvatarNode.metadata else { return }
             message.isKept = false
             try received(event, by: message.sender, in: step)

@@ -116,7 +116,7 @@ struct Receipts {
         case .mayNot: return true
         case .unknown: return false
         }
-        let receipt = Element("received", xmlns: ReceiptsFeature.namespace, attributes: ["id": id])
+        let receipt = NewElement("received", in: ReceiptsFeature.namespace, ["id": id]).element
         // A receipt for an id that exceeds the server's limit fails.
         try OutgoingStanza(
             hidden: [receipt], to: contact, id: OutgoingID(nil).text, isRepeatable: true

@@ -9,13 +9,22 @@ struct ChatStateSupport {
 
     /// Handles a reply of a contact, with or without a state. For a stranger it counts only if it is a message with a state.
     func answered(_ message: IncomingMessage, supports: Bool) throws {
+        let partners = try step.transaction.chatPartners()
+        let known = partners[message.conversation, of: step.account.id]
+        let counts = supports && message.isShown
+        guard known != .stored(supports), known != .stranger || counts else { return }
         let messages = MessageReader(database: step.database, account: step.account.id)
-        guard try supports && message.isShown || messages.hasWritten(to: message.conversation),
-            try self.supports(message.conversation) != supports
-        else { return }
-        try step.database.run(
-            "INSERT OR REPLACE INTO chat_partner(account, contact, supports) VALUES (?, ?, ?)",
-            [account, .text(message.conversation), .integer(supports ? 1 : 0)])
+        let stored = try self.supports(message.conversation)
+        guard try counts || messages.hasWritten(to: message.conversation) else {
+            if stored == nil { partners[message.conversation, of: step.account.id] = .stranger }
+            return
+        }
+        if stored != supports {
+            try step.database.run(
+                "INSERT OR REPLACE INTO chat_partner(account, contact, supports) VALUES (?, ?, ?)",
+                [account, .text(message.conversation), .integer(supports ? 1 : 0)])
+        }
+        partners[message.conversation, of: step.account.id] = .stored(supports)
     }
 
     /// Whether `contact` uses states; nil if the contact has not replied.

@@ -46,8 +46,9 @@ enum TypingFeature: Feature, MessageProcessor, StoredMessageObserver, OutgoingMe
 
     /// The state, of which there is at most one (section 5.5).
     private static func state(in message: Element) -> ChatState? {
-        let states = message.children(nil, namespace)
-        return states.count == 1 ? states.first.flatMap { ChatState(rawValue: $0.name) } : nil
+        // Most messages have one or none.
+        guard let state = message.child(in: namespace) else { return nil }
+        return message.children(nil, namespace).count == 1 ? ChatState(rawValue: state.name) : nil
     }
 
     private static let metadata = [namespace, "urn:xmpp:hints", "urn:xmpp:sid:0", "urn:xmpp:delay"]

@@ -6,6 +6,9 @@ struct StatementCache {
     private var recent: [UInt: Statement] = [:]
     private var earlier: [UInt: Statement] = [:]
     private var uses = 0
+    /// Some of the recent ones, by the lowest bits of their addresses: found without a hash.
+    private var near = [(key: UInt, statement: Statement)?](repeating: nil, count: places)
+    private static let places = 64
 
     /// More uses than any step needs for all of its statements, so that nothing is prepared again and again.
     private static let generation = 512
@@ -15,7 +18,21 @@ struct StatementCache {
         _ key: UInt, _ prepare: () throws(Failure) -> Statement
     ) throws(Failure) -> Statement {
         uses += 1
-        if uses == Self.generation { (earlier, recent, uses) = (recent, [:], 0) }
+        if uses == Self.generation {
+            (earlier, recent, uses) = (recent, [:], 0)
+            near = [(key: UInt, statement: Statement)?](repeating: nil, count: Self.places)
+        }
+        // Texts begin at multiples of 16.
+        let place = Int(truncatingIfNeeded: key >> 4 ^ key >> 10) & (Self.places - 1)
+        if let known = near[place], known.key == key { return known.statement }
+        let statement = try find(key, prepare)
+        near[place] = (key, statement)
+        return statement
+    }
+
+    private mutating func find<Failure>(
+        _ key: UInt, _ prepare: () throws(Failure) -> Statement
+    ) throws(Failure) -> Statement {
         if let statement = recent[key] { return statement }
         let statement = if let known = earlier.removeValue(forKey: key) { known } else { try prepare() }
         recent[key] = statement

@@ -14,6 +14,9 @@ extension Element {
             return String(decoding: tree.value(tree.attributes[place]), as: UTF8.self)
         }
         nonmutating set {
+            if let newValue, attributePlaces.isEmpty, NewElement.isPlain(attribute) {
+                return NewElement.add(attribute, newValue, to: self)
+            }
             let name = QualifiedName(attribute)
             if name.isNamespaceDeclaration { return setNamespace(newValue) }
             guard let newValue else { return removeAttribute(name) }
@@ -86,27 +89,17 @@ extension Element {
             $0.isEmpty || $0 == declarationNamespace ? NameReference.none : tree.store(validCharacters($0))
         }
         tree.nodes[Int(index)].namespace = reference ?? .inherited
+        ChildSketch.discard(of: tree)
     }
 
     private func setAttribute(_ name: QualifiedName, _ value: String) {
-        let start = withBytes(of: value) { tree.appendValue($0) }
-        let length = UInt32(value.utf8.count)  // traps: on a program's own value of 4 GiB
         if let place = place(of: name) {
-            tree.attributes[place].value = start
-            tree.attributes[place].length = length
+            tree.attributes[place].value = withBytes(of: value) { tree.appendValue($0) }
+            tree.attributes[place].length = UInt32(value.utf8.count)  // traps: on a program's own value of 4 GiB
             return
         }
         let namespace = name.namespace.map { tree.store($0) } ?? .inherited
-        let new = Attribute(name: tree.store(name.local), namespace: namespace, value: start, length: length)
-        let places = attributePlaces
-        if places.upperBound != tree.attributeCount || places.isEmpty {
-            // The attributes of an element stand side by side: move them to a place with room for one more.
-            // fits: an attribute has 16 bytes, and there is no memory for so many
-            tree.nodes[Int(index)].attributes = UInt32(tree.attributeCount)
-            for place in places { _ = tree.append(tree.attributes[place]) }
-        }
-        _ = tree.append(new)
-        tree.nodes[Int(index)].attributeCount += 1
+        NewElement.append(tree.store(name.local), namespace, value, to: self)
     }
 
     private func removeAttribute(_ name: QualifiedName) {

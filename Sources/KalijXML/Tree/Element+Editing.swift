@@ -78,12 +78,14 @@ extension Tree {
     }
 
     func link(_ child: UInt32, lastIn parent: UInt32) {
+        ChildSketch.discard(of: self)
         let last = lastChild(parent)
         if last == 0 { nodes[Int(parent)].first = child } else { nodes[Int(last)].next = child }
         lastAdded = (parent, child)
     }
 
     func link(_ child: UInt32, before sibling: UInt32, in parent: UInt32) {
+        ChildSketch.discard(of: self)
         nodes[Int(child)].next = sibling
         guard nodes[Int(parent)].first != sibling else {
             nodes[Int(parent)].first = child
@@ -187,17 +189,19 @@ extension Tree {
         let original = other.nodes[Int(source)]
         var node = Node(
             name: intern(original.name, of: other), namespace: intern(original.namespace, of: other), parent: parent)
-        let text = [UInt8](other.ownText(original))
-        node.text = text.withUnsafeBytes { appendText($0) }
+        // Of this tree, the bytes may move while they are appended.
+        func fixed(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> UInt32) -> UInt32 {
+            other === self ? [UInt8](bytes).withUnsafeBytes(body) : body(bytes)
+        }
+        node.text = fixed(other.ownText(original)) { appendText($0) }
         node.textLength = original.textLength
         node.attributes = UInt32(attributeCount)  // fits: an attribute has 16 bytes, and there is no memory for so many
         node.attributeCount = original.attributeCount
         for place in Int(original.attributes)..<(Int(original.attributes) + Int(original.attributeCount)) {
             let attribute = other.attributes[place]
-            let value = [UInt8](other.value(attribute))
             let copied = Attribute(
                 name: intern(attribute.name, of: other), namespace: intern(attribute.namespace, of: other),
-                value: value.withUnsafeBytes { appendValue($0) }, length: attribute.length)
+                value: fixed(other.value(attribute)) { appendValue($0) }, length: attribute.length)
             _ = append(copied)
         }
         return append(node)

@@ -34,15 +34,22 @@ public struct Element: CustomStringConvertible {
         _ name: String, xmlns: String? = nil, attributes: [String: String] = [:], children: [Element] = [],
         text: String? = nil
     ) {
-        tree = Tree.make(
-            nodes: 1 + children.count, attributes: attributes.count, values: 64 + attributes.count * 32,
-            texts: text?.utf8.count ?? 0)
+        var (nodes, inner, values, texts) = (1, attributes.count, 64 + attributes.count * 32, text?.utf8.count ?? 0)
+        for child in children {
+            nodes += child.tree.nodeCount
+            inner += child.tree.attributeCount
+            values += 32 + child.tree.attributeCount * 32
+            texts += child.tree.textCount
+        }
+        tree = Tree.make(nodes: nodes, attributes: inner, values: values, texts: texts)
         index = 0
         _ = tree.append(Node(name: tree.store(validName: name), namespace: .inherited, parent: 0))
         if let xmlns { setNamespace(xmlns) }
         if attributes.count == 1, let (key, value) = attributes.first {
             self[key] = value
-        } else if !attributes.isEmpty {
+        } else if attributes.keys.allSatisfy(NewElement.isPlain) {
+            for (key, value) in attributes.sorted(by: { $0.key < $1.key }) { NewElement.add(key, value, to: self) }
+        } else {
             for (key, value) in attributes.sorted(by: { $0.key < $1.key }) { self[key] = value }
         }
         if let text { add(text: text) }
@@ -98,19 +105,22 @@ public struct Element: CustomStringConvertible {
 
     /// The first child element of this name; a nil namespace means the namespace of this element.
     public func child(_ name: String, _ xmlns: String? = nil) -> Element? {
-        withBytes(of: name) { name in
-            tree.view.withNamespace(xmlns, of: index) { namespace in
+        let found: UInt32? = withBytes(of: name) { name in
+            guard ChildSketch.mayFind(name, below: index, of: tree) else { return nil }
+            return tree.view.withNamespace(xmlns, of: index) { namespace in
                 tree.view.child(of: index) { $0.isName($1.name, name) && $0.isNamespace($2, namespace) }
             }
-        }.map { Element(tree: tree, index: $0) }
+        }
+        return found.map { Element(tree: tree, index: $0) }
     }
 
     /// The first child element in the namespace `xmlns`, of any name.
     public func child(in xmlns: String) -> Element? {
-        tree.view.withNamespace(xmlns, of: index) { namespace in
-            tree.view.child(of: index) { $0.isNamespace($2, namespace) }
+        let found: UInt32? = withBytes(of: xmlns) { namespace in
+            guard ChildSketch.mayFind(namespace: namespace, below: index, of: tree) else { return nil }
+            return tree.view.child(of: index) { $0.isNamespace($2, namespace) }
         }
-        .map { Element(tree: tree, index: $0) }
+        return found.map { Element(tree: tree, index: $0) }
     }
 
     /// The child elements of this name, in order; nil means any name. A nil namespace means the namespace of this element.
@@ -118,6 +128,7 @@ public struct Element: CustomStringConvertible {
         var result: [Element] = []
         let isAny = name == nil
         withBytes(of: name ?? "") { name in
+            guard isAny || ChildSketch.mayFind(name, below: index, of: tree) else { return }
             tree.view.withNamespace(xmlns, of: index) { namespace in
                 _ = tree.view.child(of: index) {
                     if isAny || $0.isName($1.name, name), $0.isNamespace($2, namespace) {

@@ -128,5 +128,9 @@ struct NameReference: Equatable {
 func sameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard left.count == right.count else { return false }
     guard left.count > 0, let first = left.baseAddress, let second = right.baseAddress else { return true }
-    return first == second || compareMemory(first, second, left.count)
+    if first == second { return true }
+    // Names of one length mostly differ in their last byte, which needs no call.
+    let last = left.count &- 1
+    return first.loadUnaligned(fromByteOffset: last, as: UInt8.self)
+        == second.loadUnaligned(fromByteOffset: last, as: UInt8.self) && compareMemory(first, second, left.count)
 }

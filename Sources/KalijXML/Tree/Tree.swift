@@ -43,6 +43,8 @@ struct TreeHeader {
     var lastAdded: (parent: UInt32, child: UInt32) = (0, 0)
     /// The regions moved out of the tree's own block.
     var moved: Moved = []
+    /// Which children an element may have.
+    var sketch = ChildSketch()
 
     struct Moved: OptionSet {
         var rawValue: UInt8
@@ -99,16 +101,16 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
     var attributes: UnsafeMutablePointer<Attribute> { view.attributes }
     var values: UnsafeMutablePointer<UInt8> { view.values }
     var texts: UnsafeMutablePointer<UInt8> { view.texts }
-    var nodeCount: Int { header.nodeCount }
-    var attributeCount: Int { header.attributeCount }
-    var textCount: Int { header.textCount }
+    var nodeCount: Int { withUnsafeMutablePointerToHeader { $0.pointee.nodeCount } }
+    var attributeCount: Int { withUnsafeMutablePointerToHeader { $0.pointee.attributeCount } }
+    var textCount: Int { withUnsafeMutablePointerToHeader { $0.pointee.textCount } }
     var contentNamespace: NameReference? {
         get { header.contentNamespace }
         set { header.contentNamespace = newValue }
     }
     var lastAdded: (parent: UInt32, child: UInt32) {
-        get { header.lastAdded }
-        set { header.lastAdded = newValue }
+        get { withUnsafeMutablePointerToHeader { $0.pointee.lastAdded } }
+        set { withUnsafeMutablePointerToHeader { $0.pointee.lastAdded = newValue } }
     }
 }
 
@@ -128,6 +130,7 @@ private func grow<Value: BitwiseCopyable>(
 
 extension TreeHeader {
     mutating func append(_ node: Node) -> UInt32 {
+        sketch = ChildSketch()
         if nodeCount == nodeCapacity {
             let isMoved = !moved.insert(.nodes).inserted
             grow(&view.nodes, &nodeCapacity, used: nodeCount, needed: nodeCount + 1, isMoved: isMoved)
@@ -179,10 +182,14 @@ extension TreeHeader {
 }
 
 extension Tree {
-    func append(_ node: Node) -> UInt32 { header.append(node) }
-    func append(_ attribute: Attribute) -> UInt32 { header.append(attribute) }
-    func appendValue(_ bytes: UnsafeRawBufferPointer) -> UInt32 { header.appendValue(bytes) }
-    func appendText(_ bytes: UnsafeRawBufferPointer) -> UInt32 { header.appendText(bytes) }
+    func append(_ node: Node) -> UInt32 { withUnsafeMutablePointerToHeader { $0.pointee.append(node) } }
+    func append(_ attribute: Attribute) -> UInt32 { withUnsafeMutablePointerToHeader { $0.pointee.append(attribute) } }
+    func appendValue(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        withUnsafeMutablePointerToHeader { $0.pointee.appendValue(bytes) }
+    }
+    func appendText(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        withUnsafeMutablePointerToHeader { $0.pointee.appendText(bytes) }
+    }
 }
 
 // MARK: - Parsing

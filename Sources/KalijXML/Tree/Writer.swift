@@ -10,9 +10,9 @@ extension Element {
     /// The bytes of ``xml(in:)``.
     public func bytes(in inherited: String? = nil) -> [UInt8] {
         var writer = Writer(tree: tree)
-        writer.output.reserveCapacity(256)
+        defer { writer.output.release() }
         writer.write(index, inherited: inherited)
-        return writer.output
+        return Array(UnsafeBufferPointer(start: writer.output.base, count: writer.output.count))
     }
 }
 
@@ -20,7 +20,8 @@ extension Element {
 /// namespace and name, and attributes in a namespace with a prefix declared on the spot.
 private struct Writer {
     let tree: Tree
-    var output: [UInt8] = []
+    /// Released by the caller.
+    var output = Region<UInt8>(capacity: 256)
     /// The open elements in the namespace of `xml:lang` inside others, or the reverse.
     private var turns: [UInt32] = []
     /// Whether the open element is in the namespace of `xml:lang`.
@@ -70,7 +71,7 @@ private struct Writer {
     }
 
     private mutating func open(_ index: UInt32, _ node: Node, declare namespace: UnsafeRawBufferPointer?) {
-        if node.namespace != .inherited || output.isEmpty, isXML(tree.bytes(tree.namespace(index))) != isPrefixed {
+        if node.namespace != .inherited || output.count == 0, isXML(tree.bytes(tree.namespace(index))) != isPrefixed {
             turns.append(index)
         }
         output.append(UInt8(ascii: "<"))
@@ -85,39 +86,64 @@ private struct Writer {
     private mutating func close(_ index: UInt32, _ node: Node) {
         defer { if turns.last == index { turns.removeLast() } }
         if node.first == 0 && node.textLength == 0 {
-            output.append(contentsOf: "/>".utf8)
+            append("/>")
             return
         }
-        output.append(contentsOf: "</".utf8)
+        append("</")
         appendName(node)
         output.append(UInt8(ascii: ">"))
     }
 
     private mutating func appendName(_ node: Node) {
-        if isPrefixed { output.append(contentsOf: "xml:".utf8) }
-        output.append(contentsOf: tree.bytes(node.name))
+        if isPrefixed { append("xml:") }
+        output.append(tree.bytes(node.name))
     }
 
     private mutating func writeAttributes(_ node: Node) {
         let range = Int(node.attributes)..<(Int(node.attributes) + Int(node.attributeCount))
-        let places = range.count == 1 ? Array(range) : range.sorted(by: isBefore)
         var prefixes = 0
-        for place in places {
-            let attribute = tree.attributes[place]
-            var prefix = ""
-            if withBytes(of: xmlNamespace, { tree.isName(attribute.namespace, $0) }) {
-                prefix = "xml:"
-            } else if !attribute.namespace.isAbsent {
-                prefixes += 1
-                prefix = "ns\(prefixes):"
-                appendAttribute("xmlns:ns\(prefixes)", tree.bytes(attribute.namespace))
+        // Few, and mostly in order: each is the least of those behind the one before.
+        if range.count <= Self.few {
+            var last: Int?
+            for _ in range {
+                guard let next = least(of: range, behind: last) else { return }
+                write(tree.attributes[next], &prefixes)
+                last = next
             }
-            appendAttribute(prefix, tree.value(attribute), named: tree.bytes(attribute.name))
+        } else {
+            for place in range.sorted(by: isBefore) { write(tree.attributes[place], &prefixes) }
+        }
+    }
+
+    /// Up to so many attributes are searched for the next one, which needs no memory; more are sorted.
+    private static let few = 4
+
+    private func least(of range: Range<Int>, behind last: Int?) -> Int? {
+        var least: Int?
+        for place in range where last.map({ isBefore($0, place) }) ?? true {
+            if least.map({ isBefore(place, $0) }) ?? true { least = place }
+        }
+        return least
+    }
+
+    private mutating func write(_ attribute: Attribute, _ prefixes: inout Int) {
+        let (name, value) = (tree.bytes(attribute.name), tree.value(attribute))
+        if attribute.namespace.isAbsent {
+            appendAttribute("", value, named: name)
+        } else if withBytes(of: xmlNamespace, { tree.isName(attribute.namespace, $0) }) {
+            appendAttribute("xml:", value, named: name)
+        } else {
+            prefixes += 1
+            appendAttribute("xmlns:ns\(prefixes)", tree.bytes(attribute.namespace))
+            appendAttribute("ns\(prefixes):", value, named: name)
         }
     }
 
     private func isBefore(_ left: Int, _ right: Int) -> Bool {
         let (first, second) = (tree.attributes[left], tree.attributes[right])
+        if first.namespace.isAbsent, second.namespace.isAbsent {
+            return precedes(tree.bytes(first.name), tree.bytes(second.name))
+        }
         let (space, other) = (tree.bytes(first.namespace), tree.bytes(second.namespace))
         return sameBytes(space, other)
             ? precedes(tree.bytes(first.name), tree.bytes(second.name)) : precedes(space, other)
@@ -134,28 +160,36 @@ private struct Writer {
         named name: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) {
         output.append(UInt8(ascii: " "))
-        if !prefix.isEmpty { output.append(contentsOf: prefix.utf8) }
-        output.append(contentsOf: name)
-        output.append(contentsOf: "='".utf8)
+        if !prefix.isEmpty { withBytes(of: prefix) { output.append($0) } }
+        output.append(name)
+        append("='")
         append(escaped: value, quoted: true)
         output.append(UInt8(ascii: "'"))
     }
 
     private mutating func append(escaped bytes: UnsafeRawBufferPointer, quoted: Bool) {
-        guard bytes.contains(where: { $0 <= UInt8(ascii: ">") && reference($0, quoted) != nil }) else {
-            return output.append(contentsOf: bytes)
-        }
         var plain = 0
-        for place in bytes.indices where bytes[place] <= UInt8(ascii: ">") {
+        for place in bytes.indices where Self.isSpecial(bytes[place]) {
             guard let reference = reference(bytes[place], quoted) else { continue }
-            output.append(contentsOf: bytes[plain..<place])
-            output.append(contentsOf: reference.utf8)
+            output.append(UnsafeRawBufferPointer(rebasing: bytes[plain..<place]))
+            append(reference)
             plain = place + 1
         }
-        output.append(contentsOf: bytes[plain...])
+        output.append(UnsafeRawBufferPointer(rebasing: bytes[plain...]))
     }
 
-    private func reference(_ byte: UInt8, _ quoted: Bool) -> String? {
+    private mutating func append(_ text: StaticString) { output.append(text.utf8Start, text.utf8CodeUnitCount) }
+
+    /// Whether a byte may need a reference, in some place.
+    private static func isSpecial(_ byte: UInt8) -> Bool {
+        byte < 64 && 1 &<< UInt64(byte) & specials != 0
+    }
+
+    /// A bit for each of TAB, LF, CR, and & ' < >.
+    private static let specials: UInt64 =
+        1 << 0x9 | 1 << 0xA | 1 << 0xD | 1 << 0x26 | 1 << 0x27 | 1 << 0x3C | 1 << 0x3E
+
+    private func reference(_ byte: UInt8, _ quoted: Bool) -> StaticString? {
         switch byte {
         case UInt8(ascii: "&"): "&amp;"
         case UInt8(ascii: "<"): "&lt;"

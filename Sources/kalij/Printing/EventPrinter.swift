@@ -18,14 +18,14 @@ struct EventPrinter {
     mutating func write(_ event: EngineEvent) throws {
         if json { return try Output.results(json(event) + "\n") }
         guard event.content.isResult else { return printNotice(event) }
-        guard let line = line(event) else { return }
-        try Output.results(times.next(line, at: message(event)?.sentAt ?? event.at) + "\n")
+        guard verbose || !event.content.isDetail, let line = event.content.line else { return }
+        try Output.results("\(times.begin(at: event.content.sentAt ?? event.at))\(event.account): \(line)\n")
     }
 
     /// Prints any event on standard error.
     func printNotice(_ event: EngineEvent) {
         guard verbose || !event.content.isDetail else { return }
-        let moment = message(event).map { times.clock.moment($0.sentAt) + " " } ?? ""
+        let moment = event.content.sentAt.map { times.clock.moment($0) + " " } ?? ""
         if let line = line(event, moment) { Output.notice(line) }
     }
 
@@ -33,11 +33,6 @@ struct EventPrinter {
     func line(_ event: EngineEvent, _ moment: String = "") -> PrintedText? {
         guard verbose || !event.content.isDetail else { return nil }
         return event.content.line.map { "\(event.account): \(moment)\($0)" }
-    }
-
-    private func message(_ event: EngineEvent) -> Message? {
-        // Most are of this type, which is found sooner than a protocol.
-        (event.content as? MessageStored)?.message ?? (event.content as? any MessageEvent)?.message
     }
 
     /// The event's line of JSON.

@@ -42,19 +42,23 @@ struct WallClock {
 struct TimedLines {
     let clock: WallClock
     private var day = ""
-    /// The second of the last line, and its text.
-    private var last: (second: Int64, time: String)?
+    /// The second of the last line, and its beginning.
+    private var last: (second: Int64, begin: PrintedText)?
 
     init(_ clock: WallClock) { self.clock = clock }
 
     /// The line for `text`, preceded by the line with the date if the day differs from that of the last line.
     mutating func next(_ text: PrintedText, at milliseconds: Int64) -> PrintedText {
+        "\(begin(at: milliseconds))\(text)"
+    }
+
+    /// The beginning of a line, preceded by the line with the date if the day differs from that of the last line.
+    mutating func begin(at milliseconds: Int64) -> PrintedText {
         let second = WallClock.second(milliseconds)
-        if let last, last.second == second { return "\(last.time) \(text)" }
+        if let last, last.second == second { return last.begin }
         let (time, day) = (clock.time(milliseconds), clock.day(milliseconds))
-        defer { (last, self.day) = ((second, time), day) }
-        let line: PrintedText = "\(time) \(text)"
-        return day == self.day ? line : "--- \(day)\n\(line)"
+        defer { (last, self.day) = ((second, "\(time) "), day) }
+        return day == self.day ? "\(time) " : "--- \(day)\n\(time) "
     }
 }
 

@@ -45,6 +45,29 @@ import Testing
         #expect(try log.last == 4 && message.id > 0)
     }
 
+    @Test("many events of a step are stored once each and in order, and none of a part that was undone")
+    func together() throws {
+        let harness = try StepHarness.online()
+        try harness.receive(incoming("one"))
+        var told: [Int64] = []
+        try harness.perform { step in
+            let row = try #require(try harness.number("SELECT max(id) FROM message"))
+            let stored = MessageStored(try #require(try Message.load(row, from: step.database)))
+            let publisher = EventPublisher(step: step)
+            for _ in 0..<13 { try publisher.publish(stored) }
+            #expect(throws: StoreError.self) {
+                try step.undoable {
+                    for _ in 0..<20 { try publisher.publish(stored) }
+                    throw StoreError(.constraint, "undone")
+                }
+            }
+            for _ in 0..<4 { try publisher.publish(stored) }
+            told = step.effects.events.compactMap(\.number)
+        }
+        #expect(told == Array(2...18))
+        #expect(try EventLog(harness.directory).events(after: 1).map(\.number) == told)
+    }
+
     @Test("a step that is rolled back has no event")
     func rolledBack() throws {
         let harness = try StepHarness.online()

@@ -69,6 +69,24 @@ import Testing
         #expect(try harness.count("failed_result") == 0)
     }
 
+    @Test("the mark of a result names it, whatever its id and its archive")
+    func marked() throws {
+        let scratch = try ScratchDirectory()
+        let (first, second) = (
+            CrashMarker(path: scratch.file("m"), fence: 7), CrashMarker(path: scratch.file("m"), fence: 8)
+        )
+        let room = Archive(key: "room@example.org")
+        for id in ["1", " 2  x ", "\n", "a\n7 1 result x", String(repeating: "x", count: 5000), "ü", "short"] {
+            for (archive, account) in [(Archive.own, Int64(1)), (room, 1), (room, 2), (.own, 2)] {
+                first.set(resultCalled: id, of: archive, account: account)
+                let name = try #require(archive.name(of: id))
+                #expect(second.left() == CrashMarker.Row(account: account, origin: .result, id: name))
+            }
+        }
+        first.clear()
+        #expect(second.left() == nil)
+    }
+
     @Test("the names kept are bounded; the oldest goes first")
     func bounded() throws {
         let harness = try StepHarness()

@@ -88,6 +88,33 @@ struct TypingTests {
         #expect(try send(harness, to: tybalt))
     }
 
+    @Test("what was read of a stranger is read again once the account has written, in whatever process")
+    func answers() throws {
+        let harness = try StepHarness.caughtUp()
+        let tybalt = "tybalt@example.com"
+        for _ in 0..<2 { try harness.receive(state("<body>You!</body>", from: tybalt)) }
+        #expect(try harness.count("chat_partner") == 0)
+        let other = try Database(path: harness.database.path, durability: .process)
+        _ = try OutgoingMessages.accept(
+            "What?", to: try JID(tybalt), of: harness.account, in: other, clock: harness.clock.clock)
+        try harness.receive(state("<body>You!</body>", from: tybalt))
+        #expect(try harness.number("SELECT supports FROM chat_partner") == 0)
+        try harness.receive(state("<body>You!</body>" + Self.active, from: tybalt))
+        #expect(try harness.number("SELECT supports FROM chat_partner") == 1)
+        // A step that is undone leaves nothing behind.
+        #expect(throws: StoreError.self) {
+            try harness.perform { step in
+                let message = IncomingMessage(
+                    try Element.parse(StepHarness.inClient(state("<body>You!</body>", from: tybalt))), .live,
+                    account: harness.account.jid, stampedBy: nil, now: 0)
+                try ChatStateSupport(step: step).answered(message, supports: false)
+                throw StoreError(.full, "no room")
+            }
+        }
+        try harness.receive(state("<body>You!</body>", from: tybalt))
+        #expect(try harness.number("SELECT supports FROM chat_partner") == 0)
+    }
+
     @Test("a lost session drops the state")
     func lost() throws {
         let harness = try StepHarness.caughtUp()

@@ -23,6 +23,7 @@ public struct DownloadChanged: EventContent {
             file.size.map { EventField(.size, .integer($0)) }, .optional(.path, file.path),
             .optional(.reason, file.problem))
     }
+    public var isTransfer: Bool { true }
     public var changed: DirectoryChange.Part? { .init(.transfer, "\(message)", value: bytes.map(String.init)) }
     public var line: PrintedText? {
         let progress: PrintedText = bytes.map { ", \($0) of \(file.size.map { "\($0)" } ?? "?") bytes" } ?? ""

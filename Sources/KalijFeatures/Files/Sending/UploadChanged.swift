@@ -28,6 +28,7 @@ public struct UploadChanged: EventContent {
             EventField(.transfer, .text(state)), bytes.map { EventField(.bytes, .integer($0)) },
             EventField(.size, .integer(size)), .optional(.reason, reason))
     }
+    public var isTransfer: Bool { true }
     public var changed: DirectoryChange.Part? { .init(.transfer, id, value: bytes.map(String.init)) }
     public var line: PrintedText? {
         let progress: PrintedText = bytes.map { ", \($0) of \(size) bytes" } ?? ""
