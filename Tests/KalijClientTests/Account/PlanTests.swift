@@ -105,7 +105,7 @@ struct PlanTests {
         Exception(bind, "PendingSubscriptions.swift", "SELECT id, jid, type"),
         Exception("the whole list, for a list of the server's, or for the user", "BlockedRows.swift", "SELECT jid"),
         Exception(
-            "once in a thousand events: the ten thousand newest, by number", "EventPublisher.swift",
+            "once in a thousand events: the ten thousand newest, by number", "EventWriter.swift",
             "SELECT number FROM event ORDER BY number DESC"),
         Exception(bind, "Entities.swift", "DELETE FROM entity WHERE account"),
         Exception(end, "Requests.swift", "SELECT id FROM request"),
