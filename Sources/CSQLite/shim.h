@@ -1,5 +1,4 @@
 #pragma once
-#include <malloc.h>
 #include <sqlite3.h>
 
 /* SQLITE_STATIC is a cast, unavailable in Swift: SQLite keeps the address until the parameter is bound anew or cleared. */
@@ -9,5 +8,4 @@ static inline int kalij_lend_blob(sqlite3_stmt *s, int i, const void *p, int n) 
 static inline int kalij_lend_text(sqlite3_stmt *s, int i, const void *p, int n) { return sqlite3_bind_text(s, i, p, n, SQLITE_STATIC); }
 
 /* Variable arguments, unavailable in Swift. Without the statistics of memory, an allocation takes no lock. */
-static inline int kalij_set_memory(sqlite3_mem_methods *m) { return sqlite3_config(SQLITE_CONFIG_MALLOC, m); }
 static inline int kalij_omit_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }

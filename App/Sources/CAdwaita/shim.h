@@ -45,6 +45,9 @@ static inline void kalij_connect(void *object, const char *signal, GClosure *clo
     g_signal_connect_closure(object, signal, closure, FALSE);
 }
 static inline GVariant *kalij_uint_variant(unsigned n) { return g_variant_new_uint32(n); }
+static inline void kalij_set_string_property(void *object, const char *name, const char *value) {
+    g_object_set(object, name, value, NULL);
+}
 static inline void kalij_set_boolean_property(void *object, const char *name, gboolean value) {
     g_object_set(object, name, value, NULL);
 }

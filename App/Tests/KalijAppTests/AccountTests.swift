@@ -232,11 +232,11 @@ import Testing
     }
 
     @Test func `Each outcome of a change at the server has its words`() {
-        #expect(Words.outcome(.done, of: .changePassword).contains("changed"))
-        #expect(Words.outcome(.refused("too weak"), of: .changePassword).contains("too weak"))
-        #expect(Words.outcome(.unknown, of: .changePassword).contains("Both passwords"))
-        #expect(Words.outcome(.done, of: .delete).contains("deleted"))
-        #expect(Words.outcome(.refused("forbidden"), of: .delete).contains("forbidden"))
-        #expect(Words.outcome(.unknown, of: .delete).contains("next connection"))
+        #expect(Words.outcome(.done, of: .changePassword, on: "romeo@x").contains("changed"))
+        #expect(Words.outcome(.refused("too weak"), of: .changePassword, on: "romeo@x").contains("too weak"))
+        #expect(Words.outcome(.unknown, of: .changePassword, on: "romeo@x").contains("Both passwords"))
+        #expect(Words.outcome(.done, of: .delete, on: "romeo@x").contains("deleted"))
+        #expect(Words.outcome(.refused("forbidden"), of: .delete, on: "romeo@x").contains("forbidden"))
+        #expect(Words.outcome(.unknown, of: .delete, on: "romeo@x").contains("next connection"))
     }
 }

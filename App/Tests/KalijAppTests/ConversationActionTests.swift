@@ -55,6 +55,24 @@ import Testing
         #expect(row.actions.last == [.mute(hours: 1), .mute(hours: 8), .mentionsOnly, .muteAlways])
     }
 
+    @Test func `A choice of notifications says until when, and so does what changes it`() {
+        var row = row("Nurse")
+        let clock = { (at: Int64) in "\(at / 3_600_000):00" }
+        #expect(row.notifications.words(clock) == "All messages")
+        row.mutedUntil = 14 * 3_600_000
+        #expect(row.notifications.words(clock) == "Muted until 14:00")
+        row.notify = .mentions
+        #expect(row.notifications.words(clock) == "Muted until 14:00")
+        row.mutedUntil = nil
+        #expect(row.notifications.words(clock) == "Mentions only")
+        // Hours within a mute for good end in nothing.
+        (row.notify, row.mutedUntil) = (.none, 7)
+        #expect(row.notifications.words(clock) == "Muted")
+        #expect(ConversationAction.mute(hours: 8).outcome(now: 6 * 3_600_000, clock) == "Muted until 14:00")
+        #expect(ConversationAction.notifyAlways.outcome(now: 0, clock) == "Notifications: All messages")
+        #expect(ConversationAction.pin.outcome(now: 0, clock) == nil)
+    }
+
     @Test func `An action is a change of the conversation's settings`() throws {
         let (jid, noon) = (try JID("nurse@x"), Int64(1_795_867_200_000))
         func notify(_ action: ConversationAction) -> String? { action.change(of: jid, now: noon)?.notify }

@@ -71,7 +71,8 @@ import Testing
         #expect(member("Juliet").spoken == "Juliet, juliet@x, admin, present")
         #expect(member("juliet@x", isPresent: false).spoken == "juliet@x, admin, not present")
         #expect(member("juliet@x", isPresent: nil).spoken == "juliet@x, admin")
-        #expect(member("Romeo", jid: "romeo@x", isOwn: true).spoken == "You, romeo@x, admin, present")
+        #expect(member("Romeo", jid: "romeo@x", isOwn: true).spoken == "You (Romeo), romeo@x, admin, present")
+        #expect(member("romeo@x", jid: "romeo@x", isOwn: true).spoken == "You, romeo@x, admin, present")
     }
 
     @Test func `Nobody else is called You, and no name turns the writing around`() {
@@ -193,5 +194,54 @@ import Testing
         #expect(jul.replacement == "@Julian ")
         jul.close()
         #expect(!jul.isShown && jul.replacement == nil)
+    }
+}
+
+@Suite struct ContactListTests {
+    private func list(_ words: String) -> ContactList {
+        var list = ContactList(account: "romeo@x")
+        list.contacts = [("Juliet", "juliet@x"), ("nurse@x", "nurse@x")].map { name, jid in
+            PersonRow(key: ConversationKey(account: "romeo@x", jid: jid), name: name)
+        }
+        list.words = words
+        return list
+    }
+
+    @Test func `A part of a name or an address finds contacts, and says how many`() {
+        #expect(list("").shown.map(\.spoken) == ["Juliet, juliet@x", "nurse@x"])
+        #expect(list("").count == "2 contacts")
+        #expect(list("JUL").shown.map(\.title) == ["Juliet"])
+        #expect(list("@x liet").count == "1 contact")
+        #expect(list("paris").count == "Nothing found")
+        #expect(ContactList(account: "romeo@x").count == "No contacts yet")
+    }
+
+    @Test func `A whole address that no contact has is the first row`() {
+        let shown = list(" paris@x/tower ").shown
+        #expect(shown.map(\.spoken) == ["Write to paris@x"])
+        #expect(shown.first?.key == ConversationKey(account: "romeo@x", jid: "paris@x"))
+        #expect(list("paris@x").count == "Write to paris@x" && list("e@x").count == "Write to e@x, 1 contact")
+        #expect(list("Juliet@X").shown.map(\.title) == ["Juliet"])
+        // The beginning of a contact's address is an address.
+        #expect(list("e@x").shown.map(\.title) == ["Write to e@x", "nurse@x"])
+    }
+
+    @Test func `No address turns the writing around, and an account is said if there are several`() {
+        let row = PersonRow(
+            key: ConversationKey(account: "romeo@x", jid: "juliet@x"), name: "You\u{202E}".shownName, showsAccount: true
+        )
+        #expect(row.spoken == "You, juliet@x, account romeo@x")
+    }
+
+    @Test func `Ten thousand contacts are searched in a moment`() {
+        var list = list("")
+        list.contacts = (0..<10_000).map {
+            PersonRow(key: ConversationKey(account: "romeo@x", jid: "person\($0)@x"), name: "Person \($0)")
+        }
+        list.words = "person 9999"
+        let clock = ContinuousClock()
+        var shown: [PersonRow] = []
+        #expect(clock.measure { shown = list.shown } < .milliseconds(500))
+        #expect(shown.map(\.key.jid) == ["person9999@x"])
     }
 }

@@ -257,7 +257,7 @@ private func fingerprint(_ digit: Character) throws -> Fingerprint {
         #expect(ContactAction.encryption(isOn: false, isWaiting: false) == [.encrypt(true)])
         #expect(ContactAction.encrypt(false).isDestructive && !ContactAction.encrypt(true).isDestructive)
         #expect(
-            ContactAction.all(isContact: true, isBlocked: false, actions, []).prefix(4)
+            ContactAction.all(isContact: true, isBlocked: false, actions).prefix(4)
                 == [.rename, .devices, .encrypt(true), .encrypt(false)])
     }
 }

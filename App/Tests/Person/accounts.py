@@ -97,6 +97,7 @@ class Accounts(tour.Tour):
         me.wait_focus("text|entry", "User name")
         me.picture("taken.png")
         self.say("a taken name is said beside its field")
+        self.shows("first secret")
         self.fill("User name", "mercutio")
         if self.is_ejabberd:
             self.answer(wrong=True)
@@ -109,6 +110,20 @@ class Accounts(tour.Tour):
         me.picture("made.png")
         self.say("the account is made, and logged in")
         self.online("first secret")
+
+    def shows(self, password):
+        """The password can be read, on demand."""
+        me = self.person
+        self.tab_to("check box", "Show password")
+        field = next(me.fields("New password"))
+        hidden = me.text(field)
+        me.key("space")
+        me.wait("the password", lambda: me.text(field) == password and hidden != password)
+        me.picture("password-shown.png")
+        me.key("space")
+        me.wait("no password", lambda: me.text(field) == hidden)
+        self.tab_to("text|entry", "User name")
+        self.say("the new password is shown on demand")
 
     def answer(self, wrong):
         """Answers the riddle, if there is one, and submits the form."""
@@ -246,7 +261,9 @@ class Accounts(tour.Tour):
         self.tab_to("push button", "Delete for good")
         me.key("Return")
         me.see("push button", "Log in", 40)
-        self.say("deleted: the first start is there")
+        me.see("label", "The account \\S+@localhost is deleted, at its server and here")
+        me.picture("deleted.png")
+        self.say("deleted: the first start is there, and says so")
         end = time.monotonic() + 20
         while self.row("SELECT count(*) FROM account") != 0:
             if time.monotonic() > end:

@@ -4,6 +4,7 @@ here, or sent again. The peer reads stanzas.
     stage PROGRAM actions
 """
 import re
+import subprocess
 import threading
 import time
 
@@ -118,6 +119,25 @@ class Actions(tour.Stage):
     def composer(self):
         return next(self.person.fields("Message"))
 
+    def points(self):
+        """The button beside the message below the pointer, which no screen reader has: it is to the right of a message of others."""
+        me = self.person
+        row = next(me.nodes("list item", ".*Wherefore.*"))
+        box = row.get_component_iface().get_extents(person.Atspi.CoordType.WINDOW)
+        for x in range(box.x + 100, box.x + box.width, 12):
+            place = [str(x), str(box.y + box.height // 2)]
+            subprocess.run(["xdotool", "mousemove", *place, "sleep", "0.3", "click", "1", "sleep", "0.2"], check=True, timeout=20)
+            if me.sees("menu item", "Reply"):
+                break
+        else:
+            raise person.Lost("no place beside the message opens its menu")
+        me.picture("button.png")
+        me.key("Escape")
+        me.gone("menu item", "Reply")
+        me.wait_focus("list item", ".*Wherefore.*")
+        subprocess.run(["xdotool", "mousemove", "2", "2"], check=True, timeout=20)
+        self.say("the button beside a message opens its menu")
+
     # Actions
 
     def replies(self):
@@ -131,6 +151,7 @@ class Actions(tour.Stage):
         me.key("Escape")
         me.gone("menu item", "Reply")
         me.wait_focus("list item", ".*Wherefore.*")
+        self.points()
         me.key("ctrl+r", "ctrl+r")
         line = "Reply to juliet@localhost: Wherefore art thou Romeo.*"
         me.see("label", line)
@@ -304,7 +325,7 @@ class Actions(tour.Stage):
     def sends_again(self):
         me = self.person
         me.key("ctrl+n")
-        me.wait_focus("text|entry", "Address")
+        me.wait_focus("text|entry", "Name or address")
         me.type("nurse@localhost")
         me.key("Return")
         self.write("Nurse, will you go with me?")

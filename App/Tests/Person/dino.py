@@ -121,7 +121,7 @@ class Beside(heard.Heard):
         self.quiet()
         it.keys_to_enter = it.keys
         self.press("ctrl+n")
-        me.wait_focus("text|entry", "Address")
+        me.wait_focus("text|entry", "Name or address")
         self.type("juliet@localhost")
         self.press("Return")
         me.wait_focus("text", "Message")

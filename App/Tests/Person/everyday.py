@@ -193,7 +193,7 @@ class Everyday(heard.Heard):
 
     def fails(self):
         me = self.person
-        self.keys("a new conversation", "ctrl+n", "Address")
+        self.keys("a new conversation", "ctrl+n", "Name or address")
         self.write("nobody@localhost")
         self.keys("start it", "Return", "Message")
         self.write("Is nobody there?")

@@ -26,7 +26,6 @@ class Kills(tour.Stage):
         self.others = [people.Guest(self.server, user, "secret-" + user, joins=False) for user in ("juliet", "nurse")]
         self.log_in()
         self.start()
-        self.person.see("push button", "New group")
         self.person.wait_focus("push button", "New conversation")
         self.database = sqlite3.connect(f"file:{self.data}/kalij.db?mode=ro", uri=True)
         self.hit = {}
@@ -51,6 +50,7 @@ class Kills(tour.Stage):
         time.sleep(0.3)
         # A window whose program was killed with its chooser of files leaves the focus nowhere.
         subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^Kalij$", "windowfocus", "--sync"], check=True, timeout=20)
+        me.press("New conversation")
         me.press("New group")
         me.wait_focus("text|entry", "Group name")
         me.enter("Group name", title)

@@ -107,7 +107,7 @@ class Others(tour.Stage):
         self.log_in()
         self.kalij("add", "juliet@localhost", "--name", "Juliet")
         self.start()
-        self.person.see("push button", "New group")
+        self.person.see("push button", "New conversation")
         self.juliet = Juliet()
         self.juliet.log_in()
         self.nurse = Profanity(self.stage, "nurse", self.server)

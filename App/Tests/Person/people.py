@@ -74,6 +74,7 @@ class People(tour.Stage):
         self.accepts()
         self.leaves()
         self.contact()
+        self.begins()
         self.person.end()
         self.warnings()
 
@@ -90,7 +91,6 @@ class People(tour.Stage):
 
     def fails(self):
         me = self.person
-        me.see("push button", "New group")
         me.wait_focus("push button", "New conversation")
         self.say("with an empty list, the focus is on what begins a conversation")
         groups.enter_group(me, "Balcony", "juliet@localhost", "nurse@localhost")
@@ -203,6 +203,51 @@ class People(tour.Stage):
         me.wait_focus("text", "Message")
         self.say("left, as the others see it")
 
+    # The beginning of a conversation
+
+    def begins(self):
+        me = self.person
+        me.key("ctrl+n")
+        me.wait_focus("text|entry", "Name or address")
+        me.wait("the contacts", lambda: me.rows("Contacts") == ["Giulietta, juliet@localhost"])
+        tour.Tour.names(self)
+        me.picture("new-conversation.png")
+        me.type("iul")
+        me.see("label", "1 contact")
+        me.type("x")
+        me.see("label", "Nothing found")
+        me.key("ctrl+a")
+        me.type("nurse@localhost")
+        me.wait_row("Contacts", "Write to nurse@localhost")
+        me.picture("new-conversation-address.png")
+        me.key("ctrl+a")
+        me.type("giu")
+        me.wait("one contact", lambda: me.rows("Contacts") == ["Giulietta, juliet@localhost"])
+        me.key("Down")
+        me.wait_focus("list item", "Giulietta, juliet@localhost")
+        me.key("Return")
+        me.wait_focus("text", "Message")
+        me.key("ctrl+n")
+        me.wait_focus("text|entry", "Name or address")
+        me.press("Add a contact by address …")
+        me.wait_focus("text|entry", "Address")
+        me.picture("new-contact.png")
+        me.type("nurse@localhost")
+        me.key("Return")
+        me.wait_focus("text", "Message")
+        me.see("label", "nurse@localhost")
+        if not self.nurse.requested.wait(20):
+            raise person.Lost("the nurse is not asked")
+        me.key("ctrl+n")
+        me.wait("both contacts", lambda: len(me.rows("Contacts")) == 2)
+        me.press("I have an invitation")
+        me.see("push button", "From a picture …")
+        me.press("Cancel")
+        me.gone("push button", "From a picture …")
+        me.key("Escape")
+        me.wait_focus("text", "Message")
+        self.say("a conversation begun by a part of a name, with a new contact, and the way to an invitation")
+
     # A contact
 
     def contact(self):
@@ -219,8 +264,10 @@ class People(tour.Stage):
         me.type("Giulietta")
         me.key("Return")
         me.see("label", "Giulietta")
-        me.press("Mute")
-        me.see("push button", "Notify of all messages|Unmute")
+        me.press("Notifications: All messages")
+        me.choose("Mute for 1 hour")
+        me.see("push button", r"Notifications: Muted until \d\d:\d\d")
+        me.picture("muted.png")
         me.press("Block …")
         me.press("Block")
         me.see("push button", "Unblock")

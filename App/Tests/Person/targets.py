@@ -1,10 +1,11 @@
-"""The app beside Dino in the same run: from the start to the painted window, the work until nothing moves, the memory, and what wakes up
-afterwards. Whatever a person sees is read from the picture of the display, so that any program can be measured.
+"""The app beside Dino, and beside a bare window of libadwaita, in the same run: from the start to the painted window, the work until nothing moves, the memory,
+and what wakes up afterwards. Whatever a person sees is read from the picture of the display, so that any program can be measured.
 
     stage PROGRAM targets       ROUNDS=7 starts of each, one after the other
 """
 import mmap
 import os
+import pathlib
 import re
 import shutil
 import statistics
@@ -43,13 +44,20 @@ class Targets(many.Many):
         self.fill()
         screen = Screen(os.environ["SCREEN_FOLDER"])
         ours = [os.environ["KALIJ_APP"], "--data", self.data]
-        rivals = {"kalij-app": ours, "dino": [shutil.which("dino-im") or shutil.which("dino")]}
+        rivals = {"kalij-app": ours, "bare window": [self.bare()], "dino": [shutil.which("dino-im") or shutil.which("dino")]}
         found = {name: [] for name, words in rivals.items() if words[0]}
         for _ in range(ROUNDS):
             for name in found:
                 found[name].append(self.one(screen, rivals[name]))
         for what in ("painted, ms", "CPU until idle, ms", "RssAnon, MB", "wake-ups a second, idle"):
             print(f"{what:<26}" + "   ".join(f"{name} {self.of(rounds, what)}" for name, rounds in found.items()), flush=True)
+
+    def bare(self):
+        """A program of libadwaita that does nothing: the least that a start takes."""
+        program = self.stage + "/bare"
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libadwaita-1"], check=True, capture_output=True, text=True).stdout.split()
+        subprocess.run(["cc", "-O1", "-o", program, str(pathlib.Path(__file__).with_name("bare.c")), *flags], check=True)
+        return program
 
     @staticmethod
     def of(rounds, what):

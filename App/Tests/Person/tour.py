@@ -138,7 +138,7 @@ class Tour(Stage):
     def first_message(self):
         me = self.person
         me.key("ctrl+n")
-        me.wait_focus("text|entry", "Address")
+        me.wait_focus("text|entry", "Name or address")
         self.names()
         me.type("juliet@localhost")
         me.key("Return")

@@ -54,6 +54,7 @@ class Trust(notices.Stage):
     def run(self):
         self.begin()
         self.server.register("juliet", "secret-juliet")
+        self.server.register("paris", "secret-paris")
         self.log_in()
         self.kalij("add", "juliet@localhost", "--name", "Juliet")
         self.kind, self.id = "freedesktop", notices.application(self.data)
@@ -71,6 +72,7 @@ class Trust(notices.Stage):
             self.decides(devices[1])
             self.own()
             self.explains()
+            self.without_keys()
             devices.append(Device(self, "juliet", "laptop"))
             self.replies_without_window(devices[2])
         finally:
@@ -126,7 +128,7 @@ class Trust(notices.Stage):
         me.wait("the keys of the app", lambda: "others can encrypt" in subprocess.run(
             [os.environ["KALIJ_BINARY"], "--data", self.data, "omemo"], capture_output=True, text=True).stdout)
         me.key("ctrl+n")
-        me.wait_focus("text|entry", "Address")
+        me.wait_focus("text|entry", "Name or address")
         me.type("juliet@localhost")
         me.key("Return")
         self.write("Good morrow")
@@ -295,7 +297,7 @@ class Trust(notices.Stage):
         """A reply in a notification waits for the decision: with the window at another conversation, it is the draft."""
         me = self.person
         me.key("ctrl+n")
-        me.wait_focus("text|entry", "Address")
+        me.wait_focus("text|entry", "Name or address")
         me.type("nurse@localhost")
         me.key("Return")
         me.see("label", "nurse@localhost")
@@ -311,6 +313,44 @@ class Trust(notices.Stage):
         me.wait_focus("text", "Message")
         me.key("ctrl+a", "BackSpace")
         self.say("a reply in a notification waits for the decision, as a draft")
+
+    def without_keys(self):
+        """A conversation is encrypted with somebody who has no keys."""
+        me = self.person
+        me.key("ctrl+n")
+        me.wait_focus("text|entry", "Address")
+        me.type("paris@localhost")
+        me.key("Return")
+        me.see("label", "paris@localhost")
+        self.open_contact()
+        self.press("Encrypt messages")
+        me.see("label", ".*paris@localhost has no keys for encrypted messages yet: what you write cannot be sent.*")
+        me.picture("trust-keyless-contact.png")
+        self.back()
+        question = "paris@localhost has no keys for encrypted messages"
+        self.write("Happily met")
+        me.see("label", question)
+        me.picture("trust-keyless.png")
+        tour.Tour.names(self)
+        me.wait_focus("push button", "Cancel")
+        me.key("Return")
+        me.wait("the text again", lambda: any(me.text(field) == "Happily met" for field in me.fields("Message")))
+        me.wait_focus("text", "Message")
+        me.key("Return")
+        me.see("label", question)
+        self.press("Try again encrypted")
+        me.wait_row("Messages", r"You, \d\d:\d\d: Happily met\. Not sent: paris@localhost has no keys for encrypted messages.*")
+        self.press("Send again")
+        me.see("label", question)
+        self.press("Stop encrypting and send")
+        me.wait_row("Messages", r"You, \d\d:\d\d: Happily met\. (Sent|Delivered)")
+        me.wait_focus("list item", ".*Happily met.*")
+        self.tab_to("Attach.*")
+        me.key("Tab")
+        self.write("My lady")
+        me.wait_row("Messages", r"You, \d\d:\d\d: My lady\. (Sent|Delivered)")
+        me.picture("trust-keyless-sent.png")
+        self.say("somebody without keys: it is said before, the text is given back, and leaves without encryption only by the user's decision")
 
     def replies_without_window(self, laptop):
         """The process without a window becomes the app, with the reply as the draft."""
@@ -373,7 +413,7 @@ class Trust(notices.Stage):
 
     def explains(self):
         me = self.person
-        self.press("Marks of encryption")
+        self.press("Encryption explained")
         me.see("label", "Not encrypted")
         me.picture("trust-explained.png")
         tour.Tour.names(self)

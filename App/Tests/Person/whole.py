@@ -301,6 +301,7 @@ class Reader(Whole):
         self.person.press("Send")
 
     def begin_group(self):
+        self.person.press("New conversation")
         self.person.press("New group")
 
     def open_side(self, list_name):

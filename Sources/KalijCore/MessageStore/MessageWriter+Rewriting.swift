@@ -37,10 +37,10 @@ extension MessageWriter {
         }
     }
 
-    /// Sets the encryption of the message in `row`.
-    package func set(_ encryption: MessageEncryption, of row: Int64) throws {
+    /// Sets the encryption of the message in `row`; nil for none.
+    package func set(_ encryption: MessageEncryption?, of row: Int64) throws {
         try database.run(
-            "UPDATE message SET encryption = ? WHERE id = ?", [.text(encryption.stored), .integer(row)])
+            "UPDATE message SET encryption = ? WHERE id = ?", [.optional(encryption?.stored), .integer(row)])
     }
 
     private func invalidateUnread(_ row: Int64) throws {

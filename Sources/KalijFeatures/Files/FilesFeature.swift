@@ -84,7 +84,10 @@ enum FilesFeature: Feature, SessionObserver, AccountObserver, StoredMessageObser
     ]
 
     static var handlers: [any Handler<Step>.Type] {
-        [UploadServiceItemsResponse.self, UploadServiceInfoResponse.self, UploadSlotResponse.self]
+        [
+            UploadServiceItemsResponse.self, UploadServiceInfoResponse.self, UploadSlotResponse.self,
+            ClearDownloadsContinuation.self,
+        ]
     }
     static var events: [any EventContent.Type] { [UploadChanged.self, DownloadChanged.self] }
     static var intents: [any Intent.Type] {

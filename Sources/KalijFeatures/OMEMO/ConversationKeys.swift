@@ -10,10 +10,23 @@ public struct ConversationKeys: Sendable, Equatable {
     public let isBlocked: Bool
     /// The keys of the recipients, then those of the account's other devices; empty if the conversation is not encrypted.
     public let keys: [DeviceKey]
+    /// The recipients who have no keys, as their servers have said in this session: they receive nothing.
+    public let keyless: [JID]
+    /// Whether no recipient has keys: a message fails.
+    public let isKeyless: Bool
 
     /// Creates the value, for the tests of an application.
-    public init(isEncrypted: Bool, isBlocked: Bool, keys: [DeviceKey]) {
+    /// - Parameters:
+    ///   - isEncrypted: whether the user's messages are encrypted.
+    ///   - isBlocked: whether the other side has opted out.
+    ///   - keys: the keys of the recipients, then those of the account's other devices.
+    ///   - keyless: the recipients who have no keys.
+    ///   - isKeyless: whether no recipient has keys.
+    public init(
+        isEncrypted: Bool, isBlocked: Bool, keys: [DeviceKey], keyless: [JID] = [], isKeyless: Bool = false
+    ) {
         (self.isEncrypted, self.isBlocked, self.keys) = (isEncrypted, isBlocked, keys)
+        (self.keyless, self.isKeyless) = (keyless, isKeyless)
     }
 
     /// The keys of devices in use that receive nothing until the user decides.
@@ -29,12 +42,16 @@ public struct ConversationKeys: Sendable, Equatable {
             return ConversationKeys(isEncrypted: false, isBlocked: false, keys: [])
         }
         let room = try rooms.room(.received(name))
-        let people = try room.map { try Members.all(of: $0, in: database).map(\.jid) } ?? [.received(name)]
-        let keys = try people.filter { $0 != account.jid }.flatMap {
-            try DeviceKey.all(of: account, for: $0, from: database)
+        let all = try room.map { try Members.all(of: $0, in: database).map(\.jid) } ?? [.received(name)]
+        let people = all.filter { $0 != account.jid }
+        let keys = try people.flatMap { try DeviceKey.all(of: account, for: $0, from: database) }
+        let reached = Set(keys.filter(\.isListed).map(\.jid))
+        let keyless = try people.filter {
+            try !reached.contains($0) && DeviceLists.isKeyless($0, account, in: database)
         }
         return ConversationKeys(
             isEncrypted: true, isBlocked: try encryption.isBlocked(name),
-            keys: keys + (try DeviceKey.all(of: account, for: account.jid, from: database)))
+            keys: keys + (try DeviceKey.all(of: account, for: account.jid, from: database)),
+            keyless: keyless, isKeyless: !people.isEmpty && keyless.count == people.count)
     }
 }

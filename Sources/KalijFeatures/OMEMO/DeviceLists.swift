@@ -44,6 +44,23 @@ struct DeviceLists {
         ).first([.integer(account), .text(jid.bare.description)]) { $0.text() }
     }
 
+    /// Whether `jid` has no keys: in this session, the lists of all enabled versions were received, and have no device.
+    static func isKeyless(_ jid: JID, _ account: Account, in database: Database) throws -> Bool {
+        let session = try SessionRow.load(account.id, from: database).number
+        let versions = try EnabledVersions(database: database, account: account.id).all
+        return try versions.allSatisfy { version in
+            try database.statement(
+                """
+                SELECT 1 FROM omemo_list l
+                WHERE account = ? AND jid = ? AND dialect = ? AND session = ? AND told_at > 0 AND problem IS NULL
+                    AND NOT EXISTS (SELECT 1 FROM omemo_peer WHERE list = l.id AND listed = 1)
+                """
+            ).first([
+                .integer(account.id), .text(jid.bare.description), .integer(Int64(version.rawValue)), .integer(session),
+            ]) { _ in true } ?? false
+        }
+    }
+
     /// The list of `jid`, created if there is none.
     func make(_ jid: JID) throws -> PeerList {
         try database.run(
@@ -142,6 +159,17 @@ struct DeviceLists {
             Nodes.items(of: dialect.listNode, at: list.jid),
             then: DeviceListResponse(jid: list.jid.description, dialect: dialect.rawValue, watched: hasEvents),
             within: Self.timeout)
+    }
+
+    /// Requests the lists of `people` that are not current: a person sees whether they have keys before the first text.
+    static func request(_ people: [JID], in step: Step) throws {
+        for version in try EnabledVersions(step: step).all {
+            let lists = DeviceLists(step: step, dialect: version)
+            for jid in people {
+                let list = try lists.make(jid)
+                if try !list.isRequested && !lists.isCurrent(list) { try lists.request(list) }
+            }
+        }
     }
 
     private func watch(_ list: PeerList) throws {

@@ -92,7 +92,12 @@ public struct EncryptConversation: Intent {
         if encrypted, let room, !room.info.isGroup { throw IntentFailure(Recipients.openRoom) }
         try ConversationEncryption(step: step).set(encrypted, for: jid.bare.description)
         try EncryptionQueue(step: step).schedule(jid.bare.description)
+        if encrypted { try DeviceLists.request(room.map { try members(of: $0, in: step) } ?? [jid.bare], in: step) }
         return .done
+    }
+
+    private func members(of room: RoomRow, in step: Step) throws -> [JID] {
+        try Members.all(of: room, in: step.database).map(\.jid).filter { $0 != step.account.jid }
     }
 }
 

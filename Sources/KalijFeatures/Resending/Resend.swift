@@ -8,13 +8,26 @@ public struct Resend: Intent {
     public static let name = "resend"
     /// The message.
     public let message: MessageReference
+    /// Nil in an intent of an earlier version.
+    private let plain: Bool?
 
-    /// - Parameter message: the message.
-    public init(_ message: MessageReference) { self.message = message }
+    /// Whether a text that was encrypted is sent without encryption.
+    public var isPlain: Bool { plain ?? false }
+
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - isPlain: whether a text that was encrypted is sent without encryption; otherwise it stays encrypted, also in a conversation
+    ///     that no longer is.
+    public init(_ message: MessageReference, isPlain: Bool = false) { (self.message, plain) = (message, isPlain) }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
         let original = try message.resendable(in: step)
-        try OutgoingStanza(again: original, content: content(of: original, in: step)).enqueueAgain(original, in: step)
+        var stanza = OutgoingStanza(again: original, content: try content(of: original, in: step))
+        if isPlain {
+            stanza.privacy = .plain
+            try MessageWriter(step: step).set(nil, of: original.id)
+        }
+        try stanza.enqueueAgain(original, in: step)
         return .done
     }
 

@@ -176,10 +176,7 @@ public final class Database {
     }
 
     /// Before the first connection of the process; without effect if other code has opened one.
-    private static let isConfigured: Bool = {
-        StoreMemory.install()
-        return kalij_omit_memory_statistics() == SQLITE_OK
-    }()
+    private static let isConfigured = kalij_omit_memory_statistics() == SQLITE_OK
 
     private static func open(_ path: String, flags: Int32) throws(StoreError) -> OpaquePointer {
         _ = isConfigured

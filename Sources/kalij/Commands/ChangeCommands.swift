@@ -95,22 +95,24 @@ enum ForgetCommand: Command {
 
 enum ResendCommand: Command {
     static let name = "resend"
-    static let usage = "ID [--wait | --queue-only] [--account JID]"
+    static let usage = "ID [--plain] [--wait | --queue-only] [--account JID]"
     static let summary = "send a message of yours again that was not sent"
     static let details = """
         Sends a text again that has failed, or whose outcome is unknown, under its own id and in its place. A recipient who has
         it already may see it twice, if his client does not compare ids. \(naming)
-        A file is sent again by `kalij uploads retry`.
+        A text that was encrypted stays encrypted, unless `--plain` is given. A file is sent again by `kalij uploads retry`.
 
         \(IntentRunner.details)
 
         example:
           kalij resend 17
         """
-    static let options = IntentRunner.options
+    static let options =
+        IntentRunner.options + [.flag("--plain", "do not encrypt the text, even if it was encrypted before")]
 
     static func run(_ arguments: Arguments, _ shared: SharedOptions) throws -> ExitStatus {
         try arguments.expect(1...1)
-        return try IntentRunner(arguments, shared).run(Resend(MessageReference(arguments.operands[0])))
+        return try IntentRunner(arguments, shared).run(
+            Resend(MessageReference(arguments.operands[0]), isPlain: arguments.has("--plain")))
     }
 }

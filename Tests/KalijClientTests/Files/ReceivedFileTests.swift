@@ -198,10 +198,29 @@ struct ReceivedFileTests {
         #expect(try harness.outcome("clear") == .done)
         #expect(try ["a", "b", "wanted"].map { try file($0, harness)?.state } == [.offered, .offered, .wanted])
         #expect(try file("a", harness)?.path == nil)
-        #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["in/1/a.jpg", "in/1/b.jpg"])
+        #expect(try FileDeletionQueue.some(in: harness.database).map(\.name) == ["in/1/b.jpg", "in/1/a.jpg"])
         #expect(try rows.stored(of: harness.account.id).count == 0)
         let row = try #require(try harness.number("SELECT id FROM message WHERE message_id = 'a'"))
         try harness.want(Download(.row(row)), id: "again")
         #expect(try file("a", harness)?.state == .wanted)
+    }
+
+    @Test("many files are cleared in several steps; one that is fetched in between stays, and the command ends once")
+    func clearedInParts() throws {
+        let harness = try StepHarness.caughtUp()
+        _ = try harness.accept("hello", to: Self.romeo)
+        for id in 0..<450 { try harness.receive(message("m\(id)")) }
+        let ids = try harness.database.statement("SELECT id FROM message WHERE message_id LIKE 'm%' ORDER BY id")
+            .all { $0.integer() }
+        for id in ids { try step(harness) { try $0.stored(id, at: "in/1/\(id).jpg") } }
+        let rows = ReceivedFileRows(database: harness.database)
+        try harness.want(ClearDownloads(), id: "clear")
+        #expect(try harness.outcome("clear") == .pending)
+        #expect(try rows.stored(of: harness.account.id).count == 250)
+        try step(harness) { try $0.stored(ids[449], at: "in/1/again.jpg") }
+        while try harness.steps.due() != nil {}
+        #expect(try harness.outcome("clear") == .done)
+        #expect(try rows.stored(of: harness.account.id).count == 1)
+        #expect(try harness.number("SELECT count(*) FROM file_garbage") == 450)
     }
 }

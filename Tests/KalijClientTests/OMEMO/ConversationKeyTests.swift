@@ -72,6 +72,40 @@ struct ConversationKeyTests {
         #expect(try keys(harness).undecided.isEmpty)
     }
 
+    @Test("encrypting asks for the lists; who has none in this session is without keys, and a message would fail")
+    func keyless() throws {
+        let harness = try StepHarness.caughtUp()
+        try harness.publishKeys()
+        try harness.want(EncryptConversation(Self.romeo, true), id: "e")
+        let requests = try harness.waiting("omemo.list")
+        #expect(requests.count == 1)
+        #expect(try keys(harness).keyless.isEmpty && !keys(harness).isKeyless)
+        let id = try #require(try harness.text("SELECT id FROM request WHERE name = 'omemo.list'"))
+        try harness.receive(
+            """
+            <iq type='error' id='\(id)' from='\(Self.romeo)'><error type='cancel'>\
+            <item-not-found xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>
+            """)
+        #expect(try keys(harness).keyless == [Self.romeo] && keys(harness).isKeyless)
+        _ = try harness.runner.run("test", for: harness.account) { step in
+            try DeviceLists(step: step, dialect: .axolotl).store(Self.romeo, DeviceList([7]), isWatched: true)
+        }
+        #expect(try keys(harness).keyless.isEmpty && !keys(harness).isKeyless)
+    }
+
+    @Test("a list of an earlier session proves nothing: somebody may have keys by now")
+    func olderList() throws {
+        let harness = try StepHarness.caughtUp()
+        try harness.publishKeys()
+        try harness.want(EncryptConversation(Self.romeo, true), id: "e")
+        _ = try harness.runner.run("test", for: harness.account) { step in
+            try DeviceLists(step: step, dialect: .axolotl).store(Self.romeo, DeviceList([]), isWatched: true)
+        }
+        #expect(try keys(harness).isKeyless)
+        try harness.database.run("UPDATE omemo_list SET session = session - 1")
+        #expect(try keys(harness).keyless.isEmpty && !keys(harness).isKeyless)
+    }
+
     @Test("a message that leaves is verified only if each device that receives it is", arguments: [false, true])
     func outgoing(isVerified: Bool) throws {
         let (harness, peers) = try ready(7, 8)

@@ -1,3 +1,4 @@
+import Foundation
 import KalijAddress
 import KalijXML
 import TestSupport
@@ -160,5 +161,26 @@ struct ResendTests {
         try harness.want(Resend(.row(message.id)), id: "a")
         #expect(try harness.number("SELECT count(*) FROM omemo_waiting WHERE plain = 0") == 1)
         #expect(try harness.queue().isEmpty)
+    }
+
+    @Test("the user's decision sends a text without encryption that was to be encrypted")
+    func plain() throws {
+        let harness = try StepHarness.caughtUp()
+        let message = try failed(harness)
+        try harness.database.run(
+            "UPDATE message SET encryption = ? WHERE id = ?",
+            [.text(MessageEncryption("eu.siacs.conversations.axolotl").stored), .integer(message.id)])
+        try harness.want(Resend(.row(message.id), isPlain: true), id: "a")
+        #expect(try harness.outcome("a") == .done)
+        #expect(try harness.number("SELECT count(*) FROM omemo_waiting") == 0)
+        let stanza = try Element.parse(try #require(try harness.write().last).stanza)
+        #expect(stanza["id"] == message.originID && stanza.child("body")?.text == "one")
+        #expect(try Message.load(message.id, from: harness.database)?.encryption == nil)
+    }
+
+    @Test("an intent of an earlier version, without a decision on encryption, keeps it")
+    func earlierVersion() throws {
+        let intent = try JSONDecoder().decode(Resend.self, from: Data(#"{"message":17}"#.utf8))
+        #expect(intent.message == .row(17) && !intent.isPlain)
     }
 }

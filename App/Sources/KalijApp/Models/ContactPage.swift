@@ -11,6 +11,7 @@ public struct ContactPage: Sendable, Equatable {
     /// What is known about the contact, in words.
     public let facts: [String]
     public let actions: [ContactAction]
+    public let notifications: NotificationChoice
     /// Whether the contact is in the roster.
     public let isContact: Bool
 
@@ -28,8 +29,8 @@ public enum ContactAction: Sendable, Equatable {
     case devices
     /// Encrypts the user's messages, or no longer.
     case encrypt(Bool)
-    /// A choice of notifications.
-    case notify(ConversationAction)
+    /// Chooses which messages cause notifications.
+    case notifications
     case block
     /// Blocks, and reports to the user's server (XEP-0377).
     case report(Block.Reason)
@@ -42,7 +43,7 @@ public enum ContactAction: Sendable, Equatable {
         case .remove: Words.removeContact
         case .devices: Words.devicesAndKeys
         case .encrypt(let isOn): isOn ? Words.encryptMessages : Words.stopEncrypting
-        case .notify(let action): action.words
+        case .notifications: Words.notifications("")
         case .block: Words.block
         case .report(.spam): Words.reportSpam
         case .report(.abuse): Words.reportAbuse
@@ -56,19 +57,17 @@ public enum ContactAction: Sendable, Equatable {
     public var isDestructive: Bool {
         switch self {
         case .remove, .block, .report, .encrypt(false): true
-        case .rename, .add, .devices, .encrypt, .notify, .unblock: false
+        case .rename, .add, .devices, .encrypt, .notifications, .unblock: false
         }
     }
 
-    /// The change that the action makes; nil for ``devices``, and for ``rename``, which needs a name first.
-    /// - Parameter now: milliseconds since 1970.
-    public func intent(on jid: JID, now: Int64) -> (any Intent)? {
+    /// The change that the action makes; nil for ``devices`` and ``notifications``, and for ``rename``, which needs a name first.
+    public func intent(on jid: JID) -> (any Intent)? {
         switch self {
-        case .rename, .devices: nil
+        case .rename, .devices, .notifications: nil
         case .add: AddContact(jid)
         case .remove: RemoveContact(jid)
         case .encrypt(let isOn): EncryptConversation(jid, isOn)
-        case .notify(let action): action.change(of: jid, now: now)
         case .block: Block(jid)
         case .report(let reason): Block(jid, report: reason)
         case .unblock: Unblock(jid)
@@ -80,12 +79,10 @@ public enum ContactAction: Sendable, Equatable {
         isOn ? (isWaiting ? [.encrypt(true)] : []) + [.encrypt(false)] : [.encrypt(true)]
     }
 
-    static func all(
-        isContact: Bool, isBlocked: Bool, _ encryption: [ContactAction], _ notifications: [ConversationAction]
-    ) -> [ContactAction] {
+    static func all(isContact: Bool, isBlocked: Bool, _ encryption: [ContactAction]) -> [ContactAction] {
         let own: [ContactAction] = isContact ? [.rename, .remove] : [.add]
         let block: [ContactAction] = isBlocked ? [.unblock] : [.block, .report(.spam), .report(.abuse)]
-        return own.filter { !$0.isDestructive } + [.devices] + encryption + notifications.map(ContactAction.notify)
+        return own.filter { !$0.isDestructive } + [.devices] + encryption + [.notifications]
             + own.filter(\.isDestructive) + block
     }
 }

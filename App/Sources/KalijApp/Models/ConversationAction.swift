@@ -61,20 +61,11 @@ extension ConversationRow {
         return [
             unread > 0 ? [.markRead] : [],
             [isPinned ? .unpin : .pin, isHidden ? .unhide : .hide],
-            notifications,
+            notifications.actions,
         ]
     }
 
-    private var notifications: [ConversationAction] {
-        var actions: [ConversationAction] = mutedUntil == nil ? [.mute(hours: 1), .mute(hours: 8)] : [.unmute]
-        switch notify {
-        case .none:
-            // Hours without notifications change nothing.
-            actions = mutedUntil == nil ? [] : [.unmute]
-            actions += isGroup ? [.mentionsOnly, .notifyAlways] : [.notifyAlways]
-        case .mentions: actions += [.muteAlways, .notifyAlways]
-        case .all, .mutedUntil: actions += isGroup ? [.mentionsOnly, .muteAlways] : [.muteAlways]
-        }
-        return actions
+    public var notifications: NotificationChoice {
+        NotificationChoice(notify: notify, mutedUntil: mutedUntil, isGroup: isGroup)
     }
 }

@@ -10,7 +10,8 @@ public struct GroupPage: Sendable, Equatable {
     public let problem: String?
     /// What the account may do.
     public let actions: [GroupAction]
-    /// Owners first, then admins, then others, each in the order of their names.
+    public let notifications: NotificationChoice
+    /// The account itself, then owners, admins and others, each in the order of their names.
     public let members: [MemberRow]
 
     /// What a screen reader says when the group is opened, before the row with the focus.

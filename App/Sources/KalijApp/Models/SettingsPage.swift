@@ -75,6 +75,19 @@ public enum NotifyLevel: Sendable, CaseIterable {
     }
 }
 
+/// A part of the settings of an account, with a heading.
+public enum SettingSection: Sendable, CaseIterable {
+    case privacy, notifications, files
+
+    public var words: String {
+        switch self {
+        case .privacy: Words.privacy
+        case .notifications: Words.notificationsHeading
+        case .files: Words.files
+        }
+    }
+}
+
 /// A setting of an account that is on or off.
 public enum SettingSwitch: Sendable, CaseIterable {
     case typing, markers, receipts, preview, downloads
@@ -86,6 +99,15 @@ public enum SettingSwitch: Sendable, CaseIterable {
         case .receipts: Words.showsReceiving
         case .preview: Words.notifiesWithText
         case .downloads: Words.downloadsItself
+        }
+    }
+
+    /// The heading below which the setting is shown.
+    public var section: SettingSection {
+        switch self {
+        case .typing, .markers, .receipts: .privacy
+        case .preview: .notifications
+        case .downloads: .files
         }
     }
 
@@ -141,10 +163,12 @@ public enum AccountAction: Sendable, CaseIterable {
 
 extension Words {
     /// The outcome of a change of an account at its server.
-    public static func outcome(_ outcome: AccountTable.ChangeOutcome, of action: AccountAction) -> String {
+    public static func outcome(
+        _ outcome: AccountTable.ChangeOutcome, of action: AccountAction, on account: String
+    ) -> String {
         switch (outcome, action) {
         case (.done, .changePassword): passwordChanged
-        case (.done, _): accountDeleted
+        case (.done, _): accountDeleted(account.shownName)
         case (.refused(let reason), .changePassword): passwordRefused(reason.shownLine)
         case (.refused(let reason), _): deletionRefused(reason.shownLine)
         case (.unknown, .changePassword): passwordUnknown

@@ -15,6 +15,7 @@ extension Reader {
         facts.append(Words.subscription(entry))
         let keys = try ConversationKeys.load(of: account, with: jid, from: database())
         facts.append(keys.isEncrypted ? Words.areEncrypted : Words.areNotEncrypted)
+        if keys.isKeyless { facts.append(Words.cannotBeEncrypted(row.name)) }
         if keys.isBlocked { facts.append(Words.encryptionRefused) }
         if let client = try contacts.presence(of: jid, for: account).first {
             facts.append(
@@ -25,7 +26,7 @@ extension Reader {
             key: key, name: row.name, givenName: entry?.name?.shownName ?? "", picture: row.picture, facts: facts,
             actions: ContactAction.all(
                 isContact: entry != nil, isBlocked: isBlocked,
-                ContactAction.encryption(isOn: keys.isEncrypted, isWaiting: keys.isBlocked), row.actions.last ?? []),
-            isContact: entry != nil)
+                ContactAction.encryption(isOn: keys.isEncrypted, isWaiting: keys.isBlocked)),
+            notifications: row.notifications, isContact: entry != nil)
     }
 }

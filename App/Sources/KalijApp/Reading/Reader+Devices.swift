@@ -27,4 +27,12 @@ extension Reader {
             (try conversations.name(of: $0) ?? $0.description).shownName
         }
     }
+
+    /// The words for a conversation in which nobody can read an encrypted message; nil if it is not encrypted, or somebody has keys.
+    public func keyless(_ key: ConversationKey) throws -> String? {
+        guard let account = try account(of: key), let row = try conversation(key),
+            try ConversationKeys.load(of: account, with: .received(key.jid), from: database()).isKeyless
+        else { return nil }
+        return Words.keylessQuestion(row.isGroup ? Words.nobody : row.name)
+    }
 }

@@ -58,6 +58,8 @@ extension Reader {
             picture: try contacts().profile(of: jid, for: account)?.avatarFile,
             problem: rights == nil ? Words.outside(room) : nil,
             actions: GroupAction.all(in: room, rights, isEncrypted: isEncrypted),
+            notifications: try conversation(key)?.notifications
+                ?? NotificationChoice(notify: .all, mutedUntil: nil, isGroup: true),
             members: try members(of: room, by: account, rights, knowsPresence: isOnline && rights != nil))
     }
 
@@ -69,16 +71,19 @@ extension Reader {
                 contact.name.map { (contact.jid, $0.shownName) }
             }, uniquingKeysWith: { first, _ in first })
         let pictures = try contacts().pictures(of: account)
+        let own = try contacts().profile(of: account.jid, for: account)
         var rows: [MemberRow] = []
         var seen: Set<JID> = []
         func add(_ jid: JID?, _ occupant: Occupant?, _ affiliation: String) {
             if let jid, !seen.insert(jid).inserted { return }
             let isOwn = jid.map { $0 == account.jid } ?? (occupant?.nick == room.nick)
-            let name = jid.flatMap { names[$0] } ?? (occupant?.nick ?? jid?.description ?? "").shownName
+            // The own nickname is the account's local part: it says nothing about the user.
+            let given = isOwn ? own?.nick.flatMap { $0.isEmpty ? nil : $0.shownName } : jid.flatMap { names[$0] }
+            let name = given ?? (isOwn ? account.jid.description : occupant?.nick ?? jid?.description ?? "").shownName
             // Of a contact the own picture, else the one that the occupant shows in this room.
             let faces = [jid?.description, occupant.map { "\(room.jid)/\($0.nick)" }].compactMap { $0 }
             let face = faces.first { pictures[$0] != nil }
-            let picture = face.flatMap { pictures[$0] ?? nil }
+            let picture = (isOwn ? own?.avatarFile : nil) ?? face.flatMap { pictures[$0] ?? nil }
             rows.append(
                 MemberRow(
                     jid: jid?.description, nick: occupant?.nick, name: name.shownAuthor, affiliation: affiliation,
@@ -160,5 +165,5 @@ extension Reader {
 }
 
 extension MemberRow {
-    fileprivate var rank: Int { ["owner", "admin", "member"].firstIndex(of: affiliation) ?? 3 }
+    fileprivate var rank: Int { isOwn ? -1 : ["owner", "admin", "member"].firstIndex(of: affiliation) ?? 3 }
 }

@@ -7,7 +7,7 @@ public struct MemberRow: Sendable, Equatable {
     public let jid: String?
     /// The nickname of a present member.
     public let nick: String?
-    /// The user's name for the contact, else the nickname, else the address.
+    /// The user's name for the contact, else the nickname, else the address; of the user, the name that others are shown, or the address.
     public let name: String
     /// `owner`, `admin`, `member` or `none`.
     public let affiliation: String
@@ -22,8 +22,8 @@ public struct MemberRow: Sendable, Equatable {
     public var offersPicture: String?
     public let actions: [MemberAction]
 
-    /// The displayed name: only the user's own row is called "You".
-    public var title: String { isOwn ? Words.you : name }
+    /// The displayed name: only the user's own row begins with "You".
+    public var title: String { !isOwn ? name : name == subtitle ? Words.you : Words.you(name) }
     /// The address below the name: nicknames can imitate others.
     public var subtitle: String { jid.map(\.shownName) ?? "" }
     /// Affiliation and presence in words.

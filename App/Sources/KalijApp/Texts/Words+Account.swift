@@ -8,6 +8,9 @@ extension Words {
     public static var invitationHint: String {
         tr("Paste the link that you were sent. It begins with xmpp:")
     }
+    public static var invitationOrCodeHint: String {
+        tr("Paste the link that you were sent, or choose a picture of its code")
+    }
     public static var newAccountHint: String {
         tr("An account lives at a server that you choose, such as one of a provider, a school or a club")
     }

@@ -18,6 +18,9 @@ extension Words {
     static var encryptionRefused: String {
         tr("The other side no longer wants encryption: your messages wait until you decide")
     }
+    static func cannotBeEncrypted(_ name: String) -> String {
+        tr("{name} has no keys for encrypted messages yet: what you write cannot be sent", ["name": name])
+    }
     static var areNotEncrypted: String { tr("Your messages are not encrypted") }
 
     static func subscription(_ contact: Contact?) -> String {

@@ -9,6 +9,11 @@ extension Words {
         tr("Mute for {n} hour", "Mute for {n} hours", hours)
     }
     public static var muteAlways: String { tr("Mute") }
+    public static func notifications(_ state: String) -> String { tr("Notifications: {state}", ["state": state]) }
+    static func mutedUntil(_ time: String) -> String { tr("Muted until {time}", ["time": time]) }
+    static var isMuted: String { tr("Muted") }
+    static var notMuted: String { tr("No longer muted") }
+    static var mentionsOnlyState: String { tr("Mentions only") }
     public static var unmute: String { tr("Unmute") }
     public static var mentionsOnly: String { tr("Notify of mentions only") }
     public static var notifyAlways: String { tr("Notify of all messages") }

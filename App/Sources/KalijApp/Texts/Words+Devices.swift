@@ -113,7 +113,7 @@ extension Words {
     static var meaningLeftOut: String {
         tr("Devices whose keys you distrust, have not decided on, or that could not be fetched")
     }
-    public static var marks: String { tr("Marks of encryption") }
+    public static var marks: String { tr("Encryption explained") }
     /// The table of the marks, with what they mean.
     public static var marksTable: [(mark: String, meaning: String)] {
         Protection.allCases.map { ($0.words, $0.meaning) } + [
@@ -147,6 +147,17 @@ extension Words {
     public static var trustThem: String { tr("Trust and send") }
     public static var distrustThem: String { tr("Send without") }
     public static var lookAtDevices: String { tr("Compare first …") }
+    public static func keylessQuestion(_ name: String) -> String {
+        tr("{name} has no keys for encrypted messages", ["name": name])
+    }
+    public static var keylessHint: String {
+        tr(
+            "An encrypted message cannot be sent: the other side's program does not encrypt, or has not been connected yet. Without encryption, the servers can read what you write from now on"
+        )
+    }
+    public static var sendPlain: String { tr("Stop encrypting and send") }
+    public static var tryEncrypted: String { tr("Try again encrypted") }
+    public static var nobody: String { tr("Nobody else in the group") }
     public static var replyWaits: String {
         tr("Your reply is not sent: there are new devices. Send it here, and decide")
     }

@@ -159,5 +159,5 @@ extension Words {
 
 extension String {
     /// The words of a menu's item without the sign that a question follows.
-    var withoutEllipsis: String { hasSuffix(" …") ? String(dropLast(2)) : self }
+    public var withoutEllipsis: String { hasSuffix(" …") ? String(dropLast(2)) : self }
 }

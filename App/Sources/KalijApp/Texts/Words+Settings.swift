@@ -24,6 +24,9 @@ extension Words {
     public static var downloadsItself: String { tr("Download small files of people you have written to") }
 
     // Notifications, appearance and storage
+    static var privacy: String { tr("Privacy") }
+    static var notificationsHeading: String { tr("Notifications") }
+    static var files: String { tr("Files") }
     public static var notifies: String { tr("Notify me of") }
     static var notifiesAll: String { tr("All messages") }
     static var notifiesMentions: String { tr("People, and mentions in groups") }
@@ -98,7 +101,9 @@ extension Words {
         )
     }
     public static var deleteForever: String { tr("Delete for good") }
-    public static var accountDeleted: String { tr("The account is deleted") }
+    public static func accountDeleted(_ account: String) -> String {
+        tr("The account {address} is deleted, at its server and here", ["address": account])
+    }
     public static func deletionRefused(_ reason: String) -> String {
         tr("The server does not delete the account: {reason}", ["reason": reason])
     }

@@ -2,6 +2,7 @@
 public enum Words {
     // Names of things
     public static var you: String { tr("You") }
+    static func you(_ name: String) -> String { tr("You ({name})", ["name": name]) }
     public static var conversations: String { tr("Conversations") }
     public static var messages: String { tr("Messages") }
     public static var message: String { tr("Message") }
@@ -17,7 +18,6 @@ public enum Words {
     public static var server: String { tr("Server") }
     public static var logIn: String { tr("Log in") }
     public static var cancel: String { tr("Cancel") }
-    public static var start: String { tr("Start") }
     public static var load: String { tr("Load") }
     public static var retry: String { tr("Retry") }
     public static var tryNow: String { tr("Try now") }

@@ -49,6 +49,15 @@ enum ContextMenu {
         }
     }
 
+    /// The rectangle of a widget in the coordinates of `parent`; nil while it is not laid out.
+    static func place(of widget: Widget, in parent: Widget) -> GdkRectangle? {
+        var bounds = graphene_rect_t()
+        guard gtk_widget_compute_bounds(widget, parent, &bounds) != 0 else { return nil }
+        let (origin, size) = (bounds.origin, bounds.size)
+        return GdkRectangle(
+            x: Int32(origin.x), y: Int32(origin.y), width: Int32(size.width), height: Int32(size.height))
+    }
+
     private static func append(
         _ item: MenuItem, _ name: String, to menu: OpaquePointer, _ group: UnsafeMutablePointer<GSimpleActionGroup>,
         _ choose: @escaping () -> Void
@@ -127,11 +136,6 @@ extension ListView {
 
     /// The rectangle of a row in the coordinates of `parent`; nil if the row has no widgets.
     func bounds(of place: Int, in parent: Widget) -> GdkRectangle? {
-        guard let row = boundRow(at: place) else { return nil }
-        var bounds = graphene_rect_t()
-        guard gtk_widget_compute_bounds(row.anchor, parent, &bounds) != 0 else { return nil }
-        let size = bounds.size
-        return GdkRectangle(
-            x: Int32(bounds.origin.x), y: Int32(bounds.origin.y), width: Int32(size.width), height: Int32(size.height))
+        boundRow(at: place).flatMap { ContextMenu.place(of: $0.anchor, in: parent) }
     }
 }

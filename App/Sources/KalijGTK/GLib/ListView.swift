@@ -35,6 +35,8 @@ final class ListView<Row: RowView> {
     var onBound: () -> Void = {}
     /// Called when scrolling starts, with whether to the last row.
     var onScroll: (Bool) -> Void = { _ in }
+    /// Called when another row was selected.
+    var onSelected: () -> Void = {}
     /// Called when scrolling has ended.
     var onSettled: () -> Void = {}
     var isCentering = false
@@ -193,6 +195,7 @@ final class ListView<Row: RowView> {
     /// A row that a screen reader selects also receives the next key, wherever the focus is. Rows inserted before the selected
     /// one change its position: scrolling there would move the visible text.
     private func selected() {
+        onSelected()
         guard !isChanging, let place = selectedPlace else { return }
         let isOutside = !isSelecting && !hasFocus
         // Scrolling in progress would move away from the row.
@@ -204,7 +207,7 @@ final class ListView<Row: RowView> {
         if isOutside { after(0) { [weak self] in self?.focusRow(or: place) } }
     }
 
-    private var hasFocus: Bool {
+    var hasFocus: Bool {
         guard let root = gtk_widget_get_root(view), let focused = gtk_root_get_focus(root) else { return false }
         return gtk_widget_is_ancestor(focused, view) != 0
     }

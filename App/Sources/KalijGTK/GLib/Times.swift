@@ -26,6 +26,11 @@ enum Times {
         }
     }
 
+    /// A time to come: the time of the next 24 hours, else with the day.
+    static func until(_ at: Int64) -> String {
+        at - wallNow() < 86_400_000 ? clock(at) : format(at, "%x") + ", " + clock(at)
+    }
+
     /// How many days ago, by the calendar.
     private static func age(_ at: Int64) -> Int {
         guard at > 0 else { return .max }

@@ -36,9 +36,9 @@ enum Make {
     }
 
     /// An icon that screen readers skip.
-    static func silentImage(_ icon: String) -> Widget {
+    static func silentImage(_ icon: Icon) -> Widget {
         let image = widget(OpaquePointer(kalij_new_with_role(kalij_type_image(), GTK_ACCESSIBLE_ROLE_PRESENTATION)))
-        gtk_image_set_from_icon_name(opaque(image), icon)
+        gtk_image_set_from_icon_name(opaque(image), icon.rawValue)
         return image
     }
 
@@ -50,8 +50,8 @@ enum Make {
     }
 
     /// A button with an icon; the accessible name is also its tooltip.
-    static func iconButton(_ icon: String, _ name: String, _ run: @escaping () -> Void) -> Widget {
-        let button = widget(OpaquePointer(gtk_button_new_from_icon_name(icon)))
+    static func iconButton(_ icon: Icon, _ name: String, _ run: @escaping () -> Void) -> Widget {
+        let button = widget(OpaquePointer(gtk_button_new_from_icon_name(icon.rawValue)))
         gtk_widget_set_tooltip_text(button, name)
         kalij_name(button, name)
         connect(button, "clicked") { _ in run() }
@@ -78,8 +78,10 @@ enum Make {
         return check
     }
 
-    static func scrolled(_ child: Widget) -> Widget {
+    /// - Parameter showsBar: whether the bar is visible while nothing scrolls, so that one sees that there is more.
+    static func scrolled(_ child: Widget, showsBar: Bool = false) -> Widget {
         let scrolled = widget(OpaquePointer(gtk_scrolled_window_new()))
+        gtk_scrolled_window_set_overlay_scrolling(opaque(scrolled), showsBar ? 0 : 1)
         gtk_scrolled_window_set_policy(opaque(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
         gtk_scrolled_window_set_child(opaque(scrolled), child)
         return scrolled
@@ -90,8 +92,19 @@ enum Make {
     static func header(_ title: Widget, onBack: @escaping () -> Void) -> Widget {
         let header = widget(OpaquePointer(adw_header_bar_new()))
         adw_header_bar_set_title_widget(opaque(header), title)
-        adw_header_bar_pack_start(opaque(header), iconButton("go-previous-symbolic", Words.back, onBack))
+        adw_header_bar_pack_start(opaque(header), iconButton(.back, Words.back, onBack))
         return header
+    }
+
+    /// A column below a heading, which a screen reader says when the focus enters it.
+    static func section(_ heading: String) -> Widget {
+        let box = widget(OpaquePointer(kalij_new_with_role(kalij_type_box(), GTK_ACCESSIBLE_ROLE_GROUP)))
+        gtk_orientable_set_orientation(opaque(box), GTK_ORIENTATION_VERTICAL)
+        gtk_box_set_spacing(cast(raw(box)), 8)
+        gtk_widget_set_margin_top(box, 12)
+        kalij_name(box, heading)
+        box.append(label(heading, classes: "heading"))
+        return box
     }
 
     /// A column that is at most `width` pixels wide.
@@ -102,9 +115,9 @@ enum Make {
         return clamp
     }
 
-    static func status(_ icon: String, _ title: String, _ description: String) -> Widget {
+    static func status(_ icon: Icon, _ title: String, _ description: String) -> Widget {
         let page = widget(OpaquePointer(adw_status_page_new()))
-        adw_status_page_set_icon_name(opaque(page), icon)
+        adw_status_page_set_icon_name(opaque(page), icon.rawValue)
         adw_status_page_set_title(opaque(page), title)
         adw_status_page_set_description(opaque(page), description)
         gtk_widget_set_vexpand(page, 1)

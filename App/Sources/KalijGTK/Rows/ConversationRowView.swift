@@ -39,15 +39,15 @@ final class ConversationRowView: RowView {
         badge.setText((row.isMentioned ? "@ " : "") + Words.badge(row.unread))
         badge.show(row.unread > 0)
         name.setClass("unread", row.unread > 0)
-        failed.show(row.isFailed) { Self.sign("dialog-warning-symbolic", "error", after: line) }
-        muted.show(row.isMuted) { Self.sign("audio-volume-muted-symbolic", "dim-label", after: name) }
-        pinned.show(row.isPinned) { Self.sign("view-pin-symbolic", "dim-label", after: name) }
-        hidden.show(row.isHidden) { Self.sign("view-conceal-symbolic", "dim-label", after: name) }
-        found.show(row.found != nil) { Self.sign("system-search-symbolic", "dim-label", after: name) }
+        failed.show(row.isFailed) { Self.sign(.failed, "error", after: line) }
+        muted.show(row.isMuted) { Self.sign(.muted, "dim-label", after: name) }
+        pinned.show(row.isPinned) { Self.sign(.pinned, "dim-label", after: name) }
+        hidden.show(row.isHidden) { Self.sign(.hidden, "dim-label", after: name) }
+        found.show(row.found != nil) { Self.sign(.search, "dim-label", after: name) }
         account.show(row.showsAccount, made: makeAccount)?.setText(row.key.account)
     }
 
-    private static func sign(_ icon: String, _ kind: String, after sibling: Widget) -> Widget {
+    private static func sign(_ icon: Icon, _ kind: String, after sibling: Widget) -> Widget {
         let made = Make.silentImage(icon)
         for name in ["row-sign", kind] { made.addClass(name) }
         if let box = gtk_widget_get_parent(sibling) { gtk_box_insert_child_after(cast(raw(box)), made, sibling) }

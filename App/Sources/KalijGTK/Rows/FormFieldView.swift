@@ -62,11 +62,22 @@ final class FormFieldView {
         if let input {
             root.append(input.widget)
             if case .entry(let entry) = input { connect(entry, "activate") { [weak self] _ in self?.onActivate() } }
+            if case .secret = kind { appendPeek(at: input.widget) }
         }
         explanation.wrapText()
         root.append(explanation)
         root.append(problem)
         show(hint: hint)
+    }
+
+    /// A new password is entered once: a check button, which is easier to find than an icon, shows what it is.
+    private func appendPeek(at entry: Widget) {
+        let check = Make.check(Words.showPassword)
+        connect(check, "toggled") { _ in
+            guard let text = gtk_widget_get_first_child(entry) else { return }
+            gtk_text_set_visibility(cast(raw(text)), gtk_check_button_get_active(cast(raw(check))))
+        }
+        root.append(check)
     }
 
     /// - Parameter hint: the explanation of the field; empty for none.
@@ -91,8 +102,6 @@ final class FormFieldView {
             return .entry(entry)
         case .secret:
             let entry = widget(OpaquePointer(gtk_password_entry_new()))
-            gtk_password_entry_set_show_peek_icon(opaque(entry), 1)
-            Names.nameButtons(in: entry, Words.showPassword)
             gtk_editable_set_text(OpaquePointer(entry), value)
             kalij_name(entry, label)
             return .entry(entry)

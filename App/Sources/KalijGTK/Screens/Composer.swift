@@ -43,7 +43,7 @@ final class Composer {
     private static let keptWithin: UInt32 = 300
 
     init() {
-        send = widget(OpaquePointer(gtk_button_new_from_icon_name("go-up-symbolic")))
+        send = widget(OpaquePointer(gtk_button_new_from_icon_name(Icon.send.rawValue)))
         root = Make.box(GTK_ORIENTATION_HORIZONTAL, spacing: 8)
         build()
         listen()
@@ -73,7 +73,7 @@ final class Composer {
         for name in ["circular", "suggested-action", "send"] { send.addClass(name) }
         gtk_widget_set_valign(send, GTK_ALIGN_END)
         root.addClass("composer")
-        let attach = Make.iconButton("mail-attachment-symbolic", Words.attach) { [weak self] in self?.chooseFiles() }
+        let attach = Make.iconButton(.attach, Words.attach) { [weak self] in self?.chooseFiles() }
         for name in ["circular", "flat", "send"] { attach.addClass(name) }
         gtk_widget_set_valign(attach, GTK_ALIGN_END)
         root.append(attach)

@@ -12,7 +12,7 @@ final class ComposerBar {
         gtk_label_set_single_line_mode(opaque(label), 1)
         gtk_widget_set_hexpand(label, 1)
         root = Make.horizontal(label, spacing: 6)
-        let cancel = Make.iconButton("window-close-symbolic", Words.cancel) { [weak self] in self?.onCancel() }
+        let cancel = Make.iconButton(.close, Words.cancel) { [weak self] in self?.onCancel() }
         for name in ["flat", "circular"] { cancel.addClass(name) }
         root.append(cancel)
         root.addClass("composer-bar")

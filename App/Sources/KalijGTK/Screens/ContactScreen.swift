@@ -6,22 +6,25 @@ final class ContactScreen {
     let root = Make.box(GTK_ORIENTATION_VERTICAL)
     var onBack: () -> Void = {}
     var onAction: (ContactAction, ContactPage) -> Void = { _, _ in }
+    var onNotify: (ConversationAction, ContactPage) -> Void = { _, _ in }
     private let title = widget(OpaquePointer(adw_window_title_new("", "")))
     private let avatar = Make.avatar(96)
     private let facts = Make.label()
     private let buttons = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 8)
+    private lazy var notifications = NotificationsButton(over: root)
     private let scrolled: Widget
     private var page: ContactPage?
 
     init() {
         let content = Make.vertical(avatar, facts, buttons, spacing: 14)
-        scrolled = Make.scrolled(Make.clamp(content, width: 400))
+        scrolled = Make.scrolled(Make.clamp(content, width: 400), showsBar: true)
         let header = Make.header(title) { [weak self] in self?.onBack() }
         facts.wrapText()
         gtk_label_set_justify(opaque(facts), GTK_JUSTIFY_CENTER)
         gtk_label_set_xalign(opaque(facts), 0.5)
         content.margins(12)
         gtk_widget_set_vexpand(scrolled, 1)
+        notifications.onChosen = { [weak self] action in if let self, let page { onNotify(action, page) } }
         root.append(header)
         root.append(scrolled)
     }
@@ -38,6 +41,7 @@ final class ContactScreen {
         adw_avatar_set_text(opaque(avatar), page.name)
         if page.picture != self.page?.picture { Make.show(page.picture, in: avatar) }
         facts.setText(page.facts.joined(separator: "\n"))
+        notifications.show(page.notifications)
         if page.actions != self.page?.actions || page.key != self.page?.key { showButtons(page) }
         self.page = page
     }
@@ -46,10 +50,14 @@ final class ContactScreen {
         let former = focusedPlace
         while let child = gtk_widget_get_first_child(buttons) { gtk_box_remove(cast(raw(buttons)), child) }
         for action in page.actions {
+            if action == .notifications {
+                buttons.append(notifications.root)
+                continue
+            }
             let button = Make.button(action.words) { [weak self] in
                 if let self, let page = self.page { onAction(action, page) }
             }
-            button.setClass("destructive-action", action.isDestructive)
+            button.setClass("error", action.isDestructive)
             buttons.append(button)
         }
         Names.fill(buttons)

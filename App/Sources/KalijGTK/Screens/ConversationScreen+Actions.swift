@@ -5,6 +5,12 @@ import KalijApp
 extension ConversationScreen {
     func listenForActions() {
         list.listenForMenu(over: root) { [weak self] place, at in self?.showMenu(of: place, at: at) }
+        list.onSelected = { [weak self] in self?.actions.update() }
+        actions.onPressed = { [weak self] place in
+            guard let self, let at = actions.bounds(in: root) else { return }
+            list.select(place)
+            showMenu(of: place, at: at)
+        }
         guard let keys = gtk_event_controller_key_new() else { return }
         connect(keys, "key-pressed") { [weak self] arguments in
             arguments.answer(self?.handled(arguments.uint(1), arguments.flags(3)) ?? false)

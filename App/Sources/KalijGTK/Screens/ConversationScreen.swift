@@ -14,7 +14,7 @@ final class ConversationScreen {
     var onBack: () -> Void = {}
     /// Called when the group, or the contact, is requested.
     var onDetails: () -> Void = {}
-    private(set) lazy var details = Make.iconButton("dialog-information-symbolic", Words.details) { [weak self] in
+    private(set) lazy var details = Make.iconButton(.person, Words.details) { [weak self] in
         self?.onDetails()
     }
     var onLoad: (GapRow) -> Void = { _ in }
@@ -31,20 +31,21 @@ final class ConversationScreen {
     var onScrolled: () -> Void = {}
     private let title = widget(OpaquePointer(adw_window_title_new("", "")))
     private let stack = Pages()
-    private let nothing = Make.status("user-available-symbolic", Words.nothingOpen, Words.nothingOpenHint)
-    private let empty = Make.status("mail-unread-symbolic", Words.noMessages, "")
+    private let nothing = Make.status(.program, Words.nothingOpen, Words.nothingOpenHint)
+    private let empty = Make.status(.message, Words.noMessages, "")
     private let pane = Make.box(GTK_ORIENTATION_VERTICAL)
     private let inner = Pages()
     private let scrolled: Widget
     private let overlay = widget(OpaquePointer(gtk_overlay_new()))
+    private(set) lazy var actions = MessageActionsButton(list, over: overlay)
     private let toLatest: Widget
     private let typing = Make.label(classes: "typing")
 
     init() {
         root = Make.box(GTK_ORIENTATION_VERTICAL)
         scrolled = Make.scrolled(list.view)
-        back = widget(OpaquePointer(gtk_button_new_from_icon_name("go-previous-symbolic")))
-        toLatest = widget(OpaquePointer(gtk_button_new_from_icon_name("go-bottom-symbolic")))
+        back = widget(OpaquePointer(gtk_button_new_from_icon_name(Icon.back.rawValue)))
+        toLatest = widget(OpaquePointer(gtk_button_new_from_icon_name(Icon.toLatest.rawValue)))
         list.view.addClass("messages")
         list.reusesWidgets = true
         list.onMade = { [weak self] row in
@@ -133,7 +134,8 @@ final class ConversationScreen {
     /// - Parameters:
     ///   - name: nil if nothing is open.
     ///   - subtitle: nil to leave it.
-    func show(name: String?, subtitle: String?) {
+    func show(name: String?, subtitle: String?, isGroup: Bool = false) {
+        gtk_button_set_icon_name(cast(raw(details)), (isGroup ? Icon.people : .person).rawValue)
         adw_window_title_set_title(opaque(title), name ?? "")
         if let subtitle { adw_window_title_set_subtitle(opaque(title), subtitle) }
         details.show(name != nil)
@@ -150,6 +152,7 @@ final class ConversationScreen {
     func show(_ rows: [ThreadRow], name: String) {
         inner.show(rows.isEmpty ? empty : overlay)
         list.show(rows)
+        actions.update()
         let count = rows.count { $0.message != nil }
         kalij_description(list.view, Words.messagesWith(name) + ", " + Words.arrived(count))
     }
@@ -191,6 +194,7 @@ final class ConversationScreen {
     func showToLatest(_ isShown: Bool) { toLatest.show(isShown) }
 
     private func scrolledTo() {
+        actions.update()
         guard let adjustment = gtk_scrolled_window_get_vadjustment(opaque(scrolled)), !list.isScrolling else { return }
         let end = gtk_adjustment_get_value(adjustment) + gtk_adjustment_get_page_size(adjustment)
         follow(.moved(isAtEnd: end >= gtk_adjustment_get_upper(adjustment) - Self.nearEnd))

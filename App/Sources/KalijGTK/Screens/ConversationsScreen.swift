@@ -8,7 +8,6 @@ final class ConversationsScreen {
     let list = ListView<ConversationRowView>(name: Words.conversations, activatesOnClick: true)
     let banner = StateBannerView()
     let requests = RequestsButton()
-    var onNewGroup: () -> Void = {}
     /// Called for an action on a group whose creation has failed.
     var onCreation: (ConversationRow.CreationAction, CreationState, ConversationKey) -> Void = { _, _, _ in }
     var onOpen: (ConversationRow) -> Void = { _ in }
@@ -19,10 +18,10 @@ final class ConversationsScreen {
     private let stack = Pages()
     private let searchBar = widget(OpaquePointer(gtk_search_bar_new()))
     private let searchEntry = widget(OpaquePointer(gtk_search_entry_new()))
-    private let empty = Make.status("mail-unread-symbolic", Words.noConversations, Words.noConversationsHint)
-    private let nothing = Make.status("edit-find-symbolic", Words.nothingFound, "")
+    private let empty = Make.status(.message, Words.noConversations, Words.noConversationsHint)
+    private let nothing = Make.status(.nothingFound, Words.nothingFound, "")
     private let scrolled: Widget
-    private lazy var newConversation = Make.iconButton("list-add-symbolic", Words.newConversation) { [weak self] in
+    private lazy var newConversation = Make.iconButton(.add, Words.newConversation) { [weak self] in
         self?.onNew()
     }
     private let header = widget(OpaquePointer(adw_header_bar_new()))
@@ -44,11 +43,8 @@ final class ConversationsScreen {
     private func build() {
         adw_header_bar_set_title_widget(opaque(header), widget(OpaquePointer(adw_window_title_new("Kalij", ""))))
         adw_header_bar_pack_start(opaque(header), newConversation)
-        adw_header_bar_pack_start(
-            opaque(header),
-            Make.iconButton("system-users-symbolic", Words.newGroup) { [weak self] in self?.onNewGroup() })
         let menu = widget(OpaquePointer(gtk_menu_button_new()))
-        gtk_menu_button_set_icon_name(opaque(menu), "open-menu-symbolic")
+        gtk_menu_button_set_icon_name(opaque(menu), Icon.menu.rawValue)
         gtk_menu_button_set_menu_model(opaque(menu), cast(raw(Self.menu())))
         // F10 opens it.
         gtk_menu_button_set_primary(opaque(menu), 1)
@@ -56,7 +52,7 @@ final class ConversationsScreen {
         kalij_name(menu, Words.menu)
         adw_header_bar_pack_end(opaque(header), menu)
         adw_header_bar_pack_end(
-            opaque(header), Make.iconButton("system-search-symbolic", Words.search) { [weak self] in self?.search() })
+            opaque(header), Make.iconButton(.search, Words.search) { [weak self] in self?.search() })
         kalij_name(searchEntry, Words.search)
         gtk_widget_set_hexpand(searchEntry, 1)
         gtk_search_bar_set_child(opaque(searchBar), searchEntry)

@@ -24,7 +24,7 @@ final class DevicesScreen {
     private func build() {
         let header = Make.header(title) { [weak self] in self?.onBack() }
         adw_header_bar_pack_end(
-            opaque(header), Make.iconButton("dialog-question-symbolic", Words.marks) { [weak self] in self?.onMarks() })
+            opaque(header), Make.iconButton(.explanation, Words.marks) { [weak self] in self?.onMarks() })
         notice.wrapText()
         for button in [
             Make.button(Words.readCode) { [weak self] in if let self, let page { onReadCode(page) } },

@@ -66,10 +66,13 @@ extension Dialogs {
     }
 
     /// A content that may be higher than a small window.
-    private static func scrolled(_ content: Widget, over parent: Widget) -> Widget {
-        let scrolled = Make.scrolled(content)
+    static func scrolled(_ content: Widget, over parent: Widget) -> Widget {
+        let scrolled = Make.scrolled(content, showsBar: true)
         gtk_scrolled_window_set_propagate_natural_height(opaque(scrolled), 1)
         gtk_scrolled_window_set_max_content_height(opaque(scrolled), max(120, gtk_widget_get_height(parent) - 200))
+        // Lines break late, as far as the window has room.
+        gtk_scrolled_window_set_min_content_width(
+            opaque(scrolled), max(200, min(400, gtk_widget_get_width(parent) - 110)))
         return scrolled
     }
 
@@ -119,5 +122,20 @@ extension Dialogs {
         choose(
             over: parent, Words.undecidedQuestion, Words.undecidedHint(devices),
             answers.map { words, meaning in Answer(words, ADW_RESPONSE_DEFAULT) { answer(meaning) } })
+    }
+
+    /// Requests a decision on a message that nobody could decrypt.
+    /// - Parameters:
+    ///   - plain: stops encrypting, and sends.
+    ///   - encrypted: sends all the same: the keys are looked for again.
+    static func keyless(
+        over parent: Widget, _ heading: String, plain: @escaping () -> Void, encrypted: @escaping () -> Void
+    ) {
+        choose(
+            over: parent, heading, Words.keylessHint,
+            [
+                Answer(Words.tryEncrypted, ADW_RESPONSE_DEFAULT, encrypted),
+                Answer(Words.sendPlain, ADW_RESPONSE_DESTRUCTIVE, plain),
+            ])
     }
 }

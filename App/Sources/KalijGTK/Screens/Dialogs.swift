@@ -5,9 +5,9 @@ import KalijText
 
 /// The dialogs of the app.
 enum Dialogs {
-    /// Prompts for the address of a contact.
-    static func newConversation(over parent: Widget, account: String, _ open: @escaping (String) -> Void) {
-        let dialog = kalij_message_dialog(cast(raw(parent)), Words.newConversation)
+    /// Prompts for the address of a new contact.
+    static func newContact(over parent: Widget, account: String, _ add: @escaping (JID) -> Void) {
+        let dialog = kalij_message_dialog(cast(raw(parent)), Words.newContact.withoutEllipsis)
         guard let dialog else { return }
         let object = OpaquePointer(dialog)
         adw_message_dialog_set_body(cast(raw(object)), Words.writesAs(account))
@@ -22,7 +22,7 @@ enum Dialogs {
         label.setText(Words.address)
         adw_message_dialog_set_extra_child(cast(raw(object)), Make.vertical(label, entry, problem, spacing: 6))
         adw_message_dialog_add_response(cast(raw(object)), "cancel", Words.cancel)
-        adw_message_dialog_add_response(cast(raw(object)), "open", Words.start)
+        adw_message_dialog_add_response(cast(raw(object)), "open", Words.addIt)
         adw_message_dialog_set_response_appearance(cast(raw(object)), "open", ADW_RESPONSE_SUGGESTED)
         adw_message_dialog_set_default_response(cast(raw(object)), "open")
         adw_message_dialog_set_close_response(cast(raw(object)), "cancel")
@@ -42,7 +42,7 @@ enum Dialogs {
             problem.show(true)
             Announcer.say(Words.badAddress)
         }
-        connect(object, "response::open") { _ in if let jid = jid() { open(jid.description) } }
+        connect(object, "response::open") { _ in if let jid = jid() { add(jid) } }
         Names.fill(cast(raw(object)))
         gtk_window_present(cast(raw(object)))
         entry.focus()
@@ -77,9 +77,7 @@ enum Dialogs {
             gtk_grid_attach(cast(raw(grid)), what, 1, Int32(line), 1, 1)
         }
         // The table is longer than a small window.
-        let scrolled = Make.scrolled(grid)
-        gtk_scrolled_window_set_propagate_natural_height(opaque(scrolled), 1)
-        gtk_scrolled_window_set_max_content_height(opaque(scrolled), max(120, gtk_widget_get_height(parent) - 200))
+        let scrolled = scrolled(grid, over: parent)
         adw_message_dialog_set_extra_child(cast(raw(object)), scrolled)
         adw_message_dialog_add_response(cast(raw(object)), "close", Words.close)
         Names.fill(cast(raw(object)))
@@ -93,7 +91,7 @@ enum Dialogs {
         guard let window = adw_about_window_new() else { return }
         let object = OpaquePointer(window)
         adw_about_window_set_application_name(object, "Kalij")
-        adw_about_window_set_application_icon(object, "user-available-symbolic")
+        adw_about_window_set_application_icon(object, Icon.program.rawValue)
         adw_about_window_set_version(object, kalijVersion)
         adw_about_window_set_license_type(object, GTK_LICENSE_APACHE_2_0)
         gtk_window_set_transient_for(cast(raw(object)), cast(raw(parent)))

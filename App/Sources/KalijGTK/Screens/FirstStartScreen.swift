@@ -11,6 +11,10 @@ final class FirstStartScreen {
     var onNewAccount: (Bool) -> Void = { _ in }
     /// Called when the user cancels adding an account; nil at the first start.
     var onCancel: (() -> Void)?
+    /// What has happened to the last account; empty for nothing.
+    var notice = "" {
+        didSet { adw_status_page_set_description(opaque(page), notice.isEmpty ? Words.welcomeHint : notice) }
+    }
     private let directory: AccountDirectory
     // The text of an AdwEntryRow has no role: Orca is not notified of its focus.
     private let address = widget(OpaquePointer(gtk_entry_new()))
@@ -26,7 +30,7 @@ final class FirstStartScreen {
     private let invited: Widget
     private let newAccount: Widget
     private var attempt: Task<Void, Never>?
-    private static let picture = "user-available-symbolic"
+    private static let picture = Icon.program
 
     init(_ directory: AccountDirectory) {
         self.directory = directory
@@ -123,7 +127,7 @@ final class FirstStartScreen {
     private func show(problem words: String?) {
         problem.setText(words ?? "")
         problem.show(words != nil)
-        adw_status_page_set_icon_name(opaque(page), words == nil ? Self.picture : nil)
+        adw_status_page_set_icon_name(opaque(page), words == nil ? Self.picture.rawValue : nil)
     }
 
     private func begin() {

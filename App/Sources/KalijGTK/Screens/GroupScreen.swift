@@ -8,6 +8,7 @@ final class GroupScreen {
     var onBack: () -> Void = {}
     var onAction: (GroupAction, GroupPage) -> Void = { _, _ in }
     var onMember: (MemberAction, MemberRow, GroupPage) -> Void = { _, _, _ in }
+    var onNotify: (ConversationAction, GroupPage) -> Void = { _, _ in }
     private(set) var page: GroupPage?
     private lazy var members = GrowingList(list)
     private let title = widget(OpaquePointer(adw_window_title_new("", "")))
@@ -15,12 +16,13 @@ final class GroupScreen {
     private let topic = Make.label()
     private let problem = Make.label(classes: "error")
     private let waiting = Make.label(classes: "dim-label")
+    private lazy var notifications = NotificationsButton(over: root)
     private let actions: Widget
     private var picture: String?
     private static let mostOfTopic = 600
 
     init() {
-        actions = widget(OpaquePointer(gtk_button_new_from_icon_name("view-more-symbolic")))
+        actions = widget(OpaquePointer(gtk_button_new_from_icon_name(Icon.actions.rawValue)))
         build()
         list.onActivate = { [weak self] place in self?.showMenu(ofMember: place) }
         list.listenForMenu(over: root) { [weak self] place, at in self?.showMenu(ofMember: place, at: at) }
@@ -41,7 +43,10 @@ final class GroupScreen {
         gtk_label_set_ellipsize(opaque(topic), PANGO_ELLIPSIZE_END)
         // GTK 4.8 measures a text of two letters, whose lines may break, as narrower than an ellipsis, and warns of it.
         gtk_label_set_width_chars(opaque(topic), 3)
-        let texts = Make.vertical(topic, problem, waiting, spacing: 4)
+        gtk_widget_set_halign(notifications.root, GTK_ALIGN_START)
+        notifications.onChosen = { [weak self] action in if let self, let page { onNotify(action, page) } }
+        let texts = Make.vertical(topic, problem, waiting, notifications.root, spacing: 4)
+        gtk_widget_set_valign(texts, GTK_ALIGN_CENTER)
         gtk_widget_set_hexpand(texts, 1)
         let top = Make.horizontal(avatar, texts, spacing: 12)
         top.margins(12)
@@ -64,6 +69,7 @@ final class GroupScreen {
         // Beyond what three lines hold, Pango would lay out the rest for each width.
         topic.setText(String(page.topic.prefix(Self.mostOfTopic)))
         topic.show(!page.topic.isEmpty)
+        notifications.show(page.notifications)
         problem.setText(page.problem ?? "")
         problem.show(page.problem != nil)
         actions.show(!page.actions.isEmpty)
@@ -83,11 +89,7 @@ final class GroupScreen {
     // MARK: Menus
 
     private func showMenu() {
-        var bounds = graphene_rect_t()
-        guard let page, gtk_widget_compute_bounds(actions, root, &bounds) != 0 else { return }
-        let at = GdkRectangle(
-            x: Int32(bounds.origin.x), y: Int32(bounds.origin.y), width: Int32(bounds.size.width),
-            height: Int32(bounds.size.height))
+        guard let page, let at = ContextMenu.place(of: actions, in: root) else { return }
         let items = { (isDestructive: Bool) in
             page.actions.filter { $0.isDestructive == isDestructive }.map { action in
                 MenuItem(action.words) { [weak self] in self?.onAction(action, page) }

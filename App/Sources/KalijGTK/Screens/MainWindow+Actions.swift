@@ -61,8 +61,10 @@ extension MainWindow {
     private func resend(_ message: MessageRow) {
         guard let key = thread?.key else { return }
         writes.add { [weak self] in
-            let send = { [weak self] () -> Void in self?.accept(Resend(.row(message.id)), in: key) }
-            if await self?.mustDecide(in: key, decided: send) == false { send() }
+            let send = { [weak self] (isPlain: Bool) -> Void in
+                self?.accept(Resend(.row(message.id), isPlain: isPlain), in: key)
+            }
+            if await self?.mustDecide(in: key, decided: send) == false { send(false) }
         }
     }
 

@@ -15,6 +15,7 @@ extension MainWindow {
         let screen = side.contact
         screen.onBack = { [weak self] in self?.goBack() }
         screen.onAction = { [weak self] action, page in self?.act(action, on: page) }
+        screen.onNotify = { [weak self] action, page in self?.notify(action, in: page.key) }
         Task {
             guard let page = try? await reader.contact(key) else { return }
             screen.show(page)
@@ -38,7 +39,7 @@ extension MainWindow {
     private func act(_ action: ContactAction, on page: ContactPage) {
         let jid = JID.received(page.key.jid)
         if action == .devices { return openDevices(page.key) }
-        guard let intent = action.intent(on: jid, now: wallNow()) else {
+        guard let intent = action.intent(on: jid) else {
             return Dialogs.ask(over: window, action.plain, Words.contactName, page.givenName) { [weak self] name in
                 self?.change(AddContact(jid, name: name), of: page.key.account, action.plain)
             }

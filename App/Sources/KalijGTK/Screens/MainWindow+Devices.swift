@@ -84,11 +84,31 @@ extension MainWindow {
 
     // MARK: Undecided keys
 
-    /// Requests the decision on new keys, if there are some.
-    /// - Parameter decided: called when the decision is stored.
+    /// Requests the decision on new keys if there are some, or on a conversation in which nobody has keys.
+    /// - Parameter decided: called when the decision is stored, with whether the text is sent without encryption.
     /// - Returns: whether nothing may be sent yet.
-    func mustDecide(in key: ConversationKey, decided: @escaping () -> Void) async -> Bool {
-        guard let keys = try? await reader.undecided(key) else { return false }
+    func mustDecide(in key: ConversationKey, decided: @escaping (_ isPlain: Bool) -> Void) async -> Bool {
+        if let keys = try? await reader.undecided(key) {
+            ask(keys, in: key) { decided(false) }
+            return true
+        }
+        defer { keylessAttempt = nil }
+        guard keylessAttempt != key, let heading = try? await reader.keyless(key) else { return false }
+        Dialogs.keyless(
+            over: window, heading,
+            plain: { [weak self] in
+                self?.change(
+                    EncryptConversation(.received(key.jid), false), of: key.account, ContactAction.encrypt(false).plain
+                ) { _ in decided(true) }
+            },
+            encrypted: { [weak self] in
+                self?.keylessAttempt = key
+                decided(false)
+            })
+        return true
+    }
+
+    private func ask(_ keys: UndecidedKeys, in key: ConversationKey, _ decided: @escaping () -> Void) {
         Dialogs.undecided(over: window, keys.words) { [weak self] answer in
             switch answer {
             case .trust: self?.decide(keys.intents(.blind), in: key, decided)
@@ -96,7 +116,6 @@ extension MainWindow {
             case .look: self?.openDevices(keys.first)
             }
         }
-        return true
     }
 
     private func decide(_ intents: [TrustKey], in key: ConversationKey, _ decided: @escaping () -> Void) {
@@ -113,7 +132,7 @@ extension MainWindow {
     /// - Parameter text: the text, which the composer has again until then.
     /// - Returns: whether nothing may be sent yet.
     func mustDecide(in key: ConversationKey, before text: String) async -> Bool {
-        await mustDecide(in: key) { [weak self] in
+        await mustDecide(in: key) { [weak self] _ in
             guard let self, thread?.key == key, screen.composer.written == text else { return }
             screen.composer.submit()
         }

@@ -55,6 +55,7 @@ extension MainWindow {
         screen.onBack = { [weak self] in self?.goBack() }
         screen.onAction = { [weak self] action, page in self?.act(action, on: page) }
         screen.onMember = { [weak self] action, member, page in self?.act(action, on: member, page) }
+        screen.onNotify = { [weak self] action, page in self?.notify(action, in: page.key) }
         groupKey = thread.key
         Task {
             await readGroup()

@@ -6,6 +6,7 @@ extension MainWindow {
     func open(_ row: ConversationRow) {
         if let found = row.found { return open(row, found: found) }
         guard row.key != thread?.key else {
+            leaveSide()
             showConversation()
             screen.composer.text.focus()
             return
@@ -83,7 +84,8 @@ extension MainWindow {
     func show(_ row: ConversationRow, _ line: String?) {
         let account = accounts.count > 1 ? Words.writesAs(row.key.account) : ""
         screen.show(
-            name: row.name, subtitle: line.map { [account, $0].filter { !$0.isEmpty }.joined(separator: ", ") })
+            name: row.name, subtitle: line.map { [account, $0].filter { !$0.isEmpty }.joined(separator: ", ") },
+            isGroup: row.isGroup)
     }
 
     // MARK: Pages

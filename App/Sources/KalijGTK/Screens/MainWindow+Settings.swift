@@ -101,7 +101,9 @@ extension MainWindow {
         Task { [weak self] in
             do {
                 let outcome = try await change(directory, jid)
-                self?.toast(Words.outcome(outcome, of: action))
+                let words = Words.outcome(outcome, of: action, on: account)
+                if action == .delete { self?.firstStart.notice = words }
+                self?.toast(words)
             } catch {
                 self?.toast(Words.changeFailed(Words.why(error)))
             }
@@ -115,7 +117,9 @@ extension MainWindow {
         Task { [weak self] in
             do {
                 let isDone = try await directory.logOut(jid, removing: removing)
-                self?.toast(isDone ? Words.loggedOut(account.shownName) : Words.loggingOutLater)
+                let words = isDone ? Words.loggedOut(account.shownName) : Words.loggingOutLater
+                self?.firstStart.notice = words
+                self?.toast(words)
             } catch {
                 self?.toast(Words.changeFailed(Words.why(error)))
             }

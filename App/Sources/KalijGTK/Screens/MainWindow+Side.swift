@@ -8,7 +8,6 @@ extension MainWindow {
         add("details", ["<Control>i"]) { $0.openDetails() }
         connectDevices()
         add("requests", ["<Control><Shift>r"]) { $0.openRequests() }
-        conversations.onNewGroup = { [weak self] in self?.newGroup() }
         conversations.requests.onOpen = { [weak self] in self?.openRequests() }
         conversations.onCreation = { [weak self] action, creation, key in self?.act(action, on: creation, key) }
         screen.onDetails = { [weak self] in self?.openDetails() }
@@ -30,6 +29,7 @@ extension MainWindow {
         requestPace.run { [weak self] in Task { await self?.lookAtRequests() } }
         lookAtGroup()
         await lookAtContact()
+        await lookAtPeople()
         await lookAtDevices()
         await lookAtSettings()
     }

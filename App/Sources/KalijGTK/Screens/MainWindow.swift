@@ -44,6 +44,8 @@ final class MainWindow {
     var groupKey: ConversationKey?
     /// The contact that is shown.
     var contactKey: ConversationKey?
+    /// The conversation in which the next text is encrypted although nobody is known to have keys.
+    var keylessAttempt: ConversationKey?
     // Each of thousands of arrivals is a change.
     let groupPace = Throttle(interval: 500)
     let nickPace = Throttle(interval: 1000)
@@ -230,6 +232,7 @@ final class MainWindow {
     }
 
     func showFirstStart(address: String? = nil) {
+        if !accounts.isEmpty { firstStart.notice = "" }
         firstStart.onCancel = accounts.isEmpty ? nil : { [weak self] in self?.showLists() }
         firstStart.prepare(address: address)
         isFirstStart = true
@@ -245,6 +248,7 @@ final class MainWindow {
     /// - Parameter address: of the conversation to open.
     func loggedIn(_ account: String, visiting address: String? = nil) {
         states[account] = .connecting
+        firstStart.notice = ""
         showLists()
         backend.tryNow()
         if let wanted = address ?? wanted { openAddress(wanted, of: account) } else { focusList() }
@@ -263,11 +267,6 @@ final class MainWindow {
         screen.composer.keep()
         if isFolded { adw_leaflet_set_visible_child(opaque(leaflet), conversations.root) }
         focusList()
-    }
-
-    func newConversation() {
-        guard let account = thread?.key.account ?? accounts.first else { return showFirstStart() }
-        Dialogs.newConversation(over: window, account: account) { [weak self] jid in self?.openAddress(jid) }
     }
 
     /// Opens the conversation with an address, now or after the accounts were read.

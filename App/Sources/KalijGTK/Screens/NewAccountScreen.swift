@@ -58,6 +58,7 @@ final class NewAccountScreen {
     private func build() {
         let header = Make.header(title) { [weak self] in self?.back() }
         for label in [inviter, hint, obstacle, progress] { label.wrapText() }
+        gtk_label_set_natural_wrap_mode(opaque(progress), GTK_NATURAL_WRAP_NONE)
         gtk_widget_set_halign(readCode, GTK_ALIGN_START)
         for button in [next, make, cancel] {
             button.addClass("pill")
@@ -72,7 +73,7 @@ final class NewAccountScreen {
         pages.add(filling, "")
         let content = Make.vertical(pages.root, waiting, spacing: 14)
         content.margins(12)
-        let scrolled = Make.scrolled(Make.clamp(content, width: 400))
+        let scrolled = Make.scrolled(Make.clamp(content, width: 400), showsBar: true)
         gtk_widget_set_vexpand(scrolled, 1)
         root.append(header)
         root.append(scrolled)

@@ -135,7 +135,7 @@ final class NewGroupScreen {
         let label = Make.label(guest.spoken)
         label.wrapText()
         gtk_widget_set_hexpand(label, 1)
-        let remove = Make.iconButton("list-remove-symbolic", Words.remove(guest.name)) { [weak self] in
+        let remove = Make.iconButton(.remove, Words.remove(guest.name)) { [weak self] in
             self?.change { form in form.remove(guest) }
         }
         return Make.horizontal(label, remove, spacing: 8)

@@ -9,9 +9,9 @@ final class RequestsScreen {
     var onChosen: (RequestRow) -> Void = { _ in }
     private lazy var rows = GrowingList(list)
     private let stack = Pages()
-    private let empty = Make.status("mail-unread-symbolic", Words.noRequests, "")
+    private let empty = Make.status(.message, Words.noRequests, "")
     private let scrolled: Widget
-    private lazy var back = Make.iconButton("go-previous-symbolic", Words.back) { [weak self] in self?.onBack() }
+    private lazy var back = Make.iconButton(.back, Words.back) { [weak self] in self?.onBack() }
 
     init() {
         scrolled = Make.scrolled(list.view)

@@ -25,7 +25,7 @@ final class SettingsScreen {
             accounts, appearance.root, Make.vertical(caption, storage, spacing: 4), spacing: 36)
         content.margins(12)
         let clamp = Make.clamp(content, width: 460)
-        let scrolled = Make.scrolled(clamp)
+        let scrolled = Make.scrolled(clamp, showsBar: true)
         gtk_widget_set_vexpand(scrolled, 1)
         root.append(header)
         root.append(scrolled)
@@ -66,21 +66,29 @@ private final class AccountSettingsView {
         for label in [name, facts] { label.wrapText() }
         let head = Make.horizontal(avatar, Make.vertical(name, facts, spacing: 4), spacing: 12)
         root.append(head)
-        for setting in SettingSwitch.allCases {
+        notify.onChosen = { [weak self] place in
+            if let self { self.screen?.onNotify(NotifyLevel.allCases[place], self.settings) }
+        }
+        storage.wrapText()
+        for section in SettingSection.allCases { append(section) }
+        root.append(buttons)
+        show(settings, isFirst: true)
+    }
+
+    private func append(_ section: SettingSection) {
+        let box = Make.section(section.words)
+        if section == .notifications { box.append(notify.root) }
+        for setting in SettingSwitch.allCases where setting.section == section {
             let check = Make.check(setting.words)
             connect(check, "toggled") { [weak self] _ in
                 guard let self, !isUpdating else { return }
                 self.screen?.onSwitch(setting, gtk_check_button_get_active(cast(raw(check))) != 0, self.settings)
             }
             switches.append((setting, check))
-            root.append(check)
+            box.append(check)
         }
-        notify.onChosen = { [weak self] place in
-            if let self { self.screen?.onNotify(NotifyLevel.allCases[place], self.settings) }
-        }
-        storage.wrapText()
-        for part in [notify.root, storage, buttons] { root.append(part) }
-        show(settings, isFirst: true)
+        if section == .files { box.append(storage) }
+        root.append(box)
     }
 
     func show(_ settings: AccountSettings, isFirst: Bool = false) {
@@ -110,7 +118,7 @@ private final class AccountSettingsView {
             let button = Make.button(action.words) { [weak self] in
                 if let self { screen?.onAction(action, settings) }
             }
-            button.setClass("destructive-action", action.isDestructive)
+            button.setClass("error", action.isDestructive)
             buttons.append(button)
         }
         Names.fill(root)

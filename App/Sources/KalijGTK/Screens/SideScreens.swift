@@ -3,8 +3,9 @@ import KalijClient
 
 /// The screens that take the whole window beside the lists, created when they are first shown.
 final class SideScreens {
-    enum Name { case newGroup, group, requests, contact, devices, newAccount, settings }
+    enum Name { case newConversation, newGroup, group, requests, contact, devices, newAccount, settings }
 
+    private(set) lazy var newConversation = added(NewConversationScreen(), \.root, named: true)
     private(set) lazy var newGroup = added(NewGroupScreen(), \.root)
     private(set) lazy var group = added(GroupScreen(), \.root)
     private(set) lazy var requests = added(RequestsScreen(), \.root)
@@ -19,15 +20,17 @@ final class SideScreens {
 
     init(_ pages: Pages, _ directory: AccountDirectory) { (self.pages, self.directory) = (pages, directory) }
 
-    private func added<Screen>(_ screen: Screen, _ root: KeyPath<Screen, Widget>) -> Screen {
+    /// - Parameter named: whether the screen has named its widgets itself.
+    private func added<Screen>(_ screen: Screen, _ root: KeyPath<Screen, Widget>, named: Bool = false) -> Screen {
         pages.add(screen[keyPath: root], "")
-        Names.fill(screen[keyPath: root])
+        if !named { Names.fill(screen[keyPath: root]) }
         return screen
     }
 
     func show(_ name: Name) {
         shown = name
         switch name {
+        case .newConversation: pages.show(newConversation.root)
         case .newGroup: pages.show(newGroup.root)
         case .group: pages.show(group.root)
         case .requests: pages.show(requests.root)

@@ -1,4 +1,5 @@
 import KalijCore
+import KalijHandlers
 
 /// Downloads the file of a message. ``MessageFile/path`` is then its location.
 public struct Download: Intent {
@@ -37,7 +38,18 @@ public struct ClearDownloads: Intent {
     public init() {}
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
-        try ReceivedFiles(step: step).clear()
-        return .done
+        try ReceivedFiles(step: step).clear(for: id)
+    }
+}
+
+/// Discards more stored files.
+struct ClearDownloadsContinuation: Handler {
+    static let name = "files.clear"
+    let intent: String
+    /// The files of messages before it are left.
+    let message: Int64
+
+    func call(_: Void, in step: Step) throws {
+        try Intents(step: step).end(intent, ReceivedFiles(step: step).clear(before: message, for: intent))
     }
 }

@@ -160,9 +160,14 @@ package struct ReceivedFileRows {
         ).first([.integer(account)]) { ($0.integer("count"), $0.integer("bytes")) } ?? (0, 0)
     }
 
-    /// The messages whose files are stored.
-    func messages(storedBy account: Int64) throws -> [Int64] {
-        try database.statement("SELECT message FROM attachment WHERE account = ? AND state = 'stored'")
-            .all([.integer(account)]) { $0.integer() }
+    /// Some messages whose files are stored, the newest first.
+    /// - Parameter message: the messages before it; nil for all.
+    func messages(storedBy account: Int64, before message: Int64?, limit: Int) throws -> [Int64] {
+        try database.statement(
+            """
+            SELECT message FROM attachment WHERE account = ? AND state = 'stored' AND message < ?
+            ORDER BY message DESC LIMIT ?
+            """
+        ).all([.integer(account), .integer(message ?? .max), .integer(Int64(limit))]) { $0.integer() }
     }
 }

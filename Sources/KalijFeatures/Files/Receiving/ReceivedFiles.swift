@@ -131,14 +131,22 @@ package struct ReceivedFiles {
         try set(row, .failed("cancelled"))
     }
 
-    /// Discards the stored files. The senders' offers remain.
-    func clear() throws {
-        for message in try rows.messages(storedBy: step.account.id) {
+    /// The number of files that are discarded in a step.
+    private static let clearedAtOnce = 200
+
+    /// Discards the stored files of messages before `message`. The senders' offers remain. Each step discards some, and messages are
+    /// received in between; what was fetched since stays.
+    func clear(before message: Int64? = nil, for intent: String) throws -> IntentOutcome {
+        let messages = try rows.messages(storedBy: step.account.id, before: message, limit: Self.clearedAtOnce)
+        for message in messages {
             guard var row = try rows.row(of: message), let name = row.name else { continue }
             (row.state, row.name, row.problem) = (.offered, nil, nil)
             try set(row)
             try FileDeletionQueue.add(name, in: step)
         }
+        guard let last = messages.last, messages.count == Self.clearedAtOnce else { return .done }
+        try step.schedule(ClearDownloadsContinuation(intent: intent, message: last), after: .zero)
+        return .pending
     }
 
     // MARK: Own files

@@ -1,0 +1,23 @@
+/// The symbols of the app, by their names in the icon theme that its package depends on.
+public enum Icon: String, Sendable, CaseIterable {
+    case actions = "view-more-symbolic"
+    case add = "list-add-symbolic"
+    case attach = "mail-attachment-symbolic"
+    case back = "go-previous-symbolic"
+    case close = "window-close-symbolic"
+    case explanation = "dialog-question-symbolic"
+    case failed = "dialog-warning-symbolic"
+    case hidden = "view-conceal-symbolic"
+    case menu = "open-menu-symbolic"
+    case message = "mail-unread-symbolic"
+    case muted = "audio-volume-muted-symbolic"
+    case nothingFound = "edit-find-symbolic"
+    case people = "system-users-symbolic"
+    case person = "avatar-default-symbolic"
+    case pinned = "view-pin-symbolic"
+    case program = "user-available-symbolic"
+    case remove = "list-remove-symbolic"
+    case search = "system-search-symbolic"
+    case send = "go-up-symbolic"
+    case toLatest = "go-bottom-symbolic"
+}
