@@ -12,6 +12,10 @@ public struct AccountDirectory: Sendable {
     /// The tables of the database.
     package let schema: Schema
 
+    /// Called before the tables of an older version are brought up to date, which takes half a minute with a million messages; nothing is
+    /// lost if the process is killed meanwhile.
+    public var willMigrate: (@Sendable () -> Void)?
+
     /// Uses the directory at `path`, which need not exist yet.
     package init(_ path: String, platform: Platform, schema: Schema) {
         (self.path, self.platform, self.schema) = (path, platform, schema)
@@ -66,13 +70,23 @@ public struct AccountDirectory: Sendable {
     /// Whether there is a database.
     public var exists: Bool { access(databasePath, F_OK) == 0 }
 
-    /// Opens the database for reading; never blocks on a running process.
+    /// Opens the database for reading; never blocks on a running process. Migrates the tables first, if they are of an older version and
+    /// no process drives.
     /// - Throws: `DirectoryError.noAccount` if there is none; `StoreError`, `.newerVersion` among them.
     public func read() throws -> Database {
         guard let (database, state) = try schema.open(reading: databasePath), state != .empty else {
             throw DirectoryError.noAccount(directory: path)
         }
-        return database
+        guard state == .older else { return database }
+        do {
+            _ = try open(.machine, role: .share, now: Clock.system.now())
+        } catch FenceError.held {
+            // The process of the older version goes on: what has not changed since can be read.
+            return database
+        } catch let error as StoreError where error.code == .cannotOpen {
+            return database
+        }
+        return try Database(reading: databasePath)
     }
 
     /// Opens the database for writing in a process that does not drive. Migrates the tables first if no other process drives.
@@ -170,6 +184,7 @@ public struct AccountDirectory: Sendable {
         }
         let (fence, previous) = try Fence.take(
             in: database, lockPath: lockPath, role: role, now: now, over: abandoned)
+        if try schema.state(of: database) == .older { willMigrate?() }
         try schema.migrate(database) {
             try fence.check(database)
             try check()

@@ -85,7 +85,7 @@ final class Tree: ManagedBuffer<TreeHeader, UInt64> {
     }
 
     deinit {
-        let moved = header.moved
+        let moved = withUnsafeMutablePointerToHeader { $0.pointee.moved }
         if moved.isEmpty { return }
         if moved.contains(.nodes) { nodes.deallocate() }
         if moved.contains(.attributes) { attributes.deallocate() }
@@ -201,10 +201,12 @@ extension Tree {
         self.attributes.update(from: attributes.base, count: attributes.count)
         self.values.update(from: values.base, count: values.count)
         self.texts.update(from: texts.base, count: texts.count)
-        header.nodeCount = nodes.count
-        header.attributeCount = attributes.count
-        header.valueCount = values.count
-        header.textCount = texts.count
+        withUnsafeMutablePointerToHeader {
+            $0.pointee.nodeCount = nodes.count
+            $0.pointee.attributeCount = attributes.count
+            $0.pointee.valueCount = values.count
+            $0.pointee.textCount = texts.count
+        }
     }
 }
 

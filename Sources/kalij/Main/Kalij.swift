@@ -81,10 +81,14 @@ enum Kalij {
         let given = shared.merged(arguments)
         // Help is printed even if the file is invalid.
         let all = command.usesAccounts ? try ConfigFile(for: given).added(to: given, of: command) : given
+        var directory = AccountDirectory(command.usesAccounts ? try dataDirectory(all.value("--data")) : "")
+        directory.willMigrate = {
+            Output.notice("kalij: bringing the stored messages to this version; nothing is lost if that is interrupted")
+        }
         return try command.run(
             all,
             SharedOptions(
-                directory: AccountDirectory(command.usesAccounts ? try dataDirectory(all.value("--data")) : ""),
+                directory: directory,
                 json: all.has("--json"), verbose: all.has("-v"), clock: WallClock(isUTC: all.has("--utc"))))
     }
 

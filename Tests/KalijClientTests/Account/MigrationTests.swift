@@ -2,6 +2,7 @@ import Foundation
 import KalijAddress
 import KalijCoordination
 import KalijStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -99,6 +100,31 @@ struct MigrationTests {
         let taken = try Fence.take(in: database, lockPath: directory.lockPath, role: .main, now: 1)
         #expect(throws: FenceError.self) { _ = try directory.open(.machine, role: .share, now: 1) }
         #expect(try Schema.accounts.state(of: database) == .empty)
+        try taken.fence.letGo(database)
+    }
+
+    @Test("the first that reads a database of an older version migrates it, and says so once")
+    func readFirst() throws {
+        try run(try Self.fixture(1))
+        let told = Mutex(0)
+        var directory = directory
+        directory.willMigrate = { told.withLock { $0 += 1 } }
+        #expect(try Schema.accounts.check(path: directory.databasePath) == .older)
+        for _ in 0..<2 {
+            #expect(try AccountTable(directory.read()).all().count == 1)
+        }
+        #expect(try Schema.accounts.check(path: directory.databasePath) == .current)
+        #expect(told.withLock { $0 } == 1)
+        #expect(try !directory.drive(role: .main, now: 2).careful)
+    }
+
+    @Test("while another process drives it, a database of an older version is read as it is")
+    func readDriven() throws {
+        try run(try Self.fixture(2))
+        let database = try Database(path: directory.databasePath, durability: .process)
+        let taken = try Fence.take(in: database, lockPath: directory.lockPath, role: .main, now: 1)
+        #expect(try directory.read().statement("SELECT 1 FROM account").first { _ in true } != nil)
+        #expect(try Schema.accounts.state(of: database) == .older)
         try taken.fence.letGo(database)
     }
 
