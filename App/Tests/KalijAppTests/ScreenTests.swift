@@ -137,6 +137,7 @@ import Testing
         #expect(banner(.here, ["a": .offline(since: 7, why: nil)])?.action == .tryNow)
         #expect(banner(.here, ["a": .offline(since: 7, why: nil), "b": .refused])?.action == .logIn)
         #expect(banner(.here, ["a": .refused, "b": .noStorage("disk full")])?.text.contains("disk full") == true)
+        #expect(banner(.migrating, ["a": .connecting])?.text.hasPrefix("Bringing the stored messages") == true)
         #expect(banner(.here, ["a": .connecting])?.text == "Connecting …")
         #expect(banner(.elsewhere, [:])?.action == nil)
         #expect(banner(.failed("x"), [:])?.text == "Kalij cannot go online: x")

@@ -18,6 +18,8 @@ public enum AccountStatus: Sendable, Equatable {
 /// Which process keeps the accounts online.
 public enum Driving: Sendable, Equatable {
     case starting, here, elsewhere, noAccount
+    /// The tables of an older version are brought up to date.
+    case migrating
     case failed(String)
 }
 
@@ -33,6 +35,7 @@ public struct StateBanner: Sendable, Equatable {
     ) -> StateBanner? {
         switch driving {
         case .failed(let reason): return StateBanner(text: Words.cannotStart(reason), action: .tryNow)
+        case .migrating: return StateBanner(text: Words.migrating, action: nil)
         case .starting, .noAccount: return accounts.values.contains(.refused) ? refused(accounts) : nil
         case .here, .elsewhere: break
         }

@@ -160,6 +160,9 @@ public enum Words {
         tr("Nothing can be stored, so nothing is received: {reason}", ["reason": reason])
     }
     public static var elsewhere: String { tr("Another program keeps your accounts online") }
+    public static var migrating: String {
+        tr("Bringing the stored messages to this version. Nothing is lost if that is interrupted")
+    }
     public static func cannotStart(_ reason: String) -> String {
         tr("Kalij cannot go online: {reason}", ["reason": reason])
     }

@@ -43,6 +43,9 @@ private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: S
     if isAlone { setenv("GTK_A11Y", "none", 1) }
     // Another thread runs from here on: the locale and the environment must not change.
     gtk_disable_setlocale()
+    let migration = Migration()
+    var directory = directory
+    directory.willMigrate = { migration.begin() }
     let reader = Reader(directory)
     let first = FirstLook(reader)
     guard let application = kalij_application(id, isAlone ? 1 : 0) else { return 70 }
@@ -53,6 +56,7 @@ private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: S
         if let window { return window.present() }
         let made = MainWindow(OpaquePointer(application), reader, first, words, visiting: address)
         window = made
+        migration.window = made
         made.present()
         after(0) { Announcer.begin() }
     }
@@ -65,6 +69,25 @@ private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: S
     }
     withExtendedLifetime(window) {}
     return status
+}
+
+/// The migration of the tables, which begins on another thread, perhaps before there is a window.
+private final class Migration {
+    weak var window: MainWindow? { didSet { show() } }
+    private var isNew = false
+
+    nonisolated func begin() {
+        Task { @MainActor in
+            isNew = true
+            show()
+        }
+    }
+
+    private func show() {
+        guard isNew, let window else { return }
+        isNew = false
+        window.heard(.driving(.migrating))
+    }
 }
 
 private func uri(of address: String) -> String {
