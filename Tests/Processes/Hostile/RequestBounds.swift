@@ -58,7 +58,8 @@ struct RequestBounds {
             "info room": described + pinged, "ping urn:xmpp:ping room": pinged,
             "presence room": 4 * described + changes,
             // A join, and a description that makes a room a group, query three lists.
-            "query http://jabber.org/protocol/muc#admin room": 3 * (of("presence room") + min(described, of("info room"))),
+            "query http://jabber.org/protocol/muc#admin room": 3
+                * (of("presence room") + min(described, of("info room"))),
             "own items bookmarks": try paced("rooms.bookmarks", anew: sessions) + 2 * changes,
             "publish bookmarks": written,
             "retract bookmarks": written, "publish displayed": displayed, "retract displayed": displayed,
