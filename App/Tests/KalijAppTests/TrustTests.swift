@@ -26,13 +26,25 @@ private func fingerprint(_ digit: Character) throws -> Fingerprint {
         #expect(unmet.spoken("") == "Device 7, Not met yet, no key yet" && unmet.actions.isEmpty)
     }
 
+    @Test func `A name stands behind the number, in quotation marks that it cannot end`() {
+        func title(_ name: String?, _ state: DeviceState = .blind) -> String {
+            DeviceRow(device: 7, fingerprint: nil, state: state, name: name).title
+        }
+        #expect(title("Phone") == "Device 7, “Phone”" && title(nil) == "Device 7" && title("“”") == "Device 7")
+        #expect(title("This device") == "Device 7, “This device”")
+        #expect(title("x”, Verified, “y") == "Device 7, “x, Verified, y”")
+        #expect(title("Balcony", .this) == "This device, “Balcony”")
+        #expect(
+            DeviceRow(device: nil, fingerprint: nil, state: .distrusted, name: nil).title == "A key without a device")
+    }
+
     @Test func `A decision that is made is not offered, and only an own device is removed`() throws {
         #expect(try device(.verified).actions == [.trust, .distrust])
         #expect(try device(.blind).actions == [.verify, .distrust])
         #expect(try device(.undecided).actions == [.verify, .trust, .distrust])
         #expect(try device(.distrusted, isOwn: true).actions == [.verify, .trust, .remove])
         #expect(try device(.verified, isListed: false, isOwn: true).actions == [.trust, .distrust])
-        #expect(try device(.this, isOwn: true).actions.isEmpty)
+        #expect(try device(.this, isOwn: true).actions == [.name])
     }
 
     @Test func `A decision is one on the key, and a removal one on the device`() throws {

@@ -344,7 +344,8 @@ class Groups(tour.Stage):
 
 
 class Many(tour.Stage):
-    """A group of 5,000 members, offline: the list has widgets for few of them, opens at once, and its end can be reached."""
+    """A group of 5,000 members, offline: the list has widgets for few of them, opens at once, and its end can be reached; and a thousand
+    contacts to begin a conversation with."""
 
     COUNT = 5000
 
@@ -368,6 +369,9 @@ class Many(tour.Stage):
             room, = database.execute("SELECT id FROM room").fetchone()
             database.executemany("INSERT OR IGNORE INTO room_member(room, jid, affiliation) VALUES (?, ?, 'member')",
                                  [(room, f"citizen{n:04}@localhost") for n in range(self.COUNT - 1)])
+            database.executemany("INSERT INTO contact(account, jid, name, groups, subscription, asked, approved)"
+                                 " SELECT id, ?, ?, '', 'both', 0, 0 FROM account",
+                                 [(f"person{n:04}@localhost", f"Person {n:04}") for n in range(1000)])
         database.close()
         self.start_watched()
         me = self.person
@@ -395,5 +399,21 @@ class Many(tour.Stage):
             raise person.Lost("too slow")
         me.key("Escape")
         me.wait_focus("text", "Message")
+        self.contacts()
         me.end()
         self.warnings()
+
+    def contacts(self):
+        me = self.person
+        stretch, before, begun = len(self.stretches()), self.cpu(), time.monotonic()
+        me.key("ctrl+n")
+        me.see("label", "1000 contacts")
+        me.wait_row("Contacts", "Person 0000, person0000@localhost")
+        self.say(f"1000 contacts: in sight after {1000 * (time.monotonic() - begun):.0f} ms, {self.cpu() - before} ms of CPU")
+        self.longest("contacts", stretch)
+        stretch = len(self.stretches())
+        me.type("person 0999")
+        me.see("label", "1 contact")
+        self.longest("searched", stretch)
+        me.key("Escape")
+        me.wait_focus("text", "Message")

@@ -11,6 +11,7 @@ import time
 import desktop
 import files
 import notices
+import people
 import person
 import portal
 import tour
@@ -73,6 +74,7 @@ class Trust(notices.Stage):
             self.own()
             self.explains()
             self.without_keys()
+            self.names_devices(devices[0])
             devices.append(Device(self, "juliet", "laptop"))
             self.replies_without_window(devices[2])
         finally:
@@ -410,6 +412,55 @@ class Trust(notices.Stage):
             me.see("label", "This is the code of this device itself")
         self.press("Cancel")
         self.say("the own code is shown, copied, and read from a picture of the screen, which the portal makes, too")
+
+    def names_devices(self, phone):
+        """In OMEMO 2, by names that the keys of the devices sign, as another program finds (python3-xeddsa)."""
+        me = self.person
+        for kalij in (phone.kalij, self.kalij):
+            kalij("omemo", "version2", "on")
+        phone.kalij("omemo", "name", "Juliet's phone")
+        phone.wait("the name", lambda: "Juliet's phone" in phone.kalij("omemo"))
+        self.signed("juliet", "Juliet's phone")
+        self.write("With two versions")
+        phone.reads("With two versions")
+        self.open_devices()
+        me.wait_row("Devices", rf"Device \d+, “Juliet's phone”, .*{KEY}")
+        me.picture("trust-named.png")
+        self.back()
+        me.key("ctrl+shift+d")
+        me.wait_focus("list item", "This device.*")
+        me.key("Menu")
+        me.choose("Name this device …")
+        me.wait_focus("text|entry", "Name, which others see if both of you use OMEMO 2")
+        me.type("The balcony")
+        me.key("Return")
+        me.wait_row("Devices", "This device, “The balcony”, " + KEY)
+        me.picture("trust-own-name.png")
+        self.signed("romeo", "The balcony")
+        me.key("Escape")
+        me.wait_focus("text", "Message")
+        self.say("devices have names, signed by their keys; this device has one, too")
+
+    def signed(self, user, name):
+        """The list of devices has the name, with a signature of its device's key, once that key is published."""
+        import base64
+        import xeddsa
+        other = people.Guest(self.server, user, "secret-" + user, joins=False)
+        space = "urn:xmpp:omemo:2"
+
+        async def items(node, **options):
+            return (await other.client["xep_0060"].get_items(f"{user}@localhost", node, **options)).xml
+
+        def found():
+            for device in other.ask(items(space + ":devices")).iter(f"{{{space}}}device"):
+                if device.get("label") == name:
+                    bundle = other.ask(items(space + ":bundles", item_ids=[device.get("id")]))
+                    key = base64.b64decode(next(bundle.iter(f"{{{space}}}ik")).text)
+                    return xeddsa.ed25519_verify(base64.b64decode(device.get("labelsig")), key, name.encode())
+            return False
+        other.loop.call_soon_threadsafe(other.client.register_plugin, "xep_0060")
+        self.person.wait(f"the signature of {name}", found)
+        other.loop.call_soon_threadsafe(other.client.abort)
 
     def explains(self):
         me = self.person

@@ -30,6 +30,8 @@ extension Reason {
         case roomNotPrivate = "room-not-private"
         /// A reaction cannot be encrypted for the recipient.
         case reactionNotEncryptable = "reaction-not-encryptable"
+        /// A device cannot have this name. 0: how long it may be.
+        case noDeviceName = "no-device-name"
 
         // MARK: A change, and a room
 
@@ -145,6 +147,7 @@ extension Reason {
             case .noKeysAtServer: "your server keeps no keys (XEP-0163)"
             case .roomNotPrivate: "messages can be encrypted only in rooms for members that show all addresses"
             case .reactionNotEncryptable: "reactions can be encrypted in OMEMO 2 alone"
+            case .noDeviceName: "the name of a device is a line of at most {0} characters"
             case .noReply: "the server does not answer"
             case .roomForbids: "{0} does not let you do that: {1}"
             case .roomCannot: "{0} cannot do that: {1}"

@@ -97,6 +97,7 @@ struct DeviceLists {
             """,
             [.integer(list.id), .integer(try session), .integer(step.steady.now), .integer(isWatched ? 1 : 0)])
         try set(told.devices, of: list)
+        if dialect == .omemo2 { try PeerLabels(database: database).set(told.labels, of: list) }
         try EncryptionQueue(step: step).retryAll()
     }
 

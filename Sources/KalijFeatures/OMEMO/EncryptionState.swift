@@ -9,6 +9,8 @@ public struct EncryptionState: Sendable, Equatable {
     public let device: UInt32
     /// The identity key of this device.
     public let fingerprint: Fingerprint
+    /// The name of this device, which others see in OMEMO 2; nil without one.
+    public let name: String?
     /// `ready` if others can encrypt for this device; `refused`, `off`, or the pending stage of the publication.
     public let state: String
     /// The reason why the keys are not published; nil if they are, or publication is pending.
@@ -35,6 +37,7 @@ public struct EncryptionState: Sendable, Equatable {
         ).first([.integer(account.id)]) { Int($0.integer()) }
         return EncryptionState(
             device: device.id, fingerprint: Fingerprint(try device.identity.publicIdentity.key),
+            name: try OwnName(database: database, account: account.id).load(),
             state: row?.state.stage.rawValue ?? off, problem: row?.problem,
             secondState: isSecond ? second?.state.stage.rawValue ?? off : nil, secondProblem: second?.problem,
             conversations: try ConversationEncryption(database: database, account: account.id).all(),
@@ -74,15 +77,19 @@ public struct DeviceKey: Sendable, Equatable {
     public let lastMessageAt: Int64?
     /// When the key was first presented, or the user decided on it, in milliseconds since 1970; nil without a trust.
     public let firstSeenAt: Int64?
+    /// The name that the owner of the key has given the device, in OMEMO 2; nil without one. Anybody can call a device anything: it has no
+    /// control characters, and at most 53 scalars.
+    public let name: String?
 
     /// Creates the value, for the tests of an application.
     public init(
         jid: JID, device: UInt32?, fingerprint: Fingerprint?, trust: KeyTrust?, isListed: Bool = true,
-        versions: [String] = [], problem: String? = nil, lastMessageAt: Int64? = nil, firstSeenAt: Int64? = nil
+        versions: [String] = [], problem: String? = nil, lastMessageAt: Int64? = nil, firstSeenAt: Int64? = nil,
+        name: String? = nil
     ) {
         (self.jid, self.device, self.fingerprint, self.trust) = (jid, device, fingerprint, trust)
         (self.isListed, self.versions, self.problem) = (isListed, versions, problem)
-        (self.lastMessageAt, self.firstSeenAt) = (lastMessageAt, firstSeenAt)
+        (self.lastMessageAt, self.firstSeenAt, self.name) = (lastMessageAt, firstSeenAt, name)
     }
 
     /// The keys of `jid`, or of everybody, in the order of the addresses. Only reads; never waits for a running process.
@@ -90,13 +97,14 @@ public struct DeviceKey: Sendable, Equatable {
     public static func all(of account: Account, for jid: JID? = nil, from database: Database) throws -> [DeviceKey] {
         let trusted = try trusted(of: account, for: jid, from: database)
         let devices = try devices(of: account, for: jid, from: database)
-        let known = devices.map { device in
+        let known = try devices.map { device in
             let key = trusted.first { $0.jid == device.jid && $0.key == device.key }
             return DeviceKey(
                 jid: .received(device.jid), device: device.device, fingerprint: device.key.flatMap(fingerprint),
                 trust: key?.trust, isListed: device.isListed,
                 versions: device.formats.map(\.version), problem: device.problem,
-                lastMessageAt: device.readAt > 0 ? device.readAt : nil, firstSeenAt: key?.firstAt)
+                lastMessageAt: device.readAt > 0 ? device.readAt : nil, firstSeenAt: key?.firstAt,
+                name: try device.name)
         }
         let rest = trusted.filter { key in !devices.contains { $0.jid == key.jid && $0.key == key.key } }
         let others = rest.map { key in
@@ -130,6 +138,12 @@ public struct DeviceKey: Sendable, Equatable {
         var problem: String?
         var formats: [OMEMOVersion]
         var readAt: Int64
+        var label: DeviceList.Label?
+
+        /// The name that the owner of the key has signed.
+        var name: String? {
+            get throws { try key.flatMap { try? PublicKey($0) }.flatMap { try label?.name(by: $0) } }
+        }
 
         init(_ row: Row) {
             (jid, device) = (row.text("jid"), UInt32(clamping: row.integer("device")))
@@ -137,6 +151,7 @@ public struct DeviceKey: Sendable, Equatable {
             (problem, readAt) = (row.optionalText("problem"), row.integer("read_at"))
             let version = OMEMOVersion(rawValue: Int(row.integer("dialect")))
             formats = isListed ? [version].compactMap { $0 } : []
+            label = row.optionalText("label").map { DeviceList.Label(text: $0, signature: row.text("signature")) }
         }
 
         func isSame(_ other: Known) -> Bool {
@@ -166,16 +181,18 @@ public struct DeviceKey: Sendable, Equatable {
         guard let jid else {
             return try database.statement(
                 """
-                SELECT l.jid, l.dialect, p.device, p.identity, p.listed, p.problem, p.read_at
+                SELECT l.jid, l.dialect, p.device, p.identity, p.listed, p.problem, p.read_at, b.label, b.signature
                 FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id
+                LEFT JOIN omemo_label b ON b.peer = p.id
                 WHERE l.account = ? ORDER BY l.jid, p.device, l.dialect DESC
                 """
             ).all([.integer(account.id)], Known.init)
         }
         return try database.statement(
             """
-            SELECT l.jid, l.dialect, p.device, p.identity, p.listed, p.problem, p.read_at
+            SELECT l.jid, l.dialect, p.device, p.identity, p.listed, p.problem, p.read_at, b.label, b.signature
             FROM omemo_list l CROSS JOIN omemo_peer p ON p.list = l.id
+            LEFT JOIN omemo_label b ON b.peer = p.id
             WHERE l.account = ? AND l.jid = ? ORDER BY p.device, l.dialect DESC
             """
         ).all([.integer(account.id), .text(jid.bare.description)], Known.init)
@@ -191,6 +208,7 @@ public struct DeviceKey: Sendable, Equatable {
             merged.problem = last.problem == nil || row.problem == nil ? nil : last.problem
             merged.formats += row.formats
             merged.readAt = max(last.readAt, row.readAt)
+            merged.label = last.label ?? row.label
             devices[devices.count - 1] = merged
         }
     }

@@ -90,7 +90,7 @@ struct KeyPublisher {
         else { return }
         row.set(list, besides: device)
         try DeviceLists(step: step, dialect: dialect).store(
-            step.account.jid, DeviceList(row.others), isWatched: true)
+            step.account.jid, DeviceList(row.others, labels: row.labels), isWatched: true)
         if !list.devices.contains(device), row.state.stage == .ready {
             try removed(&row)
         }
@@ -128,12 +128,27 @@ struct KeyPublisher {
         row.others.removeAll { $0 == device }
         row.labels[device] = nil
         try DeviceLists(step: step, dialect: dialect).store(
-            step.account.jid, DeviceList(row.others), isWatched: true)
+            step.account.jid, DeviceList(row.others, labels: row.labels), isWatched: true)
         try handle(.removed, &row)
         try row.save(account, dialect, in: step.database)
         try step.send(
             Nodes.deleteBundle(of: device, dialect), then: DeviceRemovalResponse(), within: EngineLimits.serverTimeout)
         return true
+    }
+
+    /// The name of this device has changed. The response to a request in flight comes first.
+    func renamed() throws {
+        guard var row = try KeyPublicationRow.load(account, dialect, from: step.database) else { return }
+        try publishName(&row)
+        try row.save(account, dialect, in: step.database)
+    }
+
+    private func publishName(_ row: inout KeyPublicationRow) throws {
+        guard dialect == .omemo2, row.state.stage == .ready, row.state.isListed,
+            let device = try OwnDevice.id(of: account, in: step.database),
+            row.labels[device] != (try OwnName(step).label(dialect))
+        else { return }
+        try handle(.removed, &row)
     }
 
     // MARK: Responses
@@ -145,7 +160,9 @@ struct KeyPublisher {
         }
         switch reply {
         case .timeout: try handle(.unanswered, &row)
-        case .result(let answer): try fulfilled(answer, &row)
+        case .result(let answer):
+            try fulfilled(answer, &row)
+            try publishName(&row)
         case .error(let error, _): try refused(error, &row)
         }
         try row.save(account, dialect, in: step.database)
@@ -190,8 +207,10 @@ struct KeyPublisher {
         row.set(list, besides: device)
         // Only the list of 0.3 is in the announced features.
         try DeviceLists(step: step, dialect: dialect).store(
-            step.account.jid, DeviceList(row.others), isWatched: dialect == .axolotl)
-        try handle(.list(hasThisDevice: device.map(list.devices.contains) ?? false), &row)
+            step.account.jid, DeviceList(row.others, labels: row.labels), isWatched: dialect == .axolotl)
+        let hasThisDevice =
+            try device.map { try list.devices.contains($0) && list.labels[$0] == OwnName(step).label(dialect) } ?? false
+        try handle(.list(hasThisDevice: hasThisDevice), &row)
     }
 
     private func found(in answer: Element, _ row: inout KeyPublicationRow) throws -> KeyPublicationState.Found {
@@ -239,6 +258,7 @@ struct KeyPublisher {
             try sendRequest(Nodes.configure(dialect.bundleNode(device.id), isOfMany: dialect == .omemo2), &row)
         case .publishList(let withOptions):
             guard let device else { return }
+            row.labels[device.id] = try OwnName(step).label(dialect)
             let list = row.list(with: device.id).element(dialect)
             try sendRequest(
                 Nodes.publish(list, as: OMEMOVersion.listItem, to: dialect.listNode, withOptions: withOptions), &row)

@@ -30,7 +30,7 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     static var intents: [any Intent.Type] {
         [
             EncryptConversation.self, TrustKey.self, VerifyKeys.self, HealSession.self, ResetKeys.self,
-            UseOMEMO2.self, RemoveDevice.self,
+            UseOMEMO2.self, RemoveDevice.self, NameDevice.self,
         ]
     }
 

@@ -172,6 +172,19 @@ extension OMEMOFeature {
                 since INTEGER NOT NULL,         -- the beginning of the hour, in the steady time
                 number INTEGER NOT NULL,
                 PRIMARY KEY (account, domain)) WITHOUT ROWID;
-            """)
+            """),
+        Migration(
+            "omemo/2",
+            """
+            -- Names of other devices, as their lists have them, with the signatures of the devices.
+            CREATE TABLE omemo_label(
+                peer INTEGER PRIMARY KEY REFERENCES omemo_peer(id) ON DELETE CASCADE,
+                label TEXT NOT NULL,
+                signature TEXT NOT NULL);
+            -- The name of this device.
+            CREATE TABLE omemo_name(
+                account INTEGER PRIMARY KEY REFERENCES account(id) ON DELETE CASCADE,
+                name TEXT NOT NULL);
+            """),
     ]
 }

@@ -174,6 +174,33 @@ public struct RemoveDevice: Intent {
     }
 }
 
+/// Names this device. The name is in the account's list of devices, for those who use OMEMO 2 as the account does (``UseOMEMO2``).
+public struct NameDevice: Intent {
+    public static let name = "omemo_name"
+    /// The name; empty for none.
+    public let label: String
+
+    /// - Parameter label: the name, of at most 53 Unicode scalars without control characters; empty for none.
+    public init(_ label: String) { self.label = label }
+
+    /// - Parameter text: what a person has entered: what a name may not have is left out.
+    public init(cleaning text: String) { label = DeviceList.Label.clean(text) ?? "" }
+
+    public func check() throws {
+        guard label.isEmpty || DeviceList.Label.clean(label) == label else {
+            throw IntentFailure(Reason(.noDeviceName, "\(DeviceList.Label.maxName)"))
+        }
+    }
+
+    public func perform(_ id: String, in step: Step) throws -> IntentOutcome {
+        try check()
+        try OwnName(step).set(label.isEmpty ? nil : label)
+        if try EnabledVersions(step: step).usesOMEMO2 { try KeyPublisher(step: step, dialect: .omemo2).renamed() }
+        step.flush()
+        return .done
+    }
+}
+
 /// Uses OMEMO 2 (`urn:xmpp:omemo:2`) in addition to 0.3, or 0.3 alone. A device that supports both receives messages in 2, which
 /// encrypts all parts of a message.
 public struct UseOMEMO2: Intent {

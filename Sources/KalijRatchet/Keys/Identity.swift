@@ -36,6 +36,19 @@ public struct PublicIdentity: Hashable, Sendable {
         signature[63] &= 0x7f
         return try Curve.verify(signature, of: message, by: edwards)
     }
+
+    /// Whether `signature` is of the label of a device by the owner of this identity, whichever sign its Ed25519 form has (XEP-0384
+    /// section 5.3.1).
+    /// - Throws: `RatchetError.library`
+    package func hasSigned(label: [UInt8], _ signature: [UInt8]) throws -> Bool {
+        if signature.count != 64 { return false }
+        var edwards = edwards
+        for sign: UInt8 in [0, 0x80] {
+            edwards[31] = edwards[31] & 0x7f | sign
+            if try Curve.verify(signature, of: label, by: edwards) { return true }
+        }
+        return false
+    }
 }
 
 /// The own identity: a key for agreements and for signatures, in both formats.
@@ -76,5 +89,12 @@ public struct Identity: Sendable {
     public func sign(_ prekey: PublicKey, _ dialect: OMEMOVersion) throws -> [UInt8] {
         defer { kalij_overwrite_stack() }
         return try Curve.sign(dialect.encode(prekey), seed: seed)
+    }
+
+    /// The signature of the label of a device (XEP-0384 section 5.3.1).
+    /// - Throws: `RatchetError.library`
+    package func sign(label: [UInt8]) throws -> [UInt8] {
+        defer { kalij_overwrite_stack() }
+        return try Curve.sign(label, seed: seed)
     }
 }

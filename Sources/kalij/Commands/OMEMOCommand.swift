@@ -7,7 +7,7 @@ enum OMEMOCommand: Command {
     static let usage =
         """
         [status | fingerprints [JID] | uri | verify URI | trust JID FINGERPRINT | distrust JID FINGERPRINT | on JID | off JID | \
-        heal JID [DEVICE] | remove DEVICE | version2 on | version2 off | reset] [--account JID]
+        heal JID [DEVICE] | remove DEVICE | name NAME | version2 on | version2 off | reset] [--account JID]
         """
     static let summary = "encrypt conversations end to end, and compare keys"
     static let details = """
@@ -32,12 +32,15 @@ enum OMEMOCommand: Command {
           heal JID [DEVICE]      begins new sessions, if JID's messages cannot be read, or JID cannot read yours
           remove DEVICE          removes another device of the account, for which nobody encrypts any more; one that is still in
                                  use adds itself again. `fingerprints` with the account's own address prints their numbers
+          name NAME              names this device, in at most 53 characters; an empty NAME removes the name. Others see it if both
+                                 use version 2
           version2 on|off        publishes, sends and reads OMEMO 2 besides 0.3, or 0.3 alone as at first
           reset                  makes this a new device with a new key; messages to the old one cannot be read any more
 
         \(IntentRunner.details)
 
-        With --json `status` prints an event `omemo`, and each line of `fingerprints` is an event `key`.
+        With --json `status` prints an event `omemo`, and each line of `fingerprints` is an event `key`; `name` is what the owner of a
+        key calls the device, and nothing that you can rely on.
 
         examples:
           kalij omemo on romeo@example.net
@@ -68,6 +71,7 @@ enum OMEMOCommand: Command {
         case ("heal", 2): HealSession(try JID(words[1]))
         case ("heal", 3): HealSession(try JID(words[1]), device: try device(words[2]))
         case ("remove", 2): RemoveDevice(try device(words[1]))
+        case ("name", 2): NameDevice(words[1])
         case ("version2", 2) where ["on", "off"].contains(words[1]): UseOMEMO2(words[1] == "on")
         case ("reset", 1): ResetKeys()
         default: nil
@@ -90,7 +94,7 @@ enum OMEMOCommand: Command {
         let needs = [
             "verify": "a URI", "trust": "an address and a fingerprint", "distrust": "an address and a fingerprint",
             "on": "an address", "off": "an address", "heal": "an address, and perhaps a device",
-            "remove": "a device of the account",
+            "remove": "a device of the account", "name": "a name, in quotes if there are spaces",
             "version2": "on or off",
         ]
         guard let need = needs[word] else { return Failure(.usage, "there is no `omemo \(word)`") }
@@ -145,6 +149,7 @@ private struct EncryptionRecord: Encodable {
     let account: String
     let at: String
     let device: UInt32
+    let name: String?
     let fingerprint: String
     let state: String
     let reason: String?
@@ -155,7 +160,7 @@ private struct EncryptionRecord: Encodable {
     private let fingerprintText: String
 
     private enum CodingKeys: String, CodingKey {
-        case event, account, at, device, fingerprint, state, reason, version2
+        case event, account, at, device, name, fingerprint, state, reason, version2
         case version2Reason = "version2_reason"
         case conversations, waiting
     }
@@ -163,14 +168,17 @@ private struct EncryptionRecord: Encodable {
     init(_ state: EncryptionState, of account: Account) {
         self.account = account.jid.description
         at = Stamp.of(Clock.system.now())
-        (device, fingerprint, fingerprintText) = (state.device, state.fingerprint.hex, state.fingerprint.description)
+        (device, name) = (state.device, state.name)
+        (fingerprint, fingerprintText) = (state.fingerprint.hex, state.fingerprint.description)
         (self.state, reason) = (state.state, state.problem)
         (version2, version2Reason) = (state.secondState, state.secondProblem)
         (conversations, waiting) = (state.conversations, state.waiting)
     }
 
     var lines: PrintedText {
-        var text: PrintedText = "\(account), device \(device): \(fingerprintText)\n"
+        var text: PrintedText = "\(account), device \(device)"
+        if let name { text += ", \"\(name)\"" }
+        text += ": \(fingerprintText)\n"
         text +=
             state == "ready"
             ? "  others can encrypt for this device" : "  the keys are not published: \(reason ?? state)"
@@ -191,6 +199,7 @@ private struct KeyRecord: Encodable {
     let account: String
     let contact: String
     let device: UInt32?
+    let name: String?
     let fingerprint: String?
     let trust: String?
     let listed: Bool
@@ -199,12 +208,12 @@ private struct KeyRecord: Encodable {
     private let fingerprintText: String
 
     private enum CodingKeys: String, CodingKey {
-        case event, account, contact, device, fingerprint, trust, listed, versions, reason
+        case event, account, contact, device, name, fingerprint, trust, listed, versions, reason
     }
 
     init(_ key: DeviceKey, of account: Account) {
         self.account = account.jid.description
-        contact = key.jid.description
+        (contact, name) = (key.jid.description, key.name)
         (device, fingerprint, fingerprintText) = (
             key.device, key.fingerprint?.hex, key.fingerprint?.description ?? "no key yet"
         )
@@ -214,6 +223,8 @@ private struct KeyRecord: Encodable {
     var line: PrintedText {
         var text: PrintedText = "\(contact)"
         if let device { text += "  \(device)" }
+        // Quoted: anybody can call a device anything.
+        if let name { text += "  \"\(name)\"" }
         text += "  \(fingerprintText)"
         if let trust { text += "  \(trust)" }
         if versions.contains("2") { text += "  (version \(versions.sorted().joined(separator: " and ")))" }

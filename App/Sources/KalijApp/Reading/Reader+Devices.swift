@@ -9,7 +9,9 @@ extension Reader {
         let isOwn = jid == account.jid
         let own = try EncryptionState.load(of: account, from: database)
         let keys = try DeviceKey.all(of: account, for: jid, from: database).map { DeviceRow($0, isOwn: isOwn) }
-        let this = own.map { DeviceRow(device: $0.device, fingerprint: $0.fingerprint, state: .this, isOwn: true) }
+        let this = own.map {
+            DeviceRow(device: $0.device, fingerprint: $0.fingerprint, state: .this, isOwn: true, name: $0.name)
+        }
         let others = keys.filter(\.isListed) + keys.filter { !$0.isListed }
         let name = try isOwn ? nil : conversations(account).name(of: jid)
         return DevicesPage(

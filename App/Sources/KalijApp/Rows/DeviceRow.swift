@@ -14,18 +14,28 @@ public struct DeviceRow: Sendable, Equatable {
     public let lastMessageAt: Int64?
     /// Whether the device is one of the user's.
     public let isOwn: Bool
+    /// What the owner of the key calls the device; nil without a name.
+    public let name: String?
 
     public init(
         device: UInt32?, fingerprint: Fingerprint?, state: DeviceState, isListed: Bool = true,
-        lastMessageAt: Int64? = nil, isOwn: Bool = false
+        lastMessageAt: Int64? = nil, isOwn: Bool = false, name: String? = nil
     ) {
+        self.name = name
         (self.device, self.fingerprint, self.state) = (device, fingerprint, state)
         (self.isListed, self.lastMessageAt, self.isOwn) = (isListed, lastMessageAt, isOwn)
     }
 
+    /// A name is in quotation marks, behind the number: anybody can call a device anything.
     public var title: String {
-        if state == .this { return Words.thisDevice }
-        return device.map { Words.device($0) } ?? Words.formerDevice
+        let title = state == .this ? Words.thisDevice : device.map { Words.device($0) } ?? Words.formerDevice
+        return quotedName.map { title + ", " + $0 } ?? title
+    }
+
+    /// Without quotation marks of its own, which would end it.
+    private var quotedName: String? {
+        let name = name?.filter { !"“”„‟\"«»‹›".contains($0) } ?? ""
+        return name.isEmpty ? nil : "“" + name.shownName + "”"
     }
 
     /// The state in words.
@@ -47,7 +57,7 @@ public struct DeviceRow: Sendable, Equatable {
     public var id: String { device.map { "\($0)" } ?? fingerprint?.hex ?? "" }
 
     public var actions: [DeviceAction] {
-        guard state != .this else { return [] }
+        guard state != .this else { return [.name] }
         let decisions: [DeviceAction] =
             fingerprint == nil
             ? []
@@ -103,6 +113,8 @@ public enum DeviceAction: Sendable, Equatable {
     case distrust
     /// Removes one of the user's own devices.
     case remove
+    /// Names this device.
+    case name
 
     public var words: String {
         switch self {
@@ -110,6 +122,7 @@ public enum DeviceAction: Sendable, Equatable {
         case .trust: Words.trustUnverified
         case .distrust: Words.distrust
         case .remove: Words.removeDevice
+        case .name: Words.nameDevice
         }
     }
 
@@ -123,13 +136,14 @@ extension DeviceRow {
     init(_ key: DeviceKey, isOwn: Bool) {
         self.init(
             device: key.device, fingerprint: key.fingerprint, state: DeviceState(key.trust), isListed: key.isListed,
-            lastMessageAt: key.lastMessageAt, isOwn: isOwn)
+            lastMessageAt: key.lastMessageAt, isOwn: isOwn, name: key.name)
     }
 
-    /// The change that a decision makes; nil for ``DeviceAction/verify`` before the comparison, and without what it needs.
+    /// The change that a decision makes; nil for ``DeviceAction/verify`` before the comparison, for ``DeviceAction/name``, and
+    /// without what it needs.
     public func intent(_ action: DeviceAction, on key: ConversationKey) -> (any Intent)? {
         switch action {
-        case .verify: nil
+        case .verify, .name: nil
         case .trust: intent(.blind, on: key)
         case .distrust: intent(.distrusted, on: key)
         case .remove: device.map { RemoveDevice($0) }

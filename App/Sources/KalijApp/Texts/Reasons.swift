@@ -35,6 +35,7 @@ extension Words {
         case .noOtherDevice: tr("no other device of yours has keys")
         case .noKeysAtServer: tr("your server keeps no keys for encrypted messages")
         case .roomNotPrivate: tr("the group is open to everybody, and messages in it cannot be encrypted")
+        case .noDeviceName: tr("the name of a device is a line of at most {number} characters", ["number": value])
         case .reactionNotEncryptable: tr("a reaction cannot be encrypted for the other side")
         case .fileTooLarge, .fileNotTaken: tr("the file is too large for the server")
         case .uploadRefused: tr("the server does not take the file")

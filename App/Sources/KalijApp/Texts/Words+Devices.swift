@@ -41,6 +41,8 @@ extension Words {
     public static var compare: String { tr("Compare …") }
     static var trustUnverified: String { tr("Trust without verification") }
     static var distrust: String { tr("Distrust") }
+    static var nameDevice: String { tr("Name this device …") }
+    public static var deviceName: String { tr("Name, which others see if both of you use OMEMO 2") }
     static var removeDevice: String { tr("Remove this device …") }
     public static func compareQuestion(_ name: String) -> String { tr("Compare the key of {name}", ["name": name]) }
     public static var compareHint: String {

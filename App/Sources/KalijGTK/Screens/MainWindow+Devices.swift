@@ -50,6 +50,10 @@ extension MainWindow {
                 over: window, Words.compareQuestion(page.isOwn ? device.title : page.name), device.digits
             ) { isEqual in change(device.intent(isEqual ? .verified : .distrusted, on: page.key)) }
         case .trust, .distrust: change(device.intent(action, on: page.key))
+        case .name:
+            Dialogs.ask(over: window, action.plain, Words.deviceName, device.name ?? "") {
+                change(NameDevice(cleaning: $0))
+            }
         case .remove:
             Dialogs.confirm(
                 over: window, Words.removeDeviceQuestion(device.title), Words.removeDeviceHint, Words.remove

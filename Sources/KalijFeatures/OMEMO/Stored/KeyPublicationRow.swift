@@ -17,7 +17,7 @@ struct KeyPublicationRow {
     var fights: [Int64]
     /// The other devices of the list.
     var others: [UInt32]
-    /// Their names, in 2.
+    /// Their labels, and that of this device as it is published, in 2.
     var labels: [UInt32: DeviceList.Label]
     /// Earlier ids of this device.
     var retired: [UInt32]
@@ -57,7 +57,7 @@ struct KeyPublicationRow {
         labels = list.labels
     }
 
-    /// The list with `device`, or without this device; the labels of the other devices are preserved.
+    /// The list with `device`, or without this device, with the labels of both.
     func list(with device: UInt32? = nil) -> DeviceList {
         DeviceList(others + (device.map { [$0] } ?? []), labels: labels)
     }

@@ -4,7 +4,7 @@ import KalijXML
 /// The devices of an address as published.
 struct DeviceList: Equatable {
     let devices: [UInt32]
-    /// The labels of devices, in 2; preserved for other clients, and not displayed here.
+    /// The labels of devices, in 2; those of other devices are preserved.
     let labels: [UInt32: Label]
 
     /// A label of a device, with the device's signature.
