@@ -320,7 +320,7 @@ class Trust(notices.Stage):
         """A conversation is encrypted with somebody who has no keys."""
         me = self.person
         me.key("ctrl+n")
-        me.wait_focus("text|entry", "Address")
+        me.wait_focus("text|entry", "Name or address")
         me.type("paris@localhost")
         me.key("Return")
         me.see("label", "paris@localhost")
