@@ -73,8 +73,8 @@ class Trust(notices.Stage):
             self.decides(devices[1])
             self.own()
             self.explains()
-            self.without_keys()
             self.names_devices(devices[0])
+            self.without_keys()
             devices.append(Device(self, "juliet", "laptop"))
             self.replies_without_window(devices[2])
         finally:
