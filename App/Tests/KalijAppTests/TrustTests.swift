@@ -112,7 +112,7 @@ private func fingerprint(_ digit: Character) throws -> Fingerprint {
     }
 
     @Test func `The list says what it means, and why it is empty`() throws {
-        #expect(try page().notice.hasPrefix("No device of Juliet is known yet"))
+        #expect(try page().notice.hasPrefix("No device of Juliet with keys"))
         #expect(try page([row("a")]).notice.hasPrefix("Messages go to all these devices"))
         let verified = DeviceRow(device: 7, fingerprint: try fingerprint("a"), state: .verified)
         #expect(try page([verified]).notice.hasPrefix("A new device receives nothing"))

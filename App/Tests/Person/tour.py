@@ -56,9 +56,9 @@ class Stage:
         me.wait_focus("text", "Message")
 
     def back(self):
-        """To the conversation: the first Escape may dismiss a toast."""
+        """To the conversation, from a screen above that of the contact, too; an Escape may dismiss a toast."""
         me = self.person
-        for _ in range(2):
+        for _ in range(4):
             me.key("Escape")
             time.sleep(0.5)
             if me.sees("list", "Messages"):

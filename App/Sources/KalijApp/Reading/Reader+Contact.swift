@@ -14,8 +14,9 @@ extension Reader {
         if isBlocked { facts.append(Words.isBlocked) }
         facts.append(Words.subscription(entry))
         let keys = try ConversationKeys.load(of: account, with: jid, from: database())
-        facts.append(keys.isEncrypted ? Words.areEncrypted : Words.areNotEncrypted)
-        if keys.isKeyless { facts.append(Words.cannotBeEncrypted(row.name)) }
+        facts.append(
+            keys.isKeyless
+                ? Words.cannotBeEncrypted(row.name) : keys.isEncrypted ? Words.areEncrypted : Words.areNotEncrypted)
         if keys.isBlocked { facts.append(Words.encryptionRefused) }
         if let client = try contacts.presence(of: jid, for: account).first {
             facts.append(

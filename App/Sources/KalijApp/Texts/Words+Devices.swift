@@ -24,7 +24,7 @@ extension Words {
         tr("This device has no keys yet. They are made when the account is online for the first time")
     }
     static func noDevices(of name: String) -> String {
-        tr("No device of {name} is known yet. The first encrypted message finds them", ["name": name])
+        tr("No device of {name} with keys for encryption is known yet", ["name": name])
     }
     static var noOtherDevice: String { tr("You use no other device with this account") }
     static var ownDevicesHint: String {

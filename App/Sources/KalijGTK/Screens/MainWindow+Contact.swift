@@ -38,7 +38,10 @@ extension MainWindow {
 
     private func act(_ action: ContactAction, on page: ContactPage) {
         let jid = JID.received(page.key.jid)
-        if action == .devices { return openDevices(page.key) }
+        if action == .devices {
+            side.isAboveContact = true
+            return openDevices(page.key)
+        }
         guard let intent = action.intent(on: jid) else {
             return Dialogs.ask(over: window, action.plain, Words.contactName, page.givenName) { [weak self] name in
                 self?.change(AddContact(jid, name: name), of: page.key.account, action.plain)

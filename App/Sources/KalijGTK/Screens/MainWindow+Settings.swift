@@ -25,6 +25,7 @@ extension MainWindow {
             guard let page = await settings() else { return }
             screen.show(page)
             side.show(.settings)
+            screen.scrollToTop()
             screen.focus()
             for account in page.accounts.map(\.account) {
                 _ = try? await backend.accept(FetchProfile(.received(account)), for: account)

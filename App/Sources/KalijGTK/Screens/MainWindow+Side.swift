@@ -17,7 +17,13 @@ extension MainWindow {
     /// - Returns: false if no side screen is shown.
     @discardableResult
     func leaveSide() -> Bool {
-        guard side.shown != nil else { return false }
+        guard let shown = side.shown else { return false }
+        defer { side.isAboveContact = false }
+        if shown == .devices, side.isAboveContact, contactKey == side.devices.page?.key {
+            side.show(.contact)
+            side.contact.focus()
+            return true
+        }
         side.shown = nil
         showLists()
         if thread == nil { focusList() } else { screen.composer.text.focus() }

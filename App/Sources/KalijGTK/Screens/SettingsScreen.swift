@@ -13,20 +13,21 @@ final class SettingsScreen {
     private let appearance = ChoiceView(
         Words.appearance, Appearance.allCases.map(\.words), hint: Words.textSizeHint)
     private let storage = Make.label(classes: "dim-label")
+    private let scrolled: Widget
     private var views: [AccountSettingsView] = []
 
     init() {
-        let title = widget(OpaquePointer(adw_window_title_new(Words.settings, "")))
-        let header = Make.header(title) { [weak self] in self?.onBack() }
-        appearance.onChosen = { [weak self] place in self?.onAppearance(Appearance.allCases[place]) }
         storage.wrapText()
         let caption = Make.label(Words.storage, classes: "caption-heading")
         let content = Make.vertical(
             accounts, appearance.root, Make.vertical(caption, storage, spacing: 4), spacing: 36)
         content.margins(12)
         let clamp = Make.clamp(content, width: 460)
-        let scrolled = Make.scrolled(clamp, showsBar: true)
+        scrolled = Make.scrolled(clamp, showsBar: true)
         gtk_widget_set_vexpand(scrolled, 1)
+        let title = widget(OpaquePointer(adw_window_title_new(Words.settings, "")))
+        let header = Make.header(title) { [weak self] in self?.onBack() }
+        appearance.onChosen = { [weak self] place in self?.onAppearance(Appearance.allCases[place]) }
         root.append(header)
         root.append(scrolled)
     }
@@ -40,6 +41,10 @@ final class SettingsScreen {
         appearance.show(Appearance.allCases.firstIndex(of: page.appearance))
         storage.setText(page.storage)
         for (view, settings) in zip(views, page.accounts) { view.show(settings) }
+    }
+
+    func scrollToTop() {
+        if let place = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) { gtk_adjustment_set_value(place, 0) }
     }
 
     /// Focuses the first setting.
@@ -71,7 +76,9 @@ private final class AccountSettingsView {
         }
         storage.wrapText()
         for section in SettingSection.allCases { append(section) }
-        root.append(buttons)
+        let account = Make.section(Words.theAccount)
+        account.append(buttons)
+        root.append(account)
         show(settings, isFirst: true)
     }
 

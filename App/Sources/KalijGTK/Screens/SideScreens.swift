@@ -15,6 +15,8 @@ final class SideScreens {
     private(set) lazy var settings = added(SettingsScreen(), \.root)
     /// The screen that is shown; nil for the lists.
     var shown: Name?
+    /// Whether the screen was opened from that of the contact, to which its back button leads.
+    var isAboveContact = false
     private let pages: Pages
     private let directory: AccountDirectory
 
