@@ -9,7 +9,7 @@ extension Backend {
         _ action: NotificationAction, on target: NotificationTarget, reading reader: Reader
     ) async throws -> Bool {
         if case .reply(let text) = action {
-            if try await reader.undecided(target.key) != nil {
+            if case .undecided? = try await reader.keyQuestion(target.key) {
                 try await keepDraft(text, after: reader.draft(target.key), for: target.key)
                 return false
             }

@@ -1,6 +1,13 @@
 import KalijAddress
 import KalijClient
 
+/// What has to be decided on the keys of a conversation before something is sent.
+public enum KeyQuestion: Sendable {
+    case undecided(UndecidedKeys)
+    /// Nobody has keys, in words.
+    case keyless(String)
+}
+
 /// New keys of a conversation that receive nothing until the user decides.
 public struct UndecidedKeys: Sendable {
     /// Whose devices these are, in words: "New device of Juliet, 2 new devices of your account".

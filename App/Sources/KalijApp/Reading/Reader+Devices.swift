@@ -20,21 +20,16 @@ extension Reader {
             fingerprint: own?.fingerprint)
     }
 
-    /// The keys on which the user has to decide before something is sent; nil if there are none.
-    public func undecided(_ key: ConversationKey) throws -> UndecidedKeys? {
+    /// What the user has to decide before something is sent; nil if nothing.
+    public func keyQuestion(_ key: ConversationKey) throws -> KeyQuestion? {
         guard let account = try account(of: key) else { return nil }
         let keys = try ConversationKeys.load(of: account, with: .received(key.jid), from: database())
         let conversations = try conversations(account)
-        return try UndecidedKeys(keys.undecided, of: key.account) {
+        let undecided = try UndecidedKeys(keys.undecided, of: key.account) {
             (try conversations.name(of: $0) ?? $0.description).shownName
         }
-    }
-
-    /// The words for a conversation in which nobody can read an encrypted message; nil if it is not encrypted, or somebody has keys.
-    public func keyless(_ key: ConversationKey) throws -> String? {
-        guard let account = try account(of: key), let row = try conversation(key),
-            try ConversationKeys.load(of: account, with: .received(key.jid), from: database()).isKeyless
-        else { return nil }
-        return Words.keylessQuestion(row.isGroup ? Words.nobody : row.name)
+        if let undecided { return .undecided(undecided) }
+        guard keys.isKeyless, let row = try conversation(key) else { return nil }
+        return .keyless(Words.keylessQuestion(row.isGroup ? Words.nobody : row.name))
     }
 }

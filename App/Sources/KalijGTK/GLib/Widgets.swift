@@ -146,6 +146,10 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
     }
     func show(_ isVisible: Bool) { gtk_widget_set_visible(self, isVisible ? 1 : 0) }
     func focus() { gtk_widget_grab_focus(self) }
+    /// Scrolls the content of a scrolled window to its beginning.
+    func scrollToTop() {
+        if let place = gtk_scrolled_window_get_vadjustment(opaque(self)) { gtk_adjustment_set_value(place, 0) }
+    }
     func addClass(_ name: String) { gtk_widget_add_css_class(self, name) }
     func setClass(_ name: String, _ isSet: Bool) {
         if isSet { gtk_widget_add_css_class(self, name) } else { gtk_widget_remove_css_class(self, name) }

@@ -30,9 +30,7 @@ final class ContactScreen {
     }
 
     /// Shows the begin of the page again: where a button was before, another one would be pressed.
-    func scrollToTop() {
-        if let place = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) { gtk_adjustment_set_value(place, 0) }
-    }
+    func scrollToTop() { scrolled.scrollToTop() }
 
     func show(_ page: ContactPage) {
         guard page != self.page else { return }

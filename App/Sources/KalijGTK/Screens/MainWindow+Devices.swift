@@ -92,24 +92,21 @@ extension MainWindow {
     /// - Parameter decided: called when the decision is stored, with whether the text is sent without encryption.
     /// - Returns: whether nothing may be sent yet.
     func mustDecide(in key: ConversationKey, decided: @escaping (_ isPlain: Bool) -> Void) async -> Bool {
-        if let keys = try? await reader.undecided(key) {
-            ask(keys, in: key) { decided(false) }
-            return true
-        }
         defer { keylessAttempt = nil }
-        guard keylessAttempt != key, let heading = try? await reader.keyless(key) else { return false }
-        Dialogs.keyless(
-            over: window, heading,
-            plain: { [weak self] in
-                self?.change(
-                    EncryptConversation(.received(key.jid), false), of: key.account, ContactAction.encrypt(false).plain
-                ) { _ in decided(true) }
-            },
-            encrypted: { [weak self] in
-                self?.keylessAttempt = key
-                decided(false)
-            })
+        switch try? await reader.keyQuestion(key) {
+        case .undecided(let keys)?: ask(keys, in: key) { decided(false) }
+        case .keyless(let heading)? where keylessAttempt != key:
+            Dialogs.keyless(
+                over: window, heading, plain: { [weak self] in self?.stopEncrypting(key) { decided(true) } },
+                encrypted: { decided(false) })
+        case .keyless?, nil: return false
+        }
         return true
+    }
+
+    private func stopEncrypting(_ key: ConversationKey, _ done: @escaping () -> Void) {
+        let intent = EncryptConversation(.received(key.jid), false)
+        change(intent, of: key.account, ContactAction.encrypt(false).plain) { _ in done() }
     }
 
     private func ask(_ keys: UndecidedKeys, in key: ConversationKey, _ decided: @escaping () -> Void) {
@@ -136,8 +133,10 @@ extension MainWindow {
     /// - Parameter text: the text, which the composer has again until then.
     /// - Returns: whether nothing may be sent yet.
     func mustDecide(in key: ConversationKey, before text: String) async -> Bool {
-        await mustDecide(in: key) { [weak self] _ in
+        await mustDecide(in: key) { [weak self] isPlain in
             guard let self, thread?.key == key, screen.composer.written == text else { return }
+            // The question is not asked again on the way.
+            keylessAttempt = isPlain ? nil : key
             screen.composer.submit()
         }
     }

@@ -43,9 +43,7 @@ final class SettingsScreen {
         for (view, settings) in zip(views, page.accounts) { view.show(settings) }
     }
 
-    func scrollToTop() {
-        if let place = gtk_scrolled_window_get_vadjustment(opaque(scrolled)) { gtk_adjustment_set_value(place, 0) }
-    }
+    func scrollToTop() { scrolled.scrollToTop() }
 
     /// Focuses the first setting.
     func focus() { views.first?.focus() }
