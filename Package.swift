@@ -51,7 +51,7 @@ let package = Package(
         .target(name: "KalijRatchet", dependencies: ["COpenSSL"]),
         // Local work on files; knows neither XMPP nor the database.
         .target(name: "KalijFiles", dependencies: ["KalijText", "COpenSSL", "CLinux"]),
-        .target(name: "KalijStore", dependencies: ["CSQLite"]),
+        .target(name: "KalijStore", dependencies: ["CSQLite", "CLinux"]),
         .target(
             name: "KalijCoordination",
             dependencies: [

@@ -3,6 +3,7 @@
 /* The parts of Linux that Swift's Glibc module leaves out. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/pidfd.h>

@@ -162,6 +162,9 @@ package final class StepRunner {
         }
     }
 
+    /// Frees the memory of the database's statements and pages; not to be called within a step.
+    package func releaseMemory() { database.releaseMemory() }
+
     /// Throws `FenceError.stale` if another process took over: for work outside of steps.
     package func checkFence() throws { try fence.check(database) }
 

@@ -10,6 +10,8 @@ package final class DriverTimers {
         case silence
         /// The session has lasted long enough to trust the path to the server.
         case stable
+        /// The session may have its first pause.
+        case pause
         /// The timeout for a response to `<r/>`.
         case answer
         /// A keepalive is due on an idle connection.

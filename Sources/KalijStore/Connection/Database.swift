@@ -1,5 +1,5 @@
+import CLinux
 import CSQLite
-
 import Glibc
 
 /// A connection to a SQLite database in WAL mode, used by one thread.
@@ -83,6 +83,14 @@ public final class Database {
     /// A statement for a text made at run time; prepared anew each time.
     public func prepare(_ sql: String) throws(StoreError) -> Statement {
         try Statement(sql, on: handle, persistent: false)
+    }
+
+    /// Returns to the system the memory of all prepared statements and cached pages that are not in use: the next use prepares
+    /// and reads anew.
+    package func releaseMemory() {
+        (statements, applicationStatements) = (StatementCache(), StatementCache())
+        sqlite3_db_release_memory(handle)
+        malloc_trim(0)
     }
 
     /// Runs `body`; statements that it prepares may do no more than `limits` permit.

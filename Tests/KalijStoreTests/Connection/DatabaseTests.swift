@@ -135,6 +135,20 @@ import Testing
         try database.run("INSERT INTO t VALUES (1)")
     }
 
+    @Test("Memory is released while a statement is in use, which goes on")
+    func release() throws {
+        let database = try database()
+        try database.execute("CREATE TABLE t(a); INSERT INTO t VALUES (1), (2), (3)")
+        _ = try database.statement("SELECT count(*) FROM t").first { $0.integer() }
+        var seen: [Int64] = []
+        try database.statement("SELECT a FROM t ORDER BY a").each { row in
+            database.releaseMemory()
+            seen.append(row.integer())
+        }
+        #expect(seen == [1, 2, 3])
+        #expect(try database.statement("SELECT count(*) FROM t").first { $0.integer() } == 3)
+    }
+
     @Test("Database and log are readable by their owner alone")
     func permissions() throws {
         let database = try database()

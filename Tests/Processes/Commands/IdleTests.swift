@@ -8,7 +8,7 @@ import Testing
     /// "At most 10 voluntary context switches in 60 idle seconds". How much of the files is resident is the system's choice: the
     /// system maps what is cached around each page that is touched. So only what is the process's own has a bound.
     /// `Scripts/long idle 60` is the long form.
-    @Test("an idle account takes 4.25 MB of its own, and a voluntary context switch in 6 s")
+    @Test("an idle account takes 4 MB of its own, and a voluntary context switch in 6 s")
     func idle() async throws {
         let laboratory = try Laboratory()
         defer { laboratory.close() }
@@ -30,9 +30,14 @@ import Testing
         }
         #expect(isQuiet, "\(switches)")
         let peak = try run.procStatus("VmHWM")
-        let own = try run.procStatus("RssAnon")
+        // What the session took to catch up is released in its first pause of 10 s.
+        var own = 0
+        let isSmall = try await until {
+            own = try run.procStatus("RssAnon")
+            return own <= 4_000
+        }
         print("idle: RssAnon \(own) kB, VmHWM \(peak) kB, \(switches) voluntary context switches in \(seconds) s")
-        #expect(own <= 4_352)
+        #expect(isSmall, "\(own) kB")
         // In order: `Packaging/link-order` wants the list of called functions, which a killed process does not write.
         #expect(run.end(SIGTERM).status == 0)
     }
