@@ -197,6 +197,9 @@ import Testing
         (settings.files, settings.fileSize) = (2, 12_000)
         #expect(settings.actions.contains(.clearFiles) && settings.storage == "2 received files: 12\u{A0}KB")
         #expect(AccountAction.allCases.filter(\.isDestructive) == [.delete])
+        let places = AccountActionPlace.allCases.flatMap(settings.actions(at:))
+        #expect(Set(places) == Set(settings.actions) && places.count == settings.actions.count)
+        #expect(Words.deleteHint(["Garden"]).contains("make somebody an owner: Garden"))
         #expect(AccountAction.changePassword.plain == "Change the password")
     }
 

@@ -117,7 +117,7 @@ private func row(
         #expect(Composing.message.words == nil)
         #expect(Composing.reply(to: row("But soft", isOwn: false)).words == "Reply to Juliet: But soft")
         #expect(Composing.reply(to: row("But soft")).words == "Reply to your message: But soft")
-        #expect(Composing.correction(of: 1, text: "x").words == "Correct the message")
+        #expect(Composing.correction(of: 1, text: "x").words == "Correct the message: x")
     }
 
     @Test func `The line is one line, whatever the message is`() {

@@ -23,18 +23,32 @@ import Testing
 
     @Test func `In a group the state is how many have read, and a menu tells who`() {
         var message = row("Good night", state: .sent)
-        message.reading = ReadingRow(readers: [], others: ["Romeo", "Mercutio"])
+        message.reading = .group(readers: [], others: ["Romeo", "Mercutio"])
         #expect(message.spoken("19:15") == "You, 19:15: Good night. Sent" && message.actions.contains(.readers))
-        message.reading = ReadingRow(readers: ["Romeo"], others: ["Mercutio"])
+        message.reading = .group(readers: ["Romeo"], others: ["Mercutio"])
         #expect(message.spoken("19:15") == "You, 19:15: Good night. Read by 1 of 2")
         #expect(
             message.reading?.details == "Have read it: Romeo\n\nHave not said that they have read it: Mercutio")
-        message.reading = ReadingRow(readers: ["Romeo", "Mercutio"], others: [])
+        message.reading = .group(readers: ["Romeo", "Mercutio"], others: [])
         #expect(message.foot("19:15") == "19:15  ·  Read by all")
         message.state = .notSent(nil)
         #expect(message.foot("19:15") == "19:15  ·  Not sent", "a failure is not hidden")
         message.reading = nil
         #expect(!message.actions.contains(.readers))
+    }
+
+    @Test(arguments: [
+        (DeliveryState.sent, "Your server has it."), (.delivered, "It has arrived."), (.read, "Juliet has read it."),
+    ])
+    func `To one person the state is a word, and a menu tells what it means`(
+        _ state: DeliveryState, _ begin: String
+    ) throws {
+        var message = row("Good night", state: state)
+        message.reading = ContactReading(state, by: "Juliet").map { .contact($0) }
+        #expect(message.foot("19:15") == "19:15  ·  " + state.words)
+        #expect(message.actions.contains(.readers))
+        #expect(try #require(message.reading).details.hasPrefix(begin))
+        #expect(ContactReading(.sending, by: "Juliet") == nil && ContactReading(.unknown, by: "Juliet") == nil)
     }
 
     @Test(arguments: [

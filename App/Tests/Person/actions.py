@@ -194,10 +194,10 @@ class Actions(tour.Stage):
         me = self.person
         me.wait("an empty composer", lambda: me.text(self.composer()) == "")
         me.key("Up")
-        me.see("label", "Correct the message")
+        me.see("label", "Correct the message: .*")
         me.wait("the text", lambda: me.text(self.composer()) == "It is the east")
         me.key("Return")  # nothing was changed
-        me.gone("label", "Correct the message")
+        me.gone("label", "Correct the message: .*")
         me.key("Up")
         me.wait("the text", lambda: me.text(self.composer()) == "It is the east")
         me.key("ctrl+End")

@@ -133,7 +133,7 @@ class Files(tour.Stage):
         me.gone("push button", "Remove kept.png")
         me.wait_focus("text", "Message")
         me.key("Up")
-        me.see("label", "Correct the message")
+        me.see("label", "Correct the message: .*")
         me.wait("the text to correct", lambda: self.written() == "By the moon")
         me.key("ctrl+End")
         me.type("light")

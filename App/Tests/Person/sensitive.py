@@ -155,16 +155,16 @@ class Sensitive(trust.Trust):
             time.sleep(0.3)
         me.key("Up")
         try:
-            me.see("label", "Correct the message", 3)
+            me.see("label", "Correct the message: .*", 3)
         except person.Lost:
             return
         person.Atspi.EditableText.set_text_contents(self.field, text)
         self.count("corrections")
         # A refused correction is given back as a text of its own.
-        self.submit(lambda: self.is_corrected(text) or text in self.text() and not me.sees("label", "Correct the message"))
-        if me.sees("label", "Correct the message"):
+        self.submit(lambda: self.is_corrected(text) or text in self.text() and not me.sees("label", "Correct the message: .*"))
+        if me.sees("label", "Correct the message: .*"):
             me.press("Cancel")
-            me.gone("label", "Correct the message")
+            me.gone("label", "Correct the message: .*")
 
     # What happens besides
 

@@ -111,12 +111,12 @@ class Trust(notices.Stage):
     def open_contact(self):
         me = self.person
         me.key("ctrl+i")
-        me.see("push button", "Devices and keys")
+        me.see("push button", "Verify devices and keys")
         me.wait_focus("push button", ".*")
 
     def open_devices(self):
         self.open_contact()
-        self.press("Devices and keys")
+        self.press("Verify devices and keys")
         self.person.see("list", "Devices")
 
     def device(self, state):
@@ -189,7 +189,7 @@ class Trust(notices.Stage):
     def scans(self):
         me = self.person
         uri = self.phone.kalij("omemo", "uri").strip()
-        self.press("Read a code …")
+        self.press("Verify by a code …")
         me.see("text|entry", "Text of the code")
         me.picture("trust-read.png")
         tour.Tour.names(self)
@@ -204,7 +204,7 @@ class Trust(notices.Stage):
         self.press("Close")
         self.device("Trusted without verification")
         self.say("a code of somebody else, none, and one with another key: in words, and nothing is verified")
-        self.press("Read a code …")
+        self.press("Verify by a code …")
         me.see("push button", "From a picture …")
         with files.clipboard("picture", self.code("https://example.org", "other.png")):
             self.press("From the clipboard")
@@ -225,7 +225,7 @@ class Trust(notices.Stage):
         me = self.person
         self.open_devices()
         me.wait_focus("list item", "Device .*")
-        self.press("Read a code …")
+        self.press("Verify by a code …")
         me.see("push button", "From a picture …")
         self.press("From a picture …")
         time.sleep(1.5)
@@ -277,7 +277,7 @@ class Trust(notices.Stage):
         me = self.person
         me.wait_focus("text", "Message")
         me.key("Up")
-        me.see("label", "Correct the message")
+        me.see("label", "Correct the message: .*")
         me.wait("the text", lambda: any(me.text(field) == "What satisfaction" for field in me.fields("Message")))
         me.key("ctrl+End")
         me.type(" canst thou have")
@@ -286,13 +286,13 @@ class Trust(notices.Stage):
         me.wait_focus("push button", "Cancel")
         me.key("Return")
         me.gone("label", "Who may read this.*")
-        me.see("label", "Correct the message")
+        me.see("label", "Correct the message: .*")
         me.wait("the text again", lambda: any(me.text(field) == "What satisfaction canst thou have" for field in me.fields("Message")))
         if "canst" in self.phone.kalij("history", "romeo@localhost"):
             raise person.Lost("the correction has left before the decision")
         me.wait_focus("text", "Message")
         me.key("Escape")
-        me.gone("label", "Correct the message")
+        me.gone("label", "Correct the message: .*")
         self.say("a correction waits for the decision, and is given back as one")
 
     def replies(self, tablet):
@@ -391,13 +391,13 @@ class Trust(notices.Stage):
         tour.Tour.names(self)
         self.press("Copy")
         self.press("Close")
-        self.press("Read a code …")
+        self.press("Verify by a code …")
         me.see("push button", "From the clipboard")
         self.press("From the clipboard")
         me.see("label", "This is the code of this device itself")
         self.press("Cancel")
         # The picture that the app shows is one that it reads.
-        self.press("Read a code …")
+        self.press("Verify by a code …")
         me.see("push button", "From the clipboard")
         if me.sees("push button", "From the screen"):
             raise person.Lost("no desktop makes a picture of the screen here")
@@ -406,7 +406,7 @@ class Trust(notices.Stage):
             me.see("label", "This is the code of this device itself")
         self.press("Cancel")
         with portal.screen(f"{self.stage}/trust-code.png"):
-            self.press("Read a code …")
+            self.press("Verify by a code …")
             me.see("push button", "From the screen")
             self.press("From the screen")
             me.see("label", "This is the code of this device itself")

@@ -196,11 +196,11 @@ class Whole(accounts.Accounts):
         me.wait_row("Messages", r"You, \d\d:\d\d: Under the rose\. (Sent|Delivered|Read)\. Encrypted")
         self.peer.reads("Under the rose")
         self.open_side(None)
-        self.press("Devices and keys")
+        self.press("Verify devices and keys")
         me.wait_row("Devices", rf"Device \d+, Trusted without verification, .*{KEY}")
         path = self.stage + "/code.png"
         subprocess.run(["qrencode", "-s", "6", "-o", path, self.peer.code], check=True)
-        self.press("Read a code …")
+        self.press("Verify by a code …")
         me.see("push button", "From the clipboard")
         with files.clipboard("picture", path):
             self.press("From the clipboard")

@@ -18,7 +18,7 @@ public enum Composing: Sendable, Equatable {
         switch self {
         case .message: nil
         case .reply(_, let words): words
-        case .correction: Words.correcting
+        case .correction(_, let text): Words.correcting(text.withoutBreakingPlaces.shownLine)
         }
     }
 

@@ -39,6 +39,9 @@ public struct AccountSettings: Sendable, Equatable {
         }
     }
 
+    /// The actions at `place`.
+    public func actions(at place: AccountActionPlace) -> [AccountAction] { actions.filter { $0.place == place } }
+
     /// What the received files take, in words.
     public var storage: String { files == 0 ? Words.noFiles : Words.storedFiles(files, Words.bytes(fileSize)) }
 }
@@ -158,7 +161,34 @@ public enum AccountAction: Sendable, CaseIterable {
     /// The words without the sign of a question that follows.
     public var plain: String { words.withoutEllipsis }
 
+    /// What the action does, in a line below its button; nil if its words say it.
+    public var hint: String? { self == .export ? Words.exportHint : nil }
+
+    /// The notice of a change that is done; nil if the change is visible, or has a notice of its own.
+    public var notice: String? {
+        switch self {
+        case .rename: Words.ownNameChanged
+        case .changePicture: Words.ownPictureChanged
+        case .removePicture: Words.ownPictureRemoved
+        case .changePassword, .clearFiles, .export, .logOut, .delete: nil
+        }
+    }
+
     public var isDestructive: Bool { self == .delete }
+
+    /// Where the action's button is.
+    public var place: AccountActionPlace {
+        switch self {
+        case .rename, .changePicture, .removePicture: .profile
+        case .clearFiles: .files
+        case .changePassword, .export, .logOut, .delete: .account
+        }
+    }
+}
+
+/// Where the settings of an account have buttons: below its name, below its received files, and at the end.
+public enum AccountActionPlace: Sendable, CaseIterable {
+    case profile, files, account
 }
 
 extension Words {

@@ -25,6 +25,18 @@ extension Reader {
         return try rooms().creations(of: account).first { $0.id == id }?.room?.description
     }
 
+    /// The names of the groups that `account` owns, and nobody else.
+    public func ownedGroups(of account: String) throws -> [String] {
+        guard let account = try self.account(account) else { return [] }
+        let rooms = try rooms()
+        return try rooms.rooms(of: account).filter { room in
+            guard try room.isGroup && rooms.rights(in: room.jid, for: account)?.appoints ?? false else { return false }
+            return try rooms.members(of: room.jid, for: account)
+                .allSatisfy { $0.affiliation != "owner" || $0.jid == account.jid }
+        }
+        .map { ($0.name ?? $0.jid.description).shownName }
+    }
+
     // MARK: A group
 
     /// The people who can be invited: the contacts, in the order of their names.

@@ -161,7 +161,10 @@ extension MessageRow {
             state = DeliveryState(
                 message.state, isSettled: message.isSettled, isInRoom: isInRoom, error: message.error,
                 waitsFor: message.waitsFor)
-            reading = message.reading.map { ReadingRow($0, people) }
+            reading =
+                isInRoom
+                ? message.reading.map { ReadingRow($0, people) }
+                : ContactReading(state, by: name.shownName).map { .contact($0) }
         }
         reactions = ReactionCount.counts(message.reactions.map { ($0.author, $0.emoji) }, of: account)
         ownReactions = message.reactions.filter { $0.author == account }.flatMap(\.emoji)

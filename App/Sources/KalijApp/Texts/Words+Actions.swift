@@ -16,6 +16,17 @@ extension Words {
     static func haveNotRead(_ names: String) -> String {
         tr("Have not said that they have read it: {names}", ["names": names])
     }
+    static func hasRead(_ name: String) -> String { tr("{name} has read it.", ["name": name]) }
+    static func hasArrived(_ name: String) -> String {
+        tr(
+            "It has arrived. {name} has not said that they have read it: not everybody tells others what they have read.",
+            ["name": name])
+    }
+    static func hasNotArrived(_ name: String) -> String {
+        tr(
+            "Your server has it. No device of {name} has said that it has arrived: it may be switched off, or not tell.",
+            ["name": name])
+    }
     public static var retractForAll: String { tr("Retract for everyone …") }
     public static var retract: String { tr("Retract") }
     public static var deleteHere: String { tr("Delete here") }
@@ -29,7 +40,7 @@ extension Words {
         tr("“{text}” is removed at the other side too. It may have been read already.", ["text": text])
     }
     public static var notPossibleNow: String { tr("This message has changed: that is not possible any more") }
-    public static var correcting: String { tr("Correct the message") }
+    static func correcting(_ text: String) -> String { tr("Correct the message: {text}", ["text": text]) }
     public static func replyTo(_ author: String, _ text: String) -> String {
         tr("Reply to {author}: {text}", ["author": author, "text": text])
     }

@@ -1,6 +1,6 @@
 /// Texts of devices, their keys, and the comparison of keys.
 extension Words {
-    public static var devicesAndKeys: String { tr("Devices and keys") }
+    public static var devicesAndKeys: String { tr("Verify devices and keys") }
     public static var devices: String { tr("Devices") }
     public static var ownDevices: String { tr("Your devices") }
     public static func devices(of name: String) -> String { tr("Devices of {name}", ["name": name]) }
@@ -57,7 +57,7 @@ extension Words {
 
     // Codes
     public static var showCode: String { tr("Show my code") }
-    public static var readCode: String { tr("Read a code …") }
+    public static var readCode: String { tr("Verify by a code …") }
     public static func codeOf(_ address: String) -> String { tr("Code of {address}", ["address": address]) }
     public static var codeHint: String {
         tr("Others read this code with their camera, or compare the digits below it")

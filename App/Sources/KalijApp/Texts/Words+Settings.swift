@@ -6,6 +6,9 @@ extension Words {
     public static var changeOwnPicture: String { tr("Change your picture …") }
     public static var ownPicture: String { tr("Your picture") }
     public static var removeOwnPicture: String { tr("Remove your picture") }
+    static var ownNameChanged: String { tr("Others now see your new name") }
+    static var ownPictureChanged: String { tr("Others now see your new picture") }
+    static var ownPictureRemoved: String { tr("Others no longer see a picture") }
     public static var changePassword: String { tr("Change the password …") }
     public static var logOut: String { tr("Log out …") }
     public static var deleteAccount: String { tr("Delete the account …") }
@@ -95,10 +98,21 @@ extension Words {
     public static func deleteQuestion(_ account: String) -> String {
         tr("Delete the account {address}?", ["address": account])
     }
-    public static var deleteHint: String {
+    private static var deleteHint: String {
         tr(
             "The server deletes the account, its contacts and its messages, and they are deleted here, for good. Others keep what you sent them."
         )
+    }
+    /// - Parameter groups: the names of the groups that nobody else owns.
+    public static func deleteHint(_ groups: [String]) -> String {
+        guard !groups.isEmpty else { return deleteHint + "\n\n" + exportBefore }
+        let owned = tr(
+            "Nobody else can manage these groups afterwards, unless you make somebody an owner: {groups}",
+            ["groups": groups.joined(separator: ", ")])
+        return [deleteHint, owned, exportBefore].joined(separator: "\n\n")
+    }
+    private static var exportBefore: String {
+        tr("With “Export” you can keep your contacts and messages in a file before.")
     }
     public static var deleteForever: String { tr("Delete for good") }
     public static func accountDeleted(_ account: String) -> String {

@@ -82,7 +82,9 @@ public enum Words {
 
     // Empty pages
     public static var noConversations: String { tr("No conversations yet") }
-    public static var noConversationsHint: String { tr("Begin one with the button at the top, or press Ctrl+N") }
+    public static var noConversationsHint: String {
+        tr("One is here as soon as something is written in it. Begin one with the button at the top, or press Ctrl+N")
+    }
     public static var nothingFound: String { tr("Nothing found") }
     public static var nothingOpen: String { tr("No conversation is open") }
     public static var nothingOpenHint: String { tr("Choose one from the list, or begin one with Ctrl+N") }
@@ -173,7 +175,7 @@ public enum Words {
     public static var open: String { tr("Open") }
     public static var reply: String { tr("Reply") }
     public static var markAsRead: String { tr("Mark as read") }
-    public static var background: String { tr("Receive messages without a window") }
+    public static var background: String { tr("Receive messages when the window is closed") }
     public static var goOnReceiving: String { tr("Go on receiving messages?") }
     public static var goOnReceivingHint: String {
         tr("Kalij then notifies you without a window, also when you log in to this computer. Ctrl+Q ends it")

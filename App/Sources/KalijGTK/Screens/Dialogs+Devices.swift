@@ -66,13 +66,13 @@ extension Dialogs {
     }
 
     /// A content that may be higher than a small window.
-    static func scrolled(_ content: Widget, over parent: Widget) -> Widget {
+    static func scrolled(_ content: Widget, over parent: Widget, width: Int32 = 400) -> Widget {
         let scrolled = Make.scrolled(content, showsBar: true)
         gtk_scrolled_window_set_propagate_natural_height(opaque(scrolled), 1)
         gtk_scrolled_window_set_max_content_height(opaque(scrolled), max(120, gtk_widget_get_height(parent) - 200))
         // Lines break late, as far as the window has room.
         gtk_scrolled_window_set_min_content_width(
-            opaque(scrolled), max(200, min(400, gtk_widget_get_width(parent) - 110)))
+            opaque(scrolled), max(200, min(width, gtk_widget_get_width(parent) - 110)))
         return scrolled
     }
 

@@ -77,7 +77,7 @@ enum Dialogs {
             gtk_grid_attach(cast(raw(grid)), what, 1, Int32(line), 1, 1)
         }
         // The table is longer than a small window.
-        let scrolled = scrolled(grid, over: parent)
+        let scrolled = scrolled(grid, over: parent, width: 560)
         adw_message_dialog_set_extra_child(cast(raw(object)), scrolled)
         adw_message_dialog_add_response(cast(raw(object)), "close", Words.close)
         Names.fill(cast(raw(object)))

@@ -7,15 +7,17 @@ extension MainWindow {
     /// Accepts a change, and displays its outcome when it is known.
     /// - Parameters:
     ///   - what: the change in words.
+    ///   - notice: displayed when it is done; nil if the change is visible: then a screen reader alone speaks.
     ///   - done: called when it is done, with the room that it has created.
     func change(
-        _ intent: any Intent, of account: String, _ what: String, done: @escaping (String?) -> Void = { _ in }
+        _ intent: any Intent, of account: String, _ what: String, notice: String? = nil,
+        done: @escaping (String?) -> Void = { _ in }
     ) {
         writes.add { [weak self] in
             guard let self else { return }
             do {
                 let id = try await backend.accept(intent, for: account)
-                Task { [weak self] in await self?.follow(id, of: account, what, done) }
+                Task { [weak self] in await self?.follow(id, of: account, what, notice, done) }
             } catch {
                 toast(Words.notChanged(what, Words.why(error)))
             }
@@ -26,7 +28,9 @@ extension MainWindow {
 
     private func showPending() { if side.shown == .group { side.group.show(waiting: pendingChanges) } }
 
-    private func follow(_ id: String, of account: String, _ what: String, _ done: (String?) -> Void) async {
+    private func follow(
+        _ id: String, of account: String, _ what: String, _ notice: String?, _ done: (String?) -> Void
+    ) async {
         pendingChanges += 1
         showPending()
         var (room, outcome) = (String?.none, IntentOutcome.pending)
@@ -43,7 +47,7 @@ extension MainWindow {
         // The outcome of a change that is still pending is visible in what it changes.
         case .pending: break
         case .done:
-            Announcer.say(Words.changed(what))
+            if let notice { toast(notice) } else { Announcer.say(Words.changed(what)) }
             done(room)
         case .failed(let reason): toast(Words.notChanged(what, reason))
         }

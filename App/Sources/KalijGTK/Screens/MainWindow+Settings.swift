@@ -63,13 +63,13 @@ extension MainWindow {
         switch action {
         case .rename:
             Dialogs.ask(over: window, action.plain, Words.ownName, settings.name) { [weak self] name in
-                self?.change(SetProfile(name: name), of: account, action.plain)
+                self?.change(SetProfile(name: name), of: account, action.plain, notice: action.notice)
             }
         case .changePicture:
             choosePicture(Words.ownPicture) { [weak self] in
-                self?.change(SetProfile(avatar: $0), of: account, action.plain)
+                self?.change(SetProfile(avatar: $0), of: account, action.plain, notice: action.notice)
             }
-        case .removePicture: change(SetProfile(avatar: []), of: account, action.plain)
+        case .removePicture: change(SetProfile(avatar: []), of: account, action.plain, notice: action.notice)
         case .changePassword:
             Dialogs.newPassword(over: window, account: account) { [weak self] password in
                 self?.atServer(action, account) { try await $0.changePassword(of: $1, to: password) }
@@ -86,10 +86,17 @@ extension MainWindow {
                 }
             }
             Dialogs.choose(over: window, Words.logOutQuestion(account), Words.logOutHint, answers)
-        case .delete:
+        case .delete: askDelete(account)
+        }
+    }
+
+    private func askDelete(_ account: String) {
+        Task { [weak self] in
+            guard let self else { return }
+            let groups = (try? await reader.ownedGroups(of: account)) ?? []
             Dialogs.confirm(
-                over: window, Words.deleteQuestion(account), Words.deleteHint, Words.deleteForever
-            ) { [weak self] in self?.atServer(action, account) { try await $0.unregister($1) } }
+                over: window, Words.deleteQuestion(account), Words.deleteHint(groups), Words.deleteForever
+            ) { [weak self] in self?.atServer(.delete, account) { try await $0.unregister($1) } }
         }
     }
 

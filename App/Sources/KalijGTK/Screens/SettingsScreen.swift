@@ -60,8 +60,13 @@ private final class AccountSettingsView {
     private var switches: [(setting: SettingSwitch, check: Widget)] = []
     private let notify = ChoiceView(Words.notifies, NotifyLevel.allCases.map(\.words), hint: Words.notifiesHint)
     private let storage = Make.label(classes: "dim-label")
-    private let buttons = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 8)
-    private var actions: [AccountAction] = []
+    private lazy var buttons = Dictionary(
+        uniqueKeysWithValues: AccountActionPlace.allCases.map { place in
+            let buttons = AccountActionButtons { [weak self] action in
+                if let self { self.screen?.onAction(action, self.settings) }
+            }
+            return (place, buttons)
+        })
     private var isUpdating = false
 
     init(_ settings: AccountSettings, _ screen: SettingsScreen) {
@@ -69,15 +74,21 @@ private final class AccountSettingsView {
         for label in [name, facts] { label.wrapText() }
         let head = Make.horizontal(avatar, Make.vertical(name, facts, spacing: 4), spacing: 12)
         root.append(head)
+        append(.profile, to: root)
         notify.onChosen = { [weak self] place in
             if let self { self.screen?.onNotify(NotifyLevel.allCases[place], self.settings) }
         }
         storage.wrapText()
         for section in SettingSection.allCases { append(section) }
         let account = Make.section(Words.theAccount)
-        account.append(buttons)
+        append(.account, to: account)
         root.append(account)
         show(settings, isFirst: true)
+        Names.fill(root)
+    }
+
+    private func append(_ place: AccountActionPlace, to box: Widget) {
+        if let buttons = buttons[place] { box.append(buttons.root) }
     }
 
     private func append(_ section: SettingSection) {
@@ -92,7 +103,10 @@ private final class AccountSettingsView {
             switches.append((setting, check))
             box.append(check)
         }
-        if section == .files { box.append(storage) }
+        if section == .files {
+            box.append(storage)
+            append(.files, to: box)
+        }
         root.append(box)
     }
 
@@ -111,23 +125,7 @@ private final class AccountSettingsView {
         }
         notify.show(NotifyLevel.allCases.firstIndex(of: settings.notify))
         storage.setText(settings.storage)
-        if settings.actions != actions { showButtons() }
-    }
-
-    private func showButtons() {
-        let focused = gtk_widget_get_root(root).flatMap { gtk_root_get_focus($0) }
-        let hadFocus = focused.map { gtk_widget_is_ancestor($0, buttons) != 0 } ?? false
-        while let child = gtk_widget_get_first_child(buttons) { gtk_box_remove(cast(raw(buttons)), child) }
-        actions = settings.actions
-        for action in actions {
-            let button = Make.button(action.words) { [weak self] in
-                if let self { screen?.onAction(action, settings) }
-            }
-            button.setClass("error", action.isDestructive)
-            buttons.append(button)
-        }
-        Names.fill(root)
-        if hadFocus { gtk_widget_get_first_child(buttons)?.focus() }
+        for (place, buttons) in buttons { buttons.show(settings.actions(at: place)) }
     }
 
     func focus() { switches.first?.check.focus() }
