@@ -203,6 +203,20 @@ import Testing
         #expect(AccountAction.changePassword.plain == "Change the password")
     }
 
+    @Test func `A choice is displayed until it is stored, whatever is read meanwhile`() {
+        var stored = AccountSettings(account: "romeo@example.org", name: "", picture: nil, on: [.typing, .markers])
+        var choices = SettingChoices()
+        choices.choose(.typing, false)
+        choices.choose(.preview, true)
+        choices.choose(.mentions)
+        stored.state = "Online"
+        #expect(choices.shown(stored).on == [.markers, .preview] && choices.shown(stored).notify == .mentions)
+        (stored.on, stored.notify) = ([.markers, .preview], .mentions)
+        #expect(choices.shown(stored) == stored && choices == SettingChoices(), "what is stored is no longer a choice")
+        stored.on = [.typing, .markers]
+        #expect(choices.shown(stored) == stored, "another device changes it afterwards")
+    }
+
     @Test func `Each choice of notifications changes that setting of the whole account`() throws {
         for (level, word) in zip(NotifyLevel.allCases, ["all", "mentions", "none"]) {
             let change = level.change

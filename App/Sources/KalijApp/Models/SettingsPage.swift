@@ -21,7 +21,7 @@ public struct AccountSettings: Sendable, Equatable {
     /// The connection, in words.
     public var state = ""
     /// The switches that are on.
-    public let on: Set<SettingSwitch>
+    public var on: Set<SettingSwitch>
     /// The messages that cause notifications, in conversations without a choice of their own.
     public var notify = NotifyLevel.all
     /// The number of received files that are stored, and their bytes.

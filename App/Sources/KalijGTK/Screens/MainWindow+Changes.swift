@@ -19,7 +19,7 @@ extension MainWindow {
                 let id = try await backend.accept(intent, for: account)
                 Task { [weak self] in await self?.follow(id, of: account, what, notice, done) }
             } catch {
-                toast(Words.notChanged(what, Words.why(error)))
+                refused(what, Words.why(error))
             }
             isAllDirty = true
             look()
@@ -49,7 +49,15 @@ extension MainWindow {
         case .done:
             if let notice { toast(notice) } else { Announcer.say(Words.changed(what)) }
             done(room)
-        case .failed(let reason): toast(Words.notChanged(what, reason))
+        case .failed(let reason): refused(what, reason)
         }
+    }
+
+    private func refused(_ what: String, _ why: String) {
+        toast(Words.notChanged(what, why))
+        guard side.shown == .settings else { return }
+        side.settings.forgetChoices()
+        isAllDirty = true
+        look()
     }
 }

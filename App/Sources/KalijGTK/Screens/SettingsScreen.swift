@@ -43,6 +43,9 @@ final class SettingsScreen {
         for (view, settings) in zip(views, page.accounts) { view.show(settings) }
     }
 
+    /// Displays what is stored the next time: a choice was refused.
+    func forgetChoices() { for view in views { view.forgetChoices() } }
+
     func scrollToTop() { scrolled.scrollToTop() }
 
     /// Focuses the first setting.
@@ -68,6 +71,7 @@ private final class AccountSettingsView {
             return (place, buttons)
         })
     private var isUpdating = false
+    private var choices = SettingChoices()
 
     init(_ settings: AccountSettings, _ screen: SettingsScreen) {
         (self.settings, self.screen) = (settings, screen)
@@ -76,7 +80,7 @@ private final class AccountSettingsView {
         root.append(head)
         append(.profile, to: root)
         notify.onChosen = { [weak self] place in
-            if let self { self.screen?.onNotify(NotifyLevel.allCases[place], self.settings) }
+            if let self { choose(NotifyLevel.allCases[place]) }
         }
         storage.wrapText()
         for section in SettingSection.allCases { append(section) }
@@ -98,7 +102,7 @@ private final class AccountSettingsView {
             let check = Make.check(setting.words)
             connect(check, "toggled") { [weak self] _ in
                 guard let self, !isUpdating else { return }
-                self.screen?.onSwitch(setting, gtk_check_button_get_active(cast(raw(check))) != 0, self.settings)
+                choose(setting, gtk_check_button_get_active(cast(raw(check))) != 0)
             }
             switches.append((setting, check))
             box.append(check)
@@ -110,7 +114,23 @@ private final class AccountSettingsView {
         root.append(box)
     }
 
-    func show(_ settings: AccountSettings, isFirst: Bool = false) {
+    private func choose(_ setting: SettingSwitch, _ isOn: Bool) {
+        choices.choose(setting, isOn)
+        settings = choices.shown(settings)
+        screen?.onSwitch(setting, isOn, settings)
+    }
+
+    private func choose(_ level: NotifyLevel) {
+        choices.choose(level)
+        settings = choices.shown(settings)
+        screen?.onNotify(level, settings)
+    }
+
+    /// Displays what is stored the next time: a choice was refused.
+    func forgetChoices() { choices = SettingChoices() }
+
+    func show(_ stored: AccountSettings, isFirst: Bool = false) {
+        let settings = choices.shown(stored)
         guard isFirst || settings != self.settings else { return }
         isUpdating = true
         defer { isUpdating = false }
