@@ -335,7 +335,7 @@ class Accounts(tour.Tour):
         me = self.person
         link, path = self.invitation(), self.stage + "/invitation.png"
         subprocess.run(["qrencode", "-s", "6", "-o", path, link], check=True)
-        self.tab_to("push button", "Verify by a code …")
+        self.tab_to("push button", "Read it from a code …")
         me.key("Return")
         me.see("push button", "From the clipboard")
         self.names()

@@ -14,6 +14,7 @@ extension Words {
     public static var newAccountHint: String {
         tr("An account lives at a server that you choose, such as one of a provider, a school or a club")
     }
+    public static var readLink: String { tr("Read it from a code …") }
     public static var serverName: String { tr("The name of the server, such as example.org") }
     public static var next: String { tr("Next") }
     public static var makeAccount: String { tr("Make account") }

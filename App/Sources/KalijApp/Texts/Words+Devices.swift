@@ -57,7 +57,7 @@ extension Words {
 
     // Codes
     public static var showCode: String { tr("Show my code") }
-    public static var readCode: String { tr("Verify by a code …") }
+    public static var verifyByCode: String { tr("Verify by a code …") }
     public static func codeOf(_ address: String) -> String { tr("Code of {address}", ["address": address]) }
     public static var codeHint: String {
         tr("Others read this code with their camera, or compare the digits below it")

@@ -96,8 +96,9 @@ public enum Words {
     public static var welcomeHint: String {
         tr("Enter the address that a provider has given you, such as juliet@example.org")
     }
-    public static var serverForm: String { tr("Optional: host:port") }
-    public static var serverHint: String { tr("Only if your provider has told you one: host:port") }
+    public static var addressForm: String { tr("name@example.org") }
+    public static var serverForm: String { tr("Optional") }
+    public static var serverHint: String { tr("Only if your provider has told you one, such as xmpp.example.org:5222") }
     public static var loggingIn: String { tr("Logging in …") }
     public static func writesAs(_ account: String) -> String { tr("You write as {address}", ["address": account]) }
 
@@ -123,7 +124,9 @@ public enum Words {
     }
     public static var noNetwork: String { tr("There is no network. Check the connection, and try again") }
     public static func unreachable(_ domain: String) -> String {
-        tr("The server {domain} does not answer. Check the connection, and try again", ["domain": domain])
+        tr(
+            "The server {domain} does not answer. Check the connection, or the name of the server, and try again",
+            ["domain": domain])
     }
     public static func certificate(_ domain: String, _ reason: String) -> String {
         tr(

@@ -182,7 +182,14 @@ final class FormFieldView {
         if let input { gtk_widget_set_sensitive(input.widget, isSensitive ? 1 : 0) }
     }
 
-    func focus() { input?.first.focus() }
+    /// Focuses the field. The text of an entry is not selected: a letter would replace it.
+    func focus() {
+        if case .entry(let entry)? = input, !value.isEmpty, String(cString: kalij_class(raw(entry))) == "GtkEntry" {
+            gtk_entry_grab_focus_without_selecting(cast(raw(entry)))
+        } else {
+            input?.first.focus()
+        }
+    }
 
     /// Takes the focus from the field, before it is removed: GtkPasswordEntry hides a part that exists no longer when it loses the
     /// focus (GTK 4.8).

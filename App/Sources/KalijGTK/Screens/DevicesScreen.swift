@@ -27,7 +27,7 @@ final class DevicesScreen {
             opaque(header), Make.iconButton(.explanation, Words.marks) { [weak self] in self?.onMarks() })
         notice.wrapText()
         for button in [
-            Make.button(Words.readCode) { [weak self] in if let self, let page { onReadCode(page) } },
+            Make.button(Words.verifyByCode) { [weak self] in if let self, let page { onReadCode(page) } },
             Make.button(Words.showCode) { [weak self] in if let self, let page { onShowCode(page) } },
         ] {
             gtk_widget_set_hexpand(button, 1)

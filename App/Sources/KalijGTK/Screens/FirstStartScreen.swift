@@ -64,6 +64,7 @@ final class FirstStartScreen {
         }
         gtk_password_entry_set_show_peek_icon(opaque(password), 1)
         Names.nameButtons(in: password, Words.showPassword)
+        gtk_entry_set_placeholder_text(cast(raw(address)), Words.addressForm)
         gtk_entry_set_placeholder_text(cast(raw(server)), Words.serverForm)
         kalij_description(server, Words.serverHint)
         for label in [problem, progress] {

@@ -19,7 +19,7 @@ final class NewAccountScreen {
     // Where
     private let link = FormFieldView(.text, Words.invitationLink, hint: Words.invitationHint)
     private let server = FormFieldView(.text, Words.server, hint: Words.serverName)
-    private lazy var readCode = Make.button(Words.readCode) { [weak self] in self?.readInvitation() }
+    private lazy var readLink = Make.button(Words.readLink) { [weak self] in self?.readInvitation() }
     private let inviter = Make.label()
     private let hint = Make.label(Words.newAccountHint)
     private let obstacle = Make.label(classes: "error")
@@ -59,13 +59,13 @@ final class NewAccountScreen {
         let header = Make.header(title) { [weak self] in self?.back() }
         for label in [inviter, hint, obstacle, progress] { label.wrapText() }
         gtk_label_set_natural_wrap_mode(opaque(progress), GTK_NATURAL_WRAP_NONE)
-        gtk_widget_set_halign(readCode, GTK_ALIGN_START)
+        gtk_widget_set_halign(readLink, GTK_ALIGN_START)
         for button in [next, make, cancel] {
             button.addClass("pill")
             gtk_widget_set_halign(button, GTK_ALIGN_CENTER)
         }
         for button in [next, make] { button.addClass("suggested-action") }
-        for part in [hint, link.root, readCode, inviter, server.root, obstacle, next] { place.append(part) }
+        for part in [hint, link.root, readLink, inviter, server.root, obstacle, next] { place.append(part) }
         for part in [formView.root, make] { filling.append(part) }
         for part in [spinner, progress, cancel] { waiting.append(part) }
         gtk_widget_set_halign(waiting, GTK_ALIGN_CENTER)
@@ -88,7 +88,7 @@ final class NewAccountScreen {
     func prepare(isInvited: Bool, link address: String = "") {
         stop()
         adw_window_title_set_title(opaque(title), isInvited ? Words.haveInvitation : Words.newAccount)
-        for part in [link.root, readCode] { part.show(isInvited) }
+        for part in [link.root, readLink] { part.show(isInvited) }
         hint.show(!isInvited)
         link.set(address)
         server.set("")
@@ -98,6 +98,11 @@ final class NewAccountScreen {
             guard let self else { return }
             if !isInvited { server.focus() } else if address.isEmpty { link.focus() } else { next.focus() }
         }
+    }
+
+    /// The field to correct.
+    private var first: FormFieldView {
+        gtk_widget_get_visible(link.root) != 0 && server.value.isEmpty ? link : server
     }
 
     private var entered: AccountPlace {
@@ -168,7 +173,7 @@ final class NewAccountScreen {
             attempt = nil
             stop()
             show(.entering(AccountMaking.Obstacle(error, registration)))
-            (gtk_widget_get_visible(link.root) != 0 ? link : server).focus()
+            first.focus()
         }
     }
 
@@ -221,7 +226,7 @@ final class NewAccountScreen {
         }
         if isWaiting { show(nil as AccountMaking.Obstacle?) }
         for field in [link, server] { field.setSensitive(!isWaiting) }
-        gtk_widget_set_sensitive(readCode, isWaiting ? 0 : 1)
+        gtk_widget_set_sensitive(readLink, isWaiting ? 0 : 1)
         formView.setSensitive(!isWaiting)
         for button in [next, make] { button.show(!isWaiting) }
         progress.setText(words)
@@ -252,7 +257,7 @@ final class NewAccountScreen {
     private func giveUp() {
         stop()
         show(.entering(nil))
-        (gtk_widget_get_visible(link.root) != 0 ? link : server).focus()
+        first.focus()
     }
 
     private func stop() {
