@@ -15,11 +15,19 @@ extension MessageReader {
         }
     }
 
-    /// The message before the message with the archive's id `id`, among messages stored at about the same time; nil if there is none
-    /// from the order number `first` on.
+    /// A message before the message with the archive's id `id`: of a room the last one, of the account's own archive the last one of
+    /// those stored at about the same time, or else one stored earlier; nil if there is none from the order number `first` on.
     package func place(
         before id: String, in archive: Archive, from first: Int64
     ) throws -> (id: String, position: Int64)? {
+        guard let anchor = try place(of: id, in: archive) else { return nil }
+        guard archive.isOwn else { return try place(before: anchor.position, ofRoom: archive, from: first) }
+        if let near = try place(storedNear: id, from: first) { return near }
+        guard let row = try rows(of: id, in: .own).min() else { return nil }
+        return try place(before: anchor.position, storedBefore: row, from: first)
+    }
+
+    private func place(storedNear id: String, from first: Int64) throws -> (id: String, position: Int64)? {
         try database.statement(
             """
             -- Numbers of rows are left out when a process takes over: fifty rows before and after.
@@ -30,7 +38,43 @@ extension MessageReader {
                 AND m.stanza_id IS NOT NULL AND m.catchup > 0 AND m.position < a.position AND m.position >= ?4
             ORDER BY m.position DESC LIMIT 1
             """
-        ).first([.integer(account), .text(archive.key), .text(id), .integer(first)]) {
+        ).first([.integer(account), .text(Archive.own.key), .text(id), .integer(first)]) {
+            ($0.text("stanza_id"), $0.integer("position"))
+        }
+    }
+
+    /// The last stored of the 10,000 messages stored before `row`, of which others may be a room's.
+    private func place(
+        before position: Int64, storedBefore row: Int64, from first: Int64
+    ) throws -> (id: String, position: Int64)? {
+        try database.statement(
+            """
+            SELECT stanza_id, position FROM (
+                SELECT stanza_id, position, account, archive, catchup FROM message NOT INDEXED
+                WHERE id < ?3 ORDER BY id DESC LIMIT 10000)
+            WHERE account = ?1 AND archive = ?2 AND stanza_id IS NOT NULL AND catchup > 0 AND position < ?4
+                AND position >= ?5
+            LIMIT 1
+            """
+        ).first([
+            .integer(account), .text(Archive.own.key), .integer(row), .integer(position), .integer(first),
+        ]) {
+            ($0.text("stanza_id"), $0.integer("position"))
+        }
+    }
+
+    /// The last message of a room's archive before the order number `position`.
+    private func place(
+        before position: Int64, ofRoom archive: Archive, from first: Int64
+    ) throws -> (id: String, position: Int64)? {
+        try database.statement(
+            """
+            SELECT stanza_id, position FROM message
+            WHERE account = ?1 AND conversation = ?2 AND shown = 1 AND archive = ?2 AND stanza_id IS NOT NULL
+                AND catchup > 0 AND position < ?3 AND position >= ?4
+            ORDER BY position DESC LIMIT 1
+            """
+        ).first([.integer(account), .text(archive.key), .integer(position), .integer(first)]) {
             ($0.text("stanza_id"), $0.integer("position"))
         }
     }
