@@ -31,16 +31,26 @@ extension MessageWriter {
         }
     }
 
-    /// The id of the last stored message of the archive at or after the order number `position`. The search covers the last 1,000 rows,
-    /// which may be those of rooms. Messages stored recently by backfill are older than the tail.
+    /// The id of the last stored message of the archive at or after the order number `position`. Messages stored recently by backfill
+    /// are older than the tail.
     private func newest(after position: Int64?) throws -> String? {
-        try database.statement(
+        let near = try database.statement(
             """
-            -- Numbers of rows are left out when a process takes over.
-            SELECT stanza_id FROM (
-                SELECT stanza_id, account, archive, position FROM message NOT INDEXED ORDER BY id DESC LIMIT 1000)
-            WHERE account = ?1 AND archive = ?2 AND stanza_id IS NOT NULL AND position >= coalesce(?3, position) LIMIT 1
+            SELECT stanza_id FROM message NOT INDEXED
+            WHERE account = ?1 AND archive = ?2 AND stanza_id IS NOT NULL
+                AND id > (SELECT max(id) FROM message) - 200 AND position >= coalesce(?3, position)
+            ORDER BY id DESC LIMIT 1
             """
         ).first([account, .text(Archive.own.key), .optional(position)]) { $0.text() }
+        // In between may be messages of rooms, and numbers are left out when a process takes over.
+        return try near
+            ?? database.statement(
+                """
+                SELECT stanza_id FROM (
+                    SELECT stanza_id, account, archive, position FROM message NOT INDEXED ORDER BY id DESC LIMIT 1000)
+                WHERE account = ?1 AND archive = ?2 AND stanza_id IS NOT NULL AND position >= coalesce(?3, position)
+                LIMIT 1
+                """
+            ).first([account, .text(Archive.own.key), .optional(position)]) { $0.text() }
     }
 }
