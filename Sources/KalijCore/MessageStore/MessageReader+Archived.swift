@@ -21,6 +21,14 @@ extension MessageReader {
             .all([.integer(account), .text(archive.key), .text(id)]) { $0.integer() }
     }
 
+    /// Whether the own message in `row` was sent while a message of the archive was known.
+    package func hasLeft(_ row: Int64) throws -> Bool {
+        try database.statement("SELECT anchor IS NOT NULL FROM message WHERE id = ?").first([.integer(row)]) {
+            $0.bool()
+        }
+            ?? false
+    }
+
     /// Whether an archive has returned the newest message to `conversation` that the server has acknowledged and that is not
     /// retracted: the server may have erased a retracted message. nil without such a message among the last 500.
     package func isNewestAcknowledgedArchived(in conversation: String) throws -> Bool? {
