@@ -42,15 +42,14 @@ extension MessageWriter {
             ORDER BY id DESC LIMIT 1
             """
         ).first([account, .text(Archive.own.key), .optional(position)]) { $0.text() }
+        guard near == nil, let position else { return near }
         // In between may be messages of rooms, and numbers are left out when a process takes over.
-        return try near
-            ?? database.statement(
-                """
-                SELECT stanza_id FROM (
-                    SELECT stanza_id, account, archive, position FROM message NOT INDEXED ORDER BY id DESC LIMIT 1000)
-                WHERE account = ?1 AND archive = ?2 AND stanza_id IS NOT NULL AND position >= coalesce(?3, position)
-                LIMIT 1
-                """
-            ).first([account, .text(Archive.own.key), .optional(position)]) { $0.text() }
+        return try database.statement(
+            """
+            SELECT stanza_id FROM (
+                SELECT stanza_id, account, archive, position FROM message NOT INDEXED ORDER BY id DESC LIMIT 1000)
+            WHERE account = ?1 AND archive = ?2 AND stanza_id IS NOT NULL AND position >= ?3 LIMIT 1
+            """
+        ).first([account, .text(Archive.own.key), .integer(position)]) { $0.text() }
     }
 }
