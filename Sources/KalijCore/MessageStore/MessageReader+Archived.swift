@@ -15,30 +15,18 @@ extension MessageReader {
         }
     }
 
-    /// The message before the message with the archive's id `id`, among messages stored at about the same time; nil if there is none
-    /// from the order number `first` on.
-    package func place(
-        before id: String, in archive: Archive, from first: Int64
-    ) throws -> (id: String, position: Int64)? {
-        try database.statement(
-            """
-            -- Numbers of rows are left out when a process takes over: fifty rows before and after.
-            SELECT m.stanza_id, m.position FROM message a JOIN message m NOT INDEXED ON m.id BETWEEN
-                coalesce((SELECT id FROM message WHERE id < a.id ORDER BY id DESC LIMIT 1 OFFSET 49), 0) AND
-                coalesce((SELECT id FROM message WHERE id > a.id ORDER BY id LIMIT 1 OFFSET 49), 9223372036854775807)
-            WHERE a.account = ?1 AND a.archive = ?2 AND a.stanza_id = ?3 AND m.account = ?1 AND m.archive = ?2
-                AND m.stanza_id IS NOT NULL AND m.catchup > 0 AND m.position < a.position AND m.position >= ?4
-            ORDER BY m.position DESC LIMIT 1
-            """
-        ).first([.integer(account), .text(archive.key), .text(id), .integer(first)]) {
-            ($0.text("stanza_id"), $0.integer("position"))
-        }
-    }
-
     /// The rows of the messages with the archive's id `id`: some servers assign one id to several messages.
     package func rows(of id: String, in archive: Archive) throws -> [Int64] {
         try database.statement("SELECT id FROM message WHERE account = ? AND archive = ? AND stanza_id = ?")
             .all([.integer(account), .text(archive.key), .text(id)]) { $0.integer() }
+    }
+
+    /// Whether the own message in `row` was sent while a message of the archive was known.
+    package func hasLeft(_ row: Int64) throws -> Bool {
+        try database.statement("SELECT anchor IS NOT NULL FROM message WHERE id = ?").first([.integer(row)]) {
+            $0.bool()
+        }
+            ?? false
     }
 
     /// Whether an archive has returned the newest message to `conversation` that the server has acknowledged and that is not

@@ -31,10 +31,10 @@ extension MessageWriter {
         }
     }
 
-    /// The id of the last stored message of the archive at or after the order number `position`. The search covers the last 200 rows.
-    /// Messages stored recently by backfill are older than the tail.
+    /// The id of the last stored message of the archive at or after the order number `position`. Messages stored recently by backfill
+    /// are older than the tail.
     private func newest(after position: Int64?) throws -> String? {
-        try database.statement(
+        let near = try database.statement(
             """
             SELECT stanza_id FROM message NOT INDEXED
             WHERE account = ?1 AND archive = ?2 AND stanza_id IS NOT NULL
@@ -42,5 +42,14 @@ extension MessageWriter {
             ORDER BY id DESC LIMIT 1
             """
         ).first([account, .text(Archive.own.key), .optional(position)]) { $0.text() }
+        guard near == nil, let position else { return near }
+        // In between may be messages of rooms, and numbers are left out when a process takes over.
+        return try database.statement(
+            """
+            SELECT stanza_id FROM (
+                SELECT stanza_id, account, archive, position FROM message NOT INDEXED ORDER BY id DESC LIMIT 1000)
+            WHERE account = ?1 AND archive = ?2 AND stanza_id IS NOT NULL AND position >= ?3 LIMIT 1
+            """
+        ).first([account, .text(Archive.own.key), .integer(position)]) { $0.text() }
     }
 }

@@ -104,8 +104,8 @@ package struct MessageWriter {
     }
 
     /// Settles an own message by its copy. A copy reflected by a room, or received by the account itself, proves the delivery even
-    /// against an error. The account's archive proves nothing about another server, and its first copy of a text that was refused and
-    /// is sent again proves nothing at all.
+    /// against an error. The account's archive proves nothing about another server, and its copies of refused sendings of a text that is
+    /// sent again prove nothing at all.
     package func settleOwn(_ received: IncomingMessage, _ own: Place, at place: (position: Int64, catchup: Int64)?)
         throws
     {

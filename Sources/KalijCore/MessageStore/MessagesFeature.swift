@@ -110,5 +110,14 @@ package enum MessagesFeature: Feature {
             "messages/7",
             "ALTER TABLE message ADD COLUMN bounced INTEGER NOT NULL DEFAULT 0; -- of 'out': whether a sending of it was refused"
         ),
+        Migration(
+            "messages/8",
+            """
+            -- From now on `bounced` counts the refused sendings. The archive's copies of them prove nothing about the next sending.
+            CREATE TABLE refused_copy(
+                message INTEGER NOT NULL REFERENCES message(id) ON DELETE CASCADE,
+                stanza_id TEXT NOT NULL,
+                PRIMARY KEY (message, stanza_id)) WITHOUT ROWID;
+            """),
     ]
 }

@@ -31,13 +31,15 @@ extension OutboundQueue {
     /// The first message of ``sent(limit:)``; nil if there is none.
     package func firstSent() throws -> Sent? { try sent(limit: 1).first }
 
-    /// Whether a message that was never sent is among the first `number` entries that the server can have counted: then the server has
+    /// Whether a message or a request that was never sent is among the first `number` entries that the server can have counted: then the server has
     /// counted stanzas that this database does not contain.
     package func hasNeverLeft(among number: Int) throws -> Bool {
         guard number > 0 else { return false }
         return try database.statement(
             """
-            SELECT EXISTS (SELECT 1 FROM message m WHERE m.id = queue.message AND m.state = ?3) AS never FROM queue
+            SELECT EXISTS (SELECT 1 FROM message m WHERE m.id IN (queue.message, queue.groupchat) AND m.state = ?3)
+                OR EXISTS (SELECT 1 FROM request r WHERE r.account = ?1 AND r.id = queue.request AND r.sent = 0) AS never
+            FROM queue
             WHERE account = ?1 AND (message IS NULL OR ?4) ORDER BY id LIMIT ?2
             """
         ).all(

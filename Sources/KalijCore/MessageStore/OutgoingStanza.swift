@@ -98,8 +98,9 @@ package struct OutgoingStanza {
         guard let kind = MessageKind(rawValue: message.type), try way(in: step).kind == kind else {
             throw IntentFailure("you have left the room \(recipient.bare): `kalij room join`")
         }
+        try RefusedSending(row: message.id).record(in: step)
         try step.database.run(
-            "UPDATE message SET bounced = max(bounced, state = 'failed'), state = ?, error = NULL, settled = 1 WHERE id = ?",
+            "UPDATE message SET state = ?, error = NULL, settled = 1 WHERE id = ?",
             [.state(MessageState.queued), .integer(message.id)])
         try queue(message.id, kind, in: step)
         step.flush()

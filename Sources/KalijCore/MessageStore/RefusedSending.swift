@@ -1,18 +1,36 @@
 import KalijStore
 
-/// The first sending of a text that was refused, and is sent again under the same id.
+/// The sendings of a text that were refused, before the text was sent again under the same id. The server archives each of them, in
+/// order: so the first copies, as many as were refused, prove nothing about the present sending.
 struct RefusedSending {
     /// The row of the text.
     let row: Int64
 
-    /// Whether the account's archive returns the first copy of the text: the copy proves nothing about the second sending.
+    /// Records, if the last sending was refused, that the copy known is none of the next one.
+    func record(in step: Step) throws {
+        try step.database.run(
+            """
+            INSERT OR IGNORE INTO refused_copy(message, stanza_id)
+            SELECT id, stanza_id FROM message WHERE id = ? AND state = ? AND stanza_id IS NOT NULL
+            """, [.integer(row), .state(MessageState.failed)])
+        try step.database.run(
+            "UPDATE message SET bounced = bounced + 1 WHERE id = ? AND state = ?",
+            [.integer(row), .state(MessageState.failed)])
+    }
+
+    /// Whether the account's archive returns the copy of a refused sending.
     func isCopied(by received: IncomingMessage, in step: Step) throws -> Bool {
-        try step.database.statement(
+        let refused =
+            try step.database.statement(
+                "SELECT bounced FROM message WHERE id = ? AND bounced > 0 AND type <> 'groupchat' AND conversation <> ?"
+            ).first([.integer(row), .text(step.account.jid.description)]) { $0.integer() }
+        guard let refused, let id = received.stanzaID else { return false }
+        try step.database.run(
             """
-            SELECT bounced AND type <> 'groupchat' AND conversation <> ?2 AND coalesce(stanza_id, ?3) IS ?3 FROM message
-            WHERE id = ?1
-            """
-        ).first([.integer(row), .text(step.account.jid.description), .optional(received.stanzaID)]) { $0.bool() }
-            ?? false
+            INSERT OR IGNORE INTO refused_copy(message, stanza_id) SELECT ?1, ?2
+            WHERE (SELECT count(*) FROM refused_copy WHERE message = ?1) < ?3
+            """, [.integer(row), .text(id), .integer(refused)])
+        return try step.database.statement("SELECT 1 FROM refused_copy WHERE message = ? AND stanza_id = ?")
+            .first([.integer(row), .text(id)]) { _ in true } ?? false
     }
 }

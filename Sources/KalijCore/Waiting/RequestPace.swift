@@ -20,13 +20,23 @@ package struct RequestPace: Sendable, Equatable {
 
     /// The time of the next request, `now` or later. Waiting requests share a time: if the first is no longer needed, as after a
     /// lost session, the next one takes its time. Otherwise each of them would delay the last one.
-    func next(after past: Past, now: Int64) -> Int64 { past.last > now ? past.last : max(now, due(after: past)) }
+    func next(after past: Past, now: Int64) -> Int64 {
+        let past = settled(past, now: now)
+        return past.last > now ? past.last : max(now, due(after: past))
+    }
 
     /// The history after a request that was made at `now` and is sent at `time`.
     func recording(_ time: Int64, after past: Past, now: Int64) -> Past {
+        let past = settled(past, now: now)
         guard past.last <= now else { return past }
         let idle = max(0, now - due(after: past))
         return Past(count: max(0, past.count - idle / max(1, pause)) + 1, last: time)
+    }
+
+    /// A request within the burst did not wait. If it was sent after `now`, the machine was started again, and the steady time has fallen
+    /// back by some seconds.
+    private func settled(_ past: Past, now: Int64) -> Past {
+        past.count > burst ? past : Past(count: past.count, last: min(past.last, now))
     }
 
     private func due(after past: Past) -> Int64 { SteadyTime.sum(past.last, gap(past.count)) }

@@ -187,6 +187,8 @@ package final class AccountDriver {
             while !storage.isWaiting, let line, let event = line.inbox.first {
                 switch stage {
                 case .negotiating:
+                    // An answer may complete a request to resume that left before another process took over.
+                    try context.runner.checkFence()
                     try negotiate(Negotiation.Event(event))
                     line.inbox.removeFirst()
                 case .online(let session): try session.handleNext(event)

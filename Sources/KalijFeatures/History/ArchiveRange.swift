@@ -109,10 +109,10 @@ package struct ArchiveRanges {
         try messages.place(of: id, in: archive)
     }
 
-    /// The message before the message with the archive's id `id`, among messages stored at about the same time; nil if there is none
-    /// in `range`.
+    /// A message before the message with the archive's id `id`; nil if there is none in `range`.
     package func place(before id: String, in range: ArchiveRange) throws -> (id: String, position: Int64)? {
-        try messages.place(before: id, in: archive, from: range.firstPosition)
+        try EarlierMessage(database: database, account: account, archive: archive)
+            .place(before: id, from: range.firstPosition)
     }
 
     /// One end of a range.

@@ -86,7 +86,8 @@ struct Bundles {
         try TrustStore(step: step).met(session.theirs.key, of: device)
         // A session that still sends uses this key.
         if try !heals && rows.sending(device) != nil { return }
-        try rows.add(session, of: device, place: step.now, sends: true)
+        let newest = try rows.all(of: device).first?.place
+        try rows.add(session, of: device, place: rows.place(after: newest), sends: true)
         if heals { try EmptyMessages(step: step).enqueue(to: device) }
     }
 }

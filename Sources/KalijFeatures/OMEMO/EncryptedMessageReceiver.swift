@@ -58,7 +58,7 @@ struct EncryptedMessageReceiver {
         if case .nobody = voucher { return }
         if !message.isOlder, let sender = senders.first {
             try SessionRepair(step: step).failed(
-                failure.problem, failure.device, element, from: sender, at: message.sentAt)
+                failure.problem, failure.device, element, from: sender, at: stamp(of: message))
         }
     }
 
@@ -66,10 +66,17 @@ struct EncryptedMessageReceiver {
     {
         MessageDecryptor(
             step: step, own: own, element: element, sentAt: min(message.sentAt, step.now + Self.maxAhead),
-            isOlder: message.isOlder, voucher: voucher, isForRoom: message.type == "groupchat",
+            stamp: stamp(of: message), isOlder: message.isOlder, voucher: voucher,
+            isForRoom: message.type == "groupchat",
             recipient: message.direction == .incoming && message.type != "groupchat"
                 ? step.account.jid : JID.received(message.conversation).bare,
             isWhileReading: { [message] in try isWhileReading(message) })
+    }
+
+    /// The stamp of an archive, or of a delayed delivery; nil for a message that was delivered at once.
+    private func stamp(of message: IncomingMessage) -> Int64? {
+        let stamp = message.source == .archive ? message.sentAt : IncomingMessage.delay(in: message.element)
+        return stamp.map { min($0, step.now + Self.maxAhead) }
     }
 
     /// Whether older messages of the same archive are still being read.

@@ -9,8 +9,10 @@ struct MessageDecryptor {
     let step: Step
     let own: OwnDevice
     let element: EncryptedElement
-    /// The stamp of the message.
+    /// The time of the message, for people.
     let sentAt: Int64
+    /// The stamp of the message; nil if it was delivered as soon as it was sent, and so is newer than all messages read before.
+    let stamp: Int64?
     /// Whether the message is of older history, fetched on request: nothing is sent because of it.
     let isOlder: Bool
     /// The entity that identifies the sender.
@@ -98,7 +100,7 @@ struct MessageDecryptor {
         var failure: RatchetError?
         for row in known.map({ [$0] }) ?? rows {
             do {
-                return try open(message, row, device)
+                return try open(message, row, after: rows.first, device)
             } catch let error as RatchetError {
                 if case .library = error { throw error }
                 failure = failure ?? error
@@ -107,7 +109,10 @@ struct MessageDecryptor {
         throw failure ?? RatchetError.keyGone
     }
 
-    private func open(_ message: RatchetMessage, _ row: RatchetRow, _ device: PeerDevice) throws -> Outcome {
+    /// - Parameter newest: the session of the device with the newest message.
+    private func open(
+        _ message: RatchetMessage, _ row: RatchetRow, after newest: RatchetRow?, _ device: PeerDevice
+    ) throws -> Outcome {
         let isProven = try proves(row.session.theirs.key, device)
         if case .nobody = voucher, !isProven { throw RatchetError.mac }
         if try row.session.distance(to: message.header) > Self.maxWhileReading && isWhileReading() {
@@ -116,7 +121,7 @@ struct MessageDecryptor {
         let opened = try row.session.open(message) { try kept.key($0, of: row.id) }
         let content = try content(opened.content, from: device.jid)
         if let used = opened.used { try kept.remove(used, of: row.id) }
-        try sessions.save(opened.session, in: row.id, place: isOlder || !isProven ? nil : sentAt)
+        try sessions.save(opened.session, in: row.id, place: isOlder || !isProven ? nil : newPlace(after: newest))
         try kept.add(opened.skipped, of: row.id, in: keptShare(of: device, isProven))
         return try read(content, opened.session, device, isProven)
     }
@@ -149,8 +154,9 @@ struct MessageDecryptor {
     // MARK: Beginning a session
 
     private func open(_ exchange: KeyExchange, _ device: PeerDevice?, from sender: JID) throws -> Outcome {
-        if let device, let row = try sessions.all(of: device).first(where: { $0.session.isOf(exchange) }) {
-            return try open(exchange.message, row, device)
+        let rows = try device.map { try sessions.all(of: $0) } ?? []
+        if let device, let row = rows.first(where: { $0.session.isOf(exchange) }) {
+            return try open(exchange.message, row, after: rows.first, device)
         }
         // Another device presents this device's own key.
         let identity = try own.identity
@@ -172,7 +178,7 @@ struct MessageDecryptor {
             let device = try device
                 ?? PeerDevices(step: step).make(element.sender, in: lists.make(sender), isListed: false)
         else { return .failed(.malformed, nil) }
-        let place = isOlder ? 0 : sentAt
+        let place = try isOlder ? 0 : newPlace(after: rows.first)
         let row = try sessions.insert(
             opened.session, of: device, place: isProven ? place : RatchetSessions.unproven,
             sends: isProven && !isOlder && !isUsed)
@@ -182,6 +188,12 @@ struct MessageDecryptor {
         try keys.use(exchange.prekeyID)
         try KeyPublisher(step: step, dialect: dialect).changed()
         return try read(content, opened.session, device, isProven)
+    }
+
+    /// The place of the session that reads this message. A stamp is the server's, and this machine's clock may be wrong: so what is
+    /// delivered at once is placed by the order of arrival.
+    private func newPlace(after newest: RatchetRow?) throws -> Int64 {
+        try stamp ?? sessions.place(after: newest?.place)
     }
 
     /// Whether `sender` itself has presented `key`, or the key is already proven to be the sender's.

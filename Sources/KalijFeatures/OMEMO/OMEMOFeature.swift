@@ -158,6 +158,15 @@ enum OMEMOFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     }
 
     static func didChangeState(_ message: Message, in step: Step) throws {
-        if message.state == .failed { try EncryptionQueue(step: step).forget(message.id) }
+        let queue = EncryptionQueue(step: step)
+        if message.state == .failed { try queue.forget(message.id) }
+        // The archive has shown a text that waits to be encrypted: it has arrived.
+        guard message.state == .acked, message.isShown || message.encryption != nil, try queue.isWaiting(message.id)
+        else { return }
+        try queue.forget(message.id)
+        let messages = MessageReader(database: step.database, account: step.account.id)
+        // A text whose outcome was unknown waits to be sent again.
+        guard try !messages.hasLeft(message.id) else { return }
+        try BackupRestoreGuard(step: step).found("the archive has messages that have not left here")
     }
 }

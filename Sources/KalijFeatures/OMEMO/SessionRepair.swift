@@ -10,12 +10,13 @@ struct SessionRepair {
     private static let day: Int64 = 86_400_000
 
     /// Handles a message that could not be decrypted.
+    /// - Parameter stamp: the stamp of the message; nil if it is newer than all messages read before.
     func failed(
         _ problem: MessageEncryption.Problem, _ known: PeerDevice?, _ element: EncryptedElement, from sender: JID,
-        at sentAt: Int64
+        at stamp: Int64?
     ) throws {
         guard sender != step.account.jid || element.sender != 0, let device = try known ?? make(element, sender),
-            sentAt > device.readAt
+            stamp.map({ $0 > device.readAt }) ?? true
         else { return }
         let fails = try PeerDevices(step: step).failed(device)
         guard mends(problem, device, fails) else { return }

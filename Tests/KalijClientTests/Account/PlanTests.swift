@@ -107,6 +107,9 @@ struct PlanTests {
         Exception(
             "once in a thousand events: the ten thousand newest, by number", "EventWriter.swift",
             "SELECT number FROM event ORDER BY number DESC"),
+        Exception(
+            "the thousand newest rows", "MessageWriter+Transmitting.swift",
+            "SELECT stanza_id FROM ( SELECT stanza_id, account, archive, position FROM message"),
         Exception(bind, "Entities.swift", "DELETE FROM entity WHERE account"),
         Exception(end, "Requests.swift", "SELECT id FROM request"),
         Exception(end, "Timers.swift", "SELECT id FROM timer"),

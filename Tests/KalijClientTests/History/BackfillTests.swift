@@ -150,6 +150,22 @@ struct BackfillTests {
         #expect(try harness.shown() == ["a1", "a2", "a3"])
     }
 
+    @Test("a page by time shows a message that is newer than those read: it is new to the next reading")
+    func newerByTime() throws {
+        let harness = try StepHarness.read(1)
+        _ = try harness.want(older: 1)
+        try harness.refuse("filled", "item-not-found")
+        try harness.show(["r1"], of: "filling", at: "2026-11-01T10:00:00Z")
+        try harness.show(["a1"], of: "filling")
+        try harness.show(["a2"], of: "filling", at: "2026-11-20T10:00:00.500Z")
+        try harness.fin("filled", first: "r1", last: "a2", complete: true)
+        #expect(try harness.history() == ["in r1", "in a1"])
+        try harness.reconnect()
+        try harness.show(["a2"])
+        try harness.fin("page", last: "a2", complete: true)
+        #expect(try harness.history() == ["in r1", "in a1", "in a2"])
+    }
+
     @Test("a message that came live before is put into its place")
     func knownBefore() throws {
         let harness = try StepHarness.caughtUp()

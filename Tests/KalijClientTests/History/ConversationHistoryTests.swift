@@ -22,13 +22,14 @@ struct ConversationHistoryTests {
         }
     }
 
-    private func result(_ harness: StepHarness, _ id: String, _ xml: String? = nil, by archive: String? = nil) throws
-        -> String
-    {
+    private func result(
+        _ harness: StepHarness, _ id: String, _ xml: String? = nil, by archive: String? = nil,
+        at stamp: String = "2026-11-01T10:00:00Z"
+    ) throws -> String {
         let query = try harness.text("SELECT query_id FROM conversation_history WHERE query_id IS NOT NULL") ?? "none"
         return """
             <message from='\(archive ?? "juliet@example.org")'><result xmlns='urn:xmpp:mam:2' queryid='\(query)' id='\(id)'>\
-            <forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='2026-11-01T10:00:00Z'/>\
+            <forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='\(stamp)'/>\
             \(StepHarness.inClient(xml ?? message(id)))</forwarded></result></message>
             """
     }
@@ -160,6 +161,22 @@ struct ConversationHistoryTests {
         try show(harness, ["r1", "a1"])
         try harness.fin("conversation", first: "r1", last: "a1", complete: true)
         #expect(try harness.shown(with: Self.romeo) == ["r1", "a1"])
+    }
+
+    @Test("a page by time shows a message that is newer than those read: it is new to the next reading")
+    func newerByTime() throws {
+        let harness = try StepHarness.read(1)
+        try want(harness, older: 1)
+        try harness.refuse("conversation", "item-not-found")
+        try show(harness, ["r1"])
+        try harness.receive(try result(harness, "a1", at: "2026-11-20T10:00:00Z"))
+        try harness.receive(try result(harness, "a2", at: "2026-11-20T10:00:00.500Z"))
+        #expect(try harness.fin("conversation", first: "r1", last: "a2", complete: true).told == ["filled 1"])
+        #expect(try harness.shown(with: Self.romeo) == ["r1", "a1"])
+        try harness.reconnect()
+        try harness.show(["a2"])
+        #expect(try harness.fin("page", last: "a2", complete: true).told == ["caught up"])
+        #expect(try harness.shown(with: Self.romeo) == ["r1", "a1", "a2"])
     }
 
     @Test("a room's history is that of its archive")

@@ -178,6 +178,33 @@ struct MessageDecryptorTests {
         #expect(try harness.number("SELECT count(*) FROM omemo_kept") == 0)
     }
 
+    @Test("the session with the newest message sends, however this machine's clock is set")
+    func clock() throws {
+        let (harness, peer) = try ready()
+        func isNewest() throws -> Bool {
+            try harness.number("SELECT id FROM omemo_session WHERE sends ORDER BY place DESC, id DESC")
+                == harness.number("SELECT max(id) FROM omemo_session")
+        }
+        for error in [0, -3_600_000, 7_200_000, -7_200_000] as [Int64] {
+            harness.clock.set(by: error)
+            harness.clock.move(by: 1000)
+            try peer.begin(harness)
+            try harness.receive(peer.message("live \(error)", harness))
+            #expect(try isNewest(), "\(error)")
+        }
+        harness.clock.set(by: 10_800_000)
+        harness.clock.move(by: 60_000)
+        _ = try harness.steps.readArchive()
+        try peer.begin(harness)
+        try harness.receive(
+            try harness.archived("b1", peer.message("from the archive", harness), at: "2026-11-21T12:00:30Z"))
+        #expect(try isNewest(), "by the stamps, and the clock was fast")
+        try peer.begin(harness)
+        try harness.receive(
+            try harness.archived("b0", peer.message("earlier", harness), at: "2026-11-21T11:00:00Z"))
+        #expect(try !isNewest())
+    }
+
     @Test("while the archive is read, a message after a gap waits in its place; then everything is read")
     func aside() throws {
         let harness = try StepHarness.reading()

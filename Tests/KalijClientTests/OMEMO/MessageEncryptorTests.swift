@@ -157,6 +157,24 @@ struct MessageEncryptorTests {
         #expect(try OwnDevice.load(harness.account.id, from: harness.database)?.isOpen == false)
     }
 
+    @Test("the archive shows a text that waits to be encrypted: it is not sent again, and the database is an old copy")
+    func shownWhileWaiting() throws {
+        let (harness, _) = try ready()
+        try harness.accept("secret")
+        #expect(try harness.number("SELECT count(*) FROM omemo_waiting") == 1)
+        let id = try #require(try harness.text("SELECT origin_id FROM message WHERE body = 'secret'"))
+        let copy = """
+            <message from='juliet@example.org/balcony' to='romeo@example.net' type='chat' id='\(id)'>\
+            <encrypted xmlns='eu.siacs.conversations.axolotl'><header sid='1234'><key rid='7'>MwohBQ==</key></header>\
+            <payload>AAAA</payload></encrypted><body>excuse</body></message>
+            """
+        _ = try harness.steps.readArchive()
+        let told = try harness.receive(try harness.archived("a1", copy))
+        #expect(told.events.contains { $0.content is OMEMORestored })
+        #expect(try harness.history() == ["out secret (acked)"])
+        #expect(try harness.number("SELECT count(*) FROM omemo_waiting") == 0)
+    }
+
     @Test(
         "a restored database: no old session sends, all prekeys are new, and one event tells; a second sign within a day is a copy"
     )

@@ -70,6 +70,24 @@ struct ResendTests {
         #expect(try harness.history() == ["out one (acked)"])
     }
 
+    @Test("a text that was refused twice is settled by its third copy, in whatever order they are read again")
+    func refusedTwice() throws {
+        let harness = try StepHarness.caughtUp()
+        let message = try failed(harness)
+        let copy = try harness.copy(of: "one")
+        try harness.want(Resend(.row(message.id)), id: "a")
+        try harness.acknowledgeAll()
+        try refuse(message.originID, harness)
+        _ = try harness.steps.readArchive()
+        try harness.receive(try harness.archived("a1", copy))
+        try harness.want(Resend(.row(message.id)), id: "b")
+        try harness.write()
+        for id in ["a1", "a2", "a1", "a2"] { try harness.receive(try harness.archived(id, copy)) }
+        #expect(try harness.history() == ["out one (sent)"])
+        try harness.receive(try harness.archived("a3", copy))
+        #expect(try harness.history() == ["out one (acked)"])
+    }
+
     @Test("a reply is sent again as a reply, with the quote if the answered message is still there")
     func reply() throws {
         let harness = try StepHarness.caughtUp()

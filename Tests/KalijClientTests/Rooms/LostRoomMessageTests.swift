@@ -71,6 +71,27 @@ struct LostRoomMessageTests {
         #expect(try room.queued() == ["first", "later"])
     }
 
+    @Test("the newest message known at the sending is returned, however much came from others since the one before it")
+    func beforeTheAnchor() throws {
+        let room = try RoomHarness.joined()
+        for number in 1...3 {
+            try room.pass(61_000)
+            try room.bindAnew()
+            try room.readToEnd(number < 3 ? [("r\(number)", "talk \(number)")] : [("r2", "talk 2")])
+            for number in (100 * number)..<(100 * number + 60) {
+                try room.harness.receive(ArchiveSyncTests.live("a\(number)", archive: "a\(number)"))
+            }
+        }
+        try room.accept("lost")
+        try room.send()
+        try room.bindAnew()
+        let query = try room.harness.request(try #require(try room.harness.waiting("catch-up.page").last))
+        let page = query.child("query", "urn:xmpp:mam:2")?.child("set", "http://jabber.org/protocol/rsm")
+        #expect(page?.child("after")?.text == "r1")
+        try room.readToEnd([("r2", "talk 2")])
+        #expect(try room.queued() == ["lost"])
+    }
+
     @Test("a message that is lost a second time is looked for again")
     func lostTwice() throws {
         let room = try RoomHarness.joined()

@@ -58,6 +58,40 @@ struct DeliveryEvidenceTests {
         #expect(told.contains("lost is unsettled") == !isSentAgain)
     }
 
+    /// A room says so much; row numbers are left out, as by a process that takes over.
+    private func talk(_ harness: StepHarness, _ count: Int) throws {
+        let row = try #require(try harness.number("SELECT max(id) + 1000 FROM message"))
+        let position = try #require(try harness.number("SELECT max(position) FROM message"))
+        try harness.database.execute(
+            """
+            WITH RECURSIVE said(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM said WHERE n < \(count))
+            INSERT INTO message(id, account, direction, conversation, position, archive, stanza_id, message_id, sender,
+                recipient, type, body, sent_at, shown)
+            SELECT \(row) + n, \(harness.account.id), 'in', 'room@muc.example.org', \(position) + n, 'room@muc.example.org',
+                'g' || (\(row) + n), '', 'room@muc.example.org/x', 'juliet@example.org', 'groupchat', 'talk', 0, 1 FROM said
+            """)
+    }
+
+    @Test("what rooms have said since, and an end that is no message, do not hide the anchor and what is before it")
+    func rooms() throws {
+        let harness = try StepHarness.read(2)
+        try talk(harness, 300)
+        try harness.reconnect()
+        try harness.show(["a3"])
+        let receipt =
+            "<message from='romeo@example.net/x' to='juliet@example.org' id='r'><received xmlns='urn:xmpp:receipts' id='1'/></message>"
+        try harness.receive(try harness.result("a4", xml: receipt))
+        try harness.fin("page", last: "a4", complete: true)
+        try talk(harness, 300)
+        try harness.accept("lost")
+        try harness.write()
+        try begin(harness)
+        try harness.answerPreferences("always")
+        #expect(try harness.asked() == ["after a2"])
+        _ = try read(harness, ["a3"])
+        #expect(try isSentAgain(harness))
+    }
+
     @Test("a list in the preferences goes before their default, and never before always")
     func lists() throws {
         for (always, never, isSentAgain) in [

@@ -42,10 +42,22 @@ struct ResumingTests {
         #expect(try harness.queue().last == "message chat three")
     }
 
+    @Test("a count that includes a request that has never left is that of another database")
+    func uncountable() throws {
+        let harness = try StepHarness.caughtUp()
+        _ = try harness.steps.readArchive()
+        let count = try harness.steps.load().acknowledged.advanced()
+        #expect(throws: SessionError.self) { _ = try harness.steps.resumed(count) }
+        try harness.write()
+        _ = try harness.steps.resumed(count)
+        #expect(try harness.steps.load().acknowledged == count)
+    }
+
     @Test("messages shown by the archive are not sent again; the rest and new messages leave in order")
     func shownByTheArchive() throws {
         let (harness, _) = try written()
         _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
+        try harness.write()
         try harness.accept("four")
         let id = try #require(try harness.text("SELECT origin_id FROM message WHERE body = 'one'"))
         let one = "<message from='juliet@example.org/x' to='romeo@example.net' id='\(id)'><body>one</body></message>"

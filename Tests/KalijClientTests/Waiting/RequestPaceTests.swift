@@ -41,6 +41,13 @@ struct RequestPaceTests {
         #expect(leaving(times) == times)
     }
 
+    @Test("the steady time falls back when the machine is started again: nothing within the burst waits for that")
+    func fallenBack() {
+        #expect(leaving([100, 98, 97, 97]) == [100, 98, 97, 107])
+        #expect(leaving([100, 100, 100, 95]) == [100, 100, 100, 105])
+        #expect(leaving([100, 100, 100, 100, 95]) == [100, 100, 100, 110, 110])
+    }
+
     @Test("time in which nothing was wanted gives requests back, one for each first pause")
     func quiet() {
         let past = RequestPace.Past(count: 5, last: 1_000_000)

@@ -42,7 +42,13 @@ struct RatchetSessions {
     /// The place of a session whose key is not proven to be the device's. The session never sends, and displaces no other.
     static let unproven: Int64 = -1
 
-    /// - Parameter place: the stamp of the newest message.
+    /// The place of a session that is newer than the one at `newest`, in the server's time, which also stamps the archive's messages.
+    func place(after newest: Int64?) throws -> Int64 {
+        let now = try ServerTime(step: step).now
+        return newest.map { max(now, $0 &+ 1) } ?? now
+    }
+
+    /// - Parameter place: the stamp of the newest message, or ``place(after:)``.
     func add(_ session: Session, of device: PeerDevice, place: Int64, sends: Bool) throws {
         _ = try insert(session, of: device, place: place, sends: sends)
     }

@@ -28,7 +28,7 @@ final class ServerSession {
         let stanza: String
         /// The number of the archived message that the stanza is, or shows.
         let message: Int?
-        /// Whether the stanza shows the message in a page.
+        /// Whether the stanza shows a message in a page.
         let isPage: Bool
         /// Called when the client has acknowledged the stanza.
         let acknowledged: (() -> Void)?

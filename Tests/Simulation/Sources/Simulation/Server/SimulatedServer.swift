@@ -11,7 +11,7 @@ final class SimulatedServer {
     private(set) var acknowledgedMessages: Set<Int> = []
     /// The archived messages that were delivered, perhaps into nothing, by their number.
     private(set) var deliveredMessages: Set<Int> = []
-    /// Whether the client has taken results of a page.
+    /// Whether the client has taken results that it keeps in the order of the account's archive.
     private(set) var hasShownPage = false
     /// The client's breaches of the protocol.
     private(set) var faults: [String] = []
@@ -239,7 +239,7 @@ final class SimulatedServer {
     func acknowledged(_ stanzas: [ServerSession.Sent]) {
         // A client drops a result of a page that was given up, and reads the page again: an acknowledged result need not be
         // stored.
-        if stanzas.contains(where: \.isPage) { hasShownPage = true }
+        if stanzas.contains(where: { $0.isPage && $0.message != nil }) { hasShownPage = true }
         for sent in stanzas where !sent.isPage {
             if let message = sent.message { acknowledgedMessages.insert(message) }
             sent.acknowledged?()
@@ -251,7 +251,7 @@ final class SimulatedServer {
     /// Puts a stanza into a session's queue, and sends the stanza if there is a connection.
     /// - Parameters:
     ///   - message: the number of the archived message that the stanza is, or shows.
-    ///   - isPage: whether the stanza shows the message in a page.
+    ///   - isPage: whether the stanza shows a message in a page.
     ///   - acknowledged: called when the client has acknowledged the stanza.
     func send(
         _ stanza: String, to session: ServerSession, message: Int? = nil, isPage: Bool = false,

@@ -122,6 +122,10 @@ struct Archive {
         let start: Int64?
         let end: Int64?
         let with: String?
+
+        /// Whether the query reads towards the end of the archive. Results before a place are older history, or only say that there is
+        /// some: they prove nothing about what is sent later.
+        var isForward: Bool { before == nil }
     }
 
     /// The answer to a query; nil if the query refers to an unknown message.

@@ -90,7 +90,7 @@ final class SimulatedArchive: SimulatedFeature {
                 <message from='\(server.account)' to='\(server.address(session))'><result xmlns='urn:xmpp:mam:2'\(queryID) \
                 id='\(message.id)'><forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' \
                 stamp='\(Stamp.text(message.at))'/>\(server.inClient(message.stanza))</forwarded></result></message>
-                """, to: session, message: message.number, isPage: true)
+                """, to: session, message: query.isForward ? message.number : nil, isPage: true)
         }
         // Some archives do not say that a page is the last (openfire, older ejabberd).
         let isTerse = server.profile.hasOddPeers && archive.messages.count.isMultiple(of: 2)
