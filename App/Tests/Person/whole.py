@@ -305,7 +305,7 @@ class Reader(Whole):
         self.person.press("New group")
 
     def open_side(self, list_name):
-        self.person.press("Group or contact")
+        self.person.press("(Group|Contact): .*")
         if list_name:
             self.person.see("list", list_name)
 

@@ -22,8 +22,6 @@ package final class AccountDriver {
     package var redelivery: PoisonStanzaGuard
     /// The logout in progress.
     package var logout: Logout?
-    /// Whether anything has arrived since the session's pause is awaited.
-    private var hasArrived = false
     private let approaching: ConnectionPlanner
     package private(set) lazy var due = ScheduledWork(self)
 
@@ -152,7 +150,7 @@ package final class AccountDriver {
         alarms.cancel(.silence)
         approaching.record(line)
         alarms.set(.stable, after: context.timing.stable) { [weak self] in self?.reconnecting.lasted() }
-        awaitPause()
+        session.awaitPause()
         session.keepAlive()
         // The server may have stored that the client was inactive on the former stream (XEP-0352).
         if isResumed { session.sendClientState(isWatched: true) }
@@ -167,20 +165,10 @@ package final class AccountDriver {
         context.mayHaveEnded()
     }
 
-    /// Releases memory at the session's first pause: catching up took many statements that an idle session does not need again.
-    private func awaitPause() {
-        hasArrived = false
-        alarms.set(.pause, after: context.timing.stable) { [weak self] in
-            guard let self else { return }
-            if hasArrived { awaitPause() } else { context.runner.releaseMemory() }
-        }
-    }
-
     // MARK: Working
 
     /// Handles the inbox, up to the first event that cannot be handled now.
     private func arrived() {
-        hasArrived = true
         stage.session?.acknowledging.received()
         line.map { context.runner.links[account.id, default: LinkQuality()].update($0.meter.measure) }
         attempt {

@@ -38,10 +38,10 @@ package struct AckPolicy {
     private var isUrgent = false
     /// Whether the next `<r/>` is postponed to the end of a pause, and when the last one was sent over a slow link.
     private var pause = (isOn: false, since: -Double.infinity)
-    /// Whether anything was received since the last keepalive check.
-    private var hasReceived = false
-    /// Whether anything was received since the response is awaited.
-    private var hasReceivedMeanwhile = false
+    /// Whether anything was received since the last keepalive check, and since the response is awaited.
+    private var arrivals = (lately: false, meanwhile: false)
+    /// Whether nothing was received since this was set.
+    package var isPaused = false
     /// The length of the current timeout in seconds, and how many seconds were waited before it.
     private var waiting = (now: 0.0, before: 0.0)
 
@@ -54,7 +54,7 @@ package struct AckPolicy {
     }
 
     /// Something was received.
-    package mutating func received() { (hasReceived, hasReceivedMeanwhile) = (true, true) }
+    package mutating func received() { (arrivals, isPaused) = ((true, true), false) }
 
     // MARK: Outbound acknowledgements
 
@@ -157,7 +157,7 @@ package struct AckPolicy {
     package mutating func silence(isBlocked: Bool) -> [Action] {
         guard !isBlocked else { return [wait(waiting.now, after: waiting.before)] }
         let waited = waiting.before + waiting.now
-        if hasReceivedMeanwhile, waited < maxResponseTime { return [wait(waiting.now, after: waited)] }
+        if arrivals.meanwhile, waited < maxResponseTime { return [wait(waiting.now, after: waited)] }
         guard writer.isBehind else { return [.close(waited)] }
         // The server did respond, but for fewer stanzas than were sent before the `<r/>`.
         writer.abandonRequest()
@@ -166,13 +166,13 @@ package struct AckPolicy {
 
     /// A keepalive is due, unless something was received from the server.
     package mutating func keepAlive(within patience: Double) -> [Action] {
-        defer { hasReceived = false }
-        guard !hasReceived else { return [] }
+        defer { arrivals.lately = false }
+        guard !arrivals.lately else { return [] }
         return isManaged ? request(within: patience) : [.whiteSpace]
     }
 
     private mutating func wait(_ seconds: Double, after before: Double = 0) -> Action {
-        hasReceivedMeanwhile = false
+        arrivals.meanwhile = false
         waiting = (seconds, before)
         return .wait(seconds)
     }

@@ -32,6 +32,15 @@ package final class OnlineSession {
 
     // MARK: Receiving
 
+    /// Releases memory in the session's first pause: catching up took many statements that an idle session does not need again.
+    package func awaitPause() {
+        acknowledging.isPaused = true
+        driver?.alarms.set(.pause, after: context.timing.stable) { [weak self] in
+            guard let self else { return }
+            if acknowledging.isPaused { context.runner.releaseMemory() } else { awaitPause() }
+        }
+    }
+
     /// Handles the inbox's first event, together with all following events that may share its transaction.
     package func handleNext(_ event: StreamParserEvent) throws {
         if try handleTogether() { return }

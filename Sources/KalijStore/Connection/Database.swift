@@ -21,9 +21,7 @@ public final class Database {
     private let durability: Durability
     // Owned: closed in deinit after all statements have been finalized.
     let handle: OpaquePointer
-    private var statements = StatementCache()
-    /// Those of applications. A text of an application's may be the very bytes of one of Kalij's: the linker keeps equal texts once.
-    var applicationStatements = StatementCache()
+    var statements = StatementCaches()
     package var knownTables = KnownTables()
     private lazy var confinement = Confinement(of: handle)
 
@@ -57,7 +55,7 @@ public final class Database {
     }
 
     deinit {
-        (statements, applicationStatements) = (StatementCache(), StatementCache())
+        statements = StatementCaches()
         sqlite3_close_v2(handle)
     }
 
@@ -75,7 +73,7 @@ public final class Database {
     /// The statement for `sql`, prepared at its first use and kept as long as it is used often. Not to be used again while it
     /// gives rows.
     public func statement(_ sql: StaticString) throws(StoreError) -> Statement {
-        try statements.statement(UInt(bitPattern: sql.utf8Start)) { () throws(StoreError) -> Statement in
+        try statements.own.statement(UInt(bitPattern: sql.utf8Start)) { () throws(StoreError) -> Statement in
             try Statement(sql.description, on: handle, persistent: true)
         }
     }
@@ -88,7 +86,7 @@ public final class Database {
     /// Returns to the system the memory of all prepared statements and cached pages that are not in use: the next use prepares
     /// and reads anew.
     package func releaseMemory() {
-        (statements, applicationStatements) = (StatementCache(), StatementCache())
+        statements = StatementCaches()
         sqlite3_db_release_memory(handle)
         malloc_trim(0)
     }

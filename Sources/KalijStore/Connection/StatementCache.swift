@@ -39,3 +39,10 @@ struct StatementCache {
         return statement
     }
 }
+
+/// The prepared statements of a connection. A text of an application's may be the very bytes of one of Kalij's: the linker keeps equal texts
+/// once.
+struct StatementCaches {
+    var own = StatementCache()
+    var applications = StatementCache()
+}

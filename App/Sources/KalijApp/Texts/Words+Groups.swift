@@ -42,7 +42,9 @@ extension Words {
     }
 
     // A group
-    public static var details: String { tr("Group or contact") }
+    public static func details(of name: String, isGroup: Bool) -> String {
+        isGroup ? tr("Group: {name}", ["name": name]) : tr("Contact: {name}", ["name": name])
+    }
     public static var members: String { tr("Members") }
     public static func memberCount(_ count: Int) -> String { tr("{n} member", "{n} members", count) }
     /// The line below the name of an open group.

@@ -115,12 +115,14 @@ enum Make {
         return clamp
     }
 
+    /// A page that says why there is nothing. The focus passes it over: GTK 4.8 holds the focus before a scrolled window in which nothing takes it.
     static func status(_ icon: Icon, _ title: String, _ description: String) -> Widget {
         let page = widget(OpaquePointer(adw_status_page_new()))
         adw_status_page_set_icon_name(opaque(page), icon.rawValue)
         adw_status_page_set_title(opaque(page), title)
         adw_status_page_set_description(opaque(page), description)
         gtk_widget_set_vexpand(page, 1)
+        gtk_widget_set_can_focus(page, 0)
         return page
     }
 }

@@ -65,6 +65,7 @@ final class FormFieldView {
             if case .secret = kind { appendPeek(at: input.widget) }
         }
         explanation.wrapText()
+        if let input { kalij_described_by(input.widget, explanation) }
         root.append(explanation)
         root.append(problem)
         show(hint: hint)
@@ -84,7 +85,7 @@ final class FormFieldView {
     func show(hint: String) {
         explanation.setText(hint)
         explanation.show(!hint.isEmpty)
-        if let input { kalij_description(input.widget, hint) }
+        kalij_description(explanation, hint)
     }
 
     /// Calls `run` when the text is edited.

@@ -14,7 +14,7 @@ final class ConversationScreen {
     var onBack: () -> Void = {}
     /// Called when the group, or the contact, is requested.
     var onDetails: () -> Void = {}
-    private(set) lazy var details = Make.iconButton(.person, Words.details) { [weak self] in
+    private(set) lazy var details = Make.iconButton(.person, "") { [weak self] in
         self?.onDetails()
     }
     var onLoad: (GapRow) -> Void = { _ in }
@@ -136,6 +136,9 @@ final class ConversationScreen {
     ///   - subtitle: nil to leave it.
     func show(name: String?, subtitle: String?, isGroup: Bool = false) {
         gtk_button_set_icon_name(cast(raw(details)), (isGroup ? Icon.people : .person).rawValue)
+        gtk_widget_set_tooltip_text(details, Words.details(of: name ?? "", isGroup: isGroup))
+        Names.fill(details)
+        composer.recipient = name ?? ""
         adw_window_title_set_title(opaque(title), name ?? "")
         if let subtitle { adw_window_title_set_subtitle(opaque(title), subtitle) }
         details.show(name != nil)

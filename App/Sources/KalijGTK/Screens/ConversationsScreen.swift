@@ -50,6 +50,7 @@ final class ConversationsScreen {
         gtk_menu_button_set_primary(opaque(menu), 1)
         gtk_widget_set_tooltip_text(menu, Words.menu)
         kalij_name(menu, Words.menu)
+        if let popover = gtk_menu_button_get_popover(opaque(menu)) { kalij_name(cast(raw(popover)), Words.menu) }
         adw_header_bar_pack_end(opaque(header), menu)
         adw_header_bar_pack_end(
             opaque(header), Make.iconButton(.search, Words.search) { [weak self] in self?.search() })

@@ -58,6 +58,8 @@ enum Dialogs {
         adw_message_dialog_add_response(cast(raw(object)), "close", Words.close)
         Names.fill(cast(raw(object)))
         gtk_window_present(cast(raw(object)))
+        // A screen reader speaks the heading and the button alone.
+        Announcer.say(reading.details.split(separator: "\n").joined(separator: ", "))
     }
 
     /// Displays the table of keyboard shortcuts.

@@ -9,6 +9,8 @@ final class FirstStartScreen {
     var onDone: (String) -> Void = { _ in }
     /// Called when the user wants a new account: whether by an invitation.
     var onNewAccount: (Bool) -> Void = { _ in }
+    /// Called when the user has entered the link of an invitation as the address.
+    var onInvitation: (String) -> Void = { _ in }
     /// Called when the user cancels adding an account; nil at the first start.
     var onCancel: (() -> Void)?
     /// What has happened to the last account; empty for nothing.
@@ -84,6 +86,7 @@ final class FirstStartScreen {
         gtk_widget_set_halign(others, GTK_ALIGN_CENTER)
         let form = Make.vertical(group, problem, waiting, logIn, others, cancel, spacing: 14)
         page.addClass("compact")
+        gtk_widget_set_can_focus(page, 1)
         let clamp = Make.clamp(form, width: 400)
         adw_status_page_set_child(opaque(page), clamp)
         root.append(header)
@@ -133,6 +136,7 @@ final class FirstStartScreen {
 
     private func begin() {
         guard attempt == nil else { return }
+        if InvitationLink(text(address)) != nil { return onInvitation(text(address)) }
         let form = LoginForm(address: text(address), password: text(password), server: text(server))
         let checked: LoginForm.Checked
         do throws(LoginForm.Problem) { checked = try form.checked() } catch {

@@ -8,6 +8,7 @@ extension MainWindow {
     func connectAccounts() {
         firstStart.onDone = { [weak self] account in self?.loggedIn(account) }
         firstStart.onNewAccount = { [weak self] isInvited in self?.newAccount(isInvited: isInvited) }
+        firstStart.onInvitation = { [weak self] link in self?.newAccount(isInvited: true, link: link) }
         add("settings", ["<Control>comma"]) { $0.openSettings() }
     }
 

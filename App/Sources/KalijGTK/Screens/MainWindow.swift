@@ -360,9 +360,9 @@ final class MainWindow {
 
     /// Moves the focus between the list, the messages and the composer.
     private func nextRegion(_ step: Int) {
-        let regions =
-            thread == nil
-            ? [conversations.list.view] : [conversations.list.view, screen.list.view, screen.composer.text]
+        // An empty list cannot have the focus.
+        let messages = screen.list.rows.isEmpty ? [] : [screen.list.view]
+        let regions = [conversations.root] + (thread == nil ? [] : messages + [screen.composer.text])
         let now = regions.firstIndex { gtk_widget_is_ancestor(focused, $0) != 0 || focused == $0 } ?? -1
         let next = ((now + step) % regions.count + regions.count) % regions.count
         if isFolded {
@@ -370,7 +370,7 @@ final class MainWindow {
         }
         switch regions[next] {
         case screen.list.view: screen.list.focusRow(or: screen.list.rows.indices.last)
-        case conversations.list.view: focusList()
+        case conversations.root: focusList()
         default: regions[next].focus()
         }
     }
