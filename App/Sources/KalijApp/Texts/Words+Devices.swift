@@ -154,7 +154,7 @@ extension Words {
     }
     public static var keylessHint: String {
         tr(
-            "An encrypted message cannot be sent: the other side's program does not encrypt, or has not been connected yet. Without encryption, the servers can read what you write from now on"
+            "An encrypted message cannot be sent: the other side's program does not encrypt, or has not been connected yet. If you stop encrypting, the servers can read what you write from then on"
         )
     }
     public static var sendPlain: String { tr("Stop encrypting and send") }

@@ -114,6 +114,14 @@ final class ListView<Row: RowView> {
         for change in ListChange.between(rows, and: new) {
             apply(change, from: Array(new[newPlaces(of: change, new)]))
         }
+        passOver(isEmpty: new.isEmpty)
+    }
+
+    /// GTK 4.8 holds the focus before a scrolled window in which nothing takes it.
+    private func passOver(isEmpty: Bool) {
+        guard let parent = gtk_widget_get_parent(view), String(cString: kalij_class(raw(parent))) == "GtkScrolledWindow"
+        else { return }
+        gtk_widget_set_can_focus(parent, isEmpty ? 0 : 1)
     }
 
     /// An item without a row has an invalid position.

@@ -71,9 +71,13 @@ enum Dialogs {
         gtk_grid_set_column_spacing(cast(raw(grid)), 18)
         gtk_grid_set_row_spacing(cast(raw(grid)), 6)
         for (line, key) in Words.keys.enumerated() {
-            let keys = Make.label(key.keys, classes: "caption-heading")
+            let keys = Make.silentLabel(classes: "caption-heading")
+            keys.setText(key.keys)
             let what = Make.label(key.what)
             for label in [keys, what] { label.wrapText() }
+            // A selectable label takes the focus, and is said.
+            gtk_label_set_selectable(opaque(what), 1)
+            kalij_name(what, key.keys + ": " + key.what)
             gtk_widget_set_hexpand(what, 1)
             gtk_grid_attach(cast(raw(grid)), keys, 0, Int32(line), 1, 1)
             gtk_grid_attach(cast(raw(grid)), what, 1, Int32(line), 1, 1)

@@ -2,15 +2,23 @@ import CAdwaita
 import KalijApp
 import KalijClient
 
+/// What tells that a change is done.
+enum ChangeNotice {
+    /// A screen reader alone speaks: the change is visible.
+    case spoken
+    case shown(String)
+    /// The control that was used has said it.
+    case none
+}
+
 /// Changes whose outcome a server or a room determines later: the window never waits for it.
 extension MainWindow {
     /// Accepts a change, and displays its outcome when it is known.
     /// - Parameters:
     ///   - what: the change in words.
-    ///   - notice: displayed when it is done; nil if the change is visible: then a screen reader alone speaks.
     ///   - done: called when it is done, with the room that it has created.
     func change(
-        _ intent: any Intent, of account: String, _ what: String, notice: String? = nil,
+        _ intent: any Intent, of account: String, _ what: String, notice: ChangeNotice = .spoken,
         done: @escaping (String?) -> Void = { _ in }
     ) {
         writes.add { [weak self] in
@@ -29,7 +37,7 @@ extension MainWindow {
     private func showPending() { if side.shown == .group { side.group.show(waiting: pendingChanges) } }
 
     private func follow(
-        _ id: String, of account: String, _ what: String, _ notice: String?, _ done: (String?) -> Void
+        _ id: String, of account: String, _ what: String, _ notice: ChangeNotice, _ done: (String?) -> Void
     ) async {
         pendingChanges += 1
         showPending()
@@ -47,7 +55,11 @@ extension MainWindow {
         // The outcome of a change that is still pending is visible in what it changes.
         case .pending: break
         case .done:
-            if let notice { toast(notice) } else { Announcer.say(Words.changed(what)) }
+            switch notice {
+            case .spoken: Announcer.say(Words.changed(what))
+            case .shown(let words): toast(words)
+            case .none: break
+            }
             done(room)
         case .failed(let reason): refused(what, reason)
         }

@@ -11,10 +11,10 @@ extension MainWindow {
         screen.onBack = { [weak self] in self?.goBack() }
         screen.onAction = { [weak self] action, settings in self?.act(action, on: settings) }
         screen.onSwitch = { [weak self] setting, isOn, settings in
-            self?.change(setting.change(isOn), of: settings.account, setting.words)
+            self?.change(setting.change(isOn), of: settings.account, setting.words, notice: .none)
         }
         screen.onNotify = { [weak self] level, settings in
-            self?.change(level.change, of: settings.account, Words.notifies)
+            self?.change(level.change, of: settings.account, Words.notifies, notice: .none)
         }
         screen.onAppearance = { [weak self] appearance in
             guard let self else { return }
@@ -63,13 +63,13 @@ extension MainWindow {
         switch action {
         case .rename:
             Dialogs.ask(over: window, action.plain, Words.ownName, settings.name) { [weak self] name in
-                self?.change(SetProfile(name: name), of: account, action.plain, notice: action.notice)
+                self?.change(SetProfile(name: name), of: account, action.plain, notice: action.done)
             }
         case .changePicture:
             choosePicture(Words.ownPicture) { [weak self] in
-                self?.change(SetProfile(avatar: $0), of: account, action.plain, notice: action.notice)
+                self?.change(SetProfile(avatar: $0), of: account, action.plain, notice: action.done)
             }
-        case .removePicture: change(SetProfile(avatar: []), of: account, action.plain, notice: action.notice)
+        case .removePicture: change(SetProfile(avatar: []), of: account, action.plain, notice: action.done)
         case .changePassword:
             Dialogs.newPassword(over: window, account: account) { [weak self] password in
                 self?.atServer(action, account) { try await $0.changePassword(of: $1, to: password) }
@@ -155,4 +155,8 @@ extension MainWindow {
         }
         if accounts.isEmpty, !isFirstStart { showFirstStart() }
     }
+}
+
+extension AccountAction {
+    fileprivate var done: ChangeNotice { notice.map { .shown($0) } ?? .spoken }
 }
