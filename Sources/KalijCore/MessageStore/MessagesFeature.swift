@@ -113,11 +113,13 @@ package enum MessagesFeature: Feature {
         Migration(
             "messages/8",
             """
-            -- From now on `bounced` counts the refused sendings. The archive's copies of them prove nothing about the next sending.
+            -- From now on `bounced` counts the refused sendings. The archive's copies of such a text, in the order of the archive: as
+            -- many as were refused prove nothing about the present sending.
             CREATE TABLE refused_copy(
+                id INTEGER PRIMARY KEY,
                 message INTEGER NOT NULL REFERENCES message(id) ON DELETE CASCADE,
-                stanza_id TEXT NOT NULL,
-                PRIMARY KEY (message, stanza_id)) WITHOUT ROWID;
+                stanza_id TEXT NOT NULL);
+            CREATE UNIQUE INDEX refused_copy_message ON refused_copy(message, stanza_id);
             """),
     ]
 }

@@ -50,13 +50,19 @@ extension OutboundQueue {
         ) { $0.bool("never") }.contains(true)
     }
 
-    /// Removes messages that have arrived, according to the archive, or have failed.
+    /// Removes messages that have arrived, according to the archive, or have failed; and of a message that is sent again the entries of
+    /// earlier sendings.
     package func removeSettled() throws {
         try database.run(
             """
             DELETE FROM queue WHERE account = ?1 AND message IN (SELECT q.message FROM queue q
                 JOIN message m ON m.id = q.message WHERE q.account = ?1 AND m.state NOT IN (?2, ?3))
             """, [.integer(account), .state(MessageState.queued), .state(MessageState.sent)])
+        try database.run(
+            """
+            DELETE FROM queue WHERE account = ? AND message IS NOT NULL
+                AND EXISTS (SELECT 1 FROM queue later WHERE later.message = queue.message AND later.id > queue.id)
+            """, [.integer(account)])
     }
 
     /// Removes all messages except those that were never sent, and those that are sent again.

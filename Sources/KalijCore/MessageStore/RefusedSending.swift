@@ -6,7 +6,7 @@ struct RefusedSending {
     /// The row of the text.
     let row: Int64
 
-    /// Records, if the last sending was refused, that the copy known is none of the next one.
+    /// Records that the last sending was refused, if it was, and the copy that is known of it.
     func record(in step: Step) throws {
         try step.database.run(
             """
@@ -26,11 +26,13 @@ struct RefusedSending {
             ).first([.integer(row), .text(step.account.jid.description)]) { $0.integer() }
         guard let refused, let id = received.stanzaID else { return false }
         try step.database.run(
+            "INSERT OR IGNORE INTO refused_copy(message, stanza_id) VALUES (?, ?)", [.integer(row), .text(id)])
+        let rank = try step.database.statement(
             """
-            INSERT OR IGNORE INTO refused_copy(message, stanza_id) SELECT ?1, ?2
-            WHERE (SELECT count(*) FROM refused_copy WHERE message = ?1) < ?3
-            """, [.integer(row), .text(id), .integer(refused)])
-        return try step.database.statement("SELECT 1 FROM refused_copy WHERE message = ? AND stanza_id = ?")
-            .first([.integer(row), .text(id)]) { _ in true } ?? false
+            SELECT count(*) FROM refused_copy WHERE message = ?1
+                AND id <= (SELECT id FROM refused_copy WHERE message = ?1 AND stanza_id = ?2)
+            """
+        ).first([.integer(row), .text(id)]) { $0.integer() }
+        return rank.map { $0 <= refused } ?? false
     }
 }

@@ -80,6 +80,7 @@ struct PlanTests {
             bind, "OutboundQueue.swift", "DELETE FROM queue WHERE account = ?1 AND message IS NULL AND (?2"),
         Exception(
             bind, "OutboundQueue+Messages.swift", "DELETE FROM queue WHERE account = ?1 AND message IN",
+            "DELETE FROM queue WHERE account = ? AND message IS NOT NULL",
             "INSERT INTO queue(account, message, stanza, blamed, lasting)", "SELECT m.id, m.conversation, m.anchor",
             "DELETE FROM queue WHERE account = ?1 AND message IS NOT NULL AND NOT lasting"),
         Exception(bind, "UnknownOutcomes.swift", "SELECT id FROM message"),

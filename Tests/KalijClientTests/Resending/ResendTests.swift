@@ -70,8 +70,21 @@ struct ResendTests {
         #expect(try harness.history() == ["out one (acked)"])
     }
 
-    @Test("a text that was refused twice is settled by its third copy, in whatever order they are read again")
-    func refusedTwice() throws {
+    @Test("a text that was refused, not acknowledged, and is sent again leaves once over the next connection")
+    func unacknowledged() throws {
+        let harness = try StepHarness.caughtUp()
+        let message = try harness.accept("one")
+        try harness.write()
+        try refuse(message.originID, harness)
+        try harness.want(Resend(.row(message.id)), id: "a")
+        #expect(try harness.queue() == ["message chat one", "message chat one"])
+        _ = try harness.steps.resumed(try harness.steps.load().acknowledged)
+        try harness.answerPage(complete: true)
+        #expect(try harness.queue().filter { $0.hasPrefix("message") } == ["message chat one"])
+    }
+
+    @Test("a text that was refused again and again is settled by the copy after them, however often they are read")
+    func refusedAgain() throws {
         let harness = try StepHarness.caughtUp()
         let message = try failed(harness)
         let copy = try harness.copy(of: "one")
@@ -84,7 +97,14 @@ struct ResendTests {
         try harness.write()
         for id in ["a1", "a2", "a1", "a2"] { try harness.receive(try harness.archived(id, copy)) }
         #expect(try harness.history() == ["out one (sent)"])
+        for id in ["a3", "a1"] { try harness.receive(try harness.archived(id, copy)) }
+        #expect(try harness.history() == ["out one (acked)"])
+        try refuse(message.originID, harness)
+        try harness.want(Resend(.row(message.id)), id: "c")
+        try harness.write()
         try harness.receive(try harness.archived("a3", copy))
+        #expect(try harness.history() == ["out one (sent)"])
+        try harness.receive(try harness.archived("a4", copy))
         #expect(try harness.history() == ["out one (acked)"])
     }
 
