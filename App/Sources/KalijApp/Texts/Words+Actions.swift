@@ -40,7 +40,6 @@ extension Words {
         tr("“{text}” is removed at the other side too. It may have been read already.", ["text": text])
     }
     public static var notPossibleNow: String { tr("This message has changed: that is not possible any more") }
-    public static func to(_ name: String) -> String { tr("To {name}", ["name": name]) }
     static func correcting(_ text: String) -> String { tr("Correct the message: {text}", ["text": text]) }
     public static func replyTo(_ author: String, _ text: String) -> String {
         tr("Reply to {author}: {text}", ["author": author, "text": text])

@@ -8,12 +8,7 @@ extension Composer {
     func compose(_ composing: Composing) {
         self.composing = composing
         bar.show(composing.words)
-        describe()
-    }
-
-    /// What a screen reader says of the text beside its name: what it replies to, or corrects, or to whom it is.
-    func describe() {
-        kalij_description(text, composing.words ?? (recipient.isEmpty ? "" : Words.to(recipient)))
+        kalij_description(text, composing.words ?? "")
     }
 
     /// Replies to a message; a correction in progress ends.

@@ -14,10 +14,6 @@ final class Composer {
     /// Called when the text is no longer a correction, so that the draft is displayed again.
     var onCorrectionEnded: () -> Void = {}
     var composing = Composing.message
-    /// The name of the open conversation; empty for none.
-    var recipient = "" {
-        didSet { if recipient != oldValue { describe() } }
-    }
     /// Called with a changed text, to store it as the draft.
     var onDraft: (StoredDraft) -> Void = { _ in }
     /// Called with the user's state in the chat when it has changed.

@@ -138,7 +138,6 @@ final class ConversationScreen {
         gtk_button_set_icon_name(cast(raw(details)), (isGroup ? Icon.people : .person).rawValue)
         gtk_widget_set_tooltip_text(details, Words.details(of: name ?? "", isGroup: isGroup))
         Names.fill(details)
-        composer.recipient = name ?? ""
         adw_window_title_set_title(opaque(title), name ?? "")
         if let subtitle { adw_window_title_set_subtitle(opaque(title), subtitle) }
         details.show(name != nil)
