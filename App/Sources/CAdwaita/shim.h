@@ -28,7 +28,7 @@ static inline void kalij_name(GtkWidget *widget, const char *text) {
 static inline void kalij_description(GtkWidget *widget, const char *text) {
     gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
 }
-/// `label` has the description as its own: a description of the widget itself is told again when the widget is first visited (GTK 4.8).
+/// The description of `label` becomes that of the widget.
 static inline void kalij_described_by(GtkWidget *widget, GtkWidget *label) {
     gtk_accessible_update_relation(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_RELATION_DESCRIBED_BY, label, NULL, -1);
 }

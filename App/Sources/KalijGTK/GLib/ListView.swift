@@ -24,6 +24,8 @@ final class ListView<Row: RowView> {
     private(set) var rows: [Row.Value] = []
     let view: Widget
     private let model = ListModel()
+    /// Whether the focus passes the empty list over.
+    private var isPassedOver = false
     private let selection: OpaquePointer
     /// The rows with widgets, keyed by their list items.
     private var bound: [OpaquePointer: Row] = [:]
@@ -114,11 +116,12 @@ final class ListView<Row: RowView> {
         for change in ListChange.between(rows, and: new) {
             apply(change, from: Array(new[newPlaces(of: change, new)]))
         }
-        passOver(isEmpty: new.isEmpty)
+        if new.isEmpty != isPassedOver { passOver(new.isEmpty) }
     }
 
-    /// GTK 4.8 holds the focus before a scrolled window in which nothing takes it.
-    private func passOver(isEmpty: Bool) {
+    /// GTK 4.8 holds the focus before a scrolled window without a focusable child.
+    private func passOver(_ isEmpty: Bool) {
+        isPassedOver = isEmpty
         guard let parent = gtk_widget_get_parent(view), String(cString: kalij_class(raw(parent))) == "GtkScrolledWindow"
         else { return }
         gtk_widget_set_can_focus(parent, isEmpty ? 0 : 1)

@@ -27,6 +27,16 @@ enum Make {
         return label
     }
 
+    /// The explanation of a control: a screen reader speaks it as the control's description. GTK 4.8 would repeat a description of the
+    /// control itself at the first visit.
+    static func explanation(of control: Widget?, classes: String...) -> Widget {
+        let label = silentLabel()
+        for name in classes { label.addClass(name) }
+        label.wrapText()
+        if let control { kalij_described_by(control, label) }
+        return label
+    }
+
     /// A label that screen readers skip, because its text is part of another accessible name.
     static func silentLabel(classes: String...) -> Widget {
         let label = widget(OpaquePointer(kalij_new_with_role(kalij_type_label(), GTK_ACCESSIBLE_ROLE_PRESENTATION)))
@@ -115,7 +125,8 @@ enum Make {
         return clamp
     }
 
-    /// A page that says why there is nothing. The focus passes it over: GTK 4.8 holds the focus before a scrolled window in which nothing takes it.
+    /// A page that says why there is nothing. It is not focusable: GTK 4.8 holds the focus before a scrolled window without a
+    /// focusable child.
     static func status(_ icon: Icon, _ title: String, _ description: String) -> Widget {
         let page = widget(OpaquePointer(adw_status_page_new()))
         adw_status_page_set_icon_name(opaque(page), icon.rawValue)
@@ -173,4 +184,10 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
         gtk_label_set_justify(opaque(label), GTK_JUSTIFY_CENTER)
     }
     func setText(_ text: String) { gtk_label_set_text(opaque(self), text) }
+
+    /// Sets the words of an explanation, for eyes and ears.
+    func explain(_ words: String) {
+        setText(words)
+        kalij_description(self, words)
+    }
 }

@@ -7,7 +7,7 @@ final class FormFieldView {
     /// Called when the user confirms the input by Return.
     var onActivate: () -> Void = {}
     private let input: Input?
-    private let explanation = Make.silentLabel(classes: "dim-label")
+    private let explanation: Widget
     private let problem = Make.label(classes: "error")
 
     private enum Input {
@@ -44,6 +44,7 @@ final class FormFieldView {
 
     init(_ kind: AccountForm.Kind, _ label: String, hint: String = "", value: String = "") {
         input = Self.input(kind, label, value)
+        explanation = Make.explanation(of: input?.widget, classes: "dim-label")
         problem.wrapText()
         problem.show(false)
         switch input {
@@ -64,8 +65,6 @@ final class FormFieldView {
             if case .entry(let entry) = input { connect(entry, "activate") { [weak self] _ in self?.onActivate() } }
             if case .secret = kind { appendPeek(at: input.widget) }
         }
-        explanation.wrapText()
-        if let input { kalij_described_by(input.widget, explanation) }
         root.append(explanation)
         root.append(problem)
         show(hint: hint)
@@ -83,9 +82,8 @@ final class FormFieldView {
 
     /// - Parameter hint: the explanation of the field; empty for none.
     func show(hint: String) {
-        explanation.setText(hint)
+        explanation.explain(hint)
         explanation.show(!hint.isEmpty)
-        kalij_description(explanation, hint)
     }
 
     /// Calls `run` when the text is edited.

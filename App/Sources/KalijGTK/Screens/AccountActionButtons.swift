@@ -26,9 +26,8 @@ final class AccountActionButtons {
         button.setClass("error", action.isDestructive)
         root.append(button)
         guard let words = action.hint else { return }
-        let hint = Make.label(words, classes: "dim-label", "caption")
-        hint.wrapText()
+        let hint = Make.explanation(of: button, classes: "dim-label", "caption")
+        hint.explain(words)
         root.append(hint)
-        kalij_description(button, words)
     }
 }

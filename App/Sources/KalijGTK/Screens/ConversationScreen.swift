@@ -135,13 +135,18 @@ final class ConversationScreen {
     ///   - name: nil if nothing is open.
     ///   - subtitle: nil to leave it.
     func show(name: String?, subtitle: String?, isGroup: Bool = false) {
-        gtk_button_set_icon_name(cast(raw(details)), (isGroup ? Icon.people : .person).rawValue)
-        gtk_widget_set_tooltip_text(details, Words.details(of: name ?? "", isGroup: isGroup))
-        Names.fill(details)
+        showDetails(Words.details(of: name ?? "", isGroup: isGroup), isGroup ? .people : .person)
         adw_window_title_set_title(opaque(title), name ?? "")
         if let subtitle { adw_window_title_set_subtitle(opaque(title), subtitle) }
         details.show(name != nil)
         stack.show(name == nil ? nothing : pane)
+    }
+
+    private func showDetails(_ words: String, _ icon: Icon) {
+        guard gtk_widget_get_tooltip_text(details).map({ String(cString: $0) }) != words else { return }
+        gtk_button_set_icon_name(cast(raw(details)), icon.rawValue)
+        gtk_widget_set_tooltip_text(details, words)
+        Names.fill(details)
     }
 
     /// The rows that fill the screen are laid out before the others.

@@ -50,16 +50,8 @@ enum Dialogs {
 
     /// Displays who has read a message.
     static func readers(_ message: MessageRow, over parent: Widget) {
-        guard let reading = message.reading,
-            let dialog = kalij_message_dialog(cast(raw(parent)), Words.whoHasReadTitle)
-        else { return }
-        let object = OpaquePointer(dialog)
-        adw_message_dialog_set_body(cast(raw(object)), reading.details)
-        adw_message_dialog_add_response(cast(raw(object)), "close", Words.close)
-        Names.fill(cast(raw(object)))
-        gtk_window_present(cast(raw(object)))
-        // A screen reader speaks the heading and the button alone.
-        Announcer.say(reading.details.split(separator: "\n").joined(separator: ", "))
+        guard let reading = message.reading else { return }
+        choose(over: parent, Words.whoHasReadTitle, reading.details, [], dismissal: Words.close)
     }
 
     /// Displays the table of keyboard shortcuts.
@@ -75,7 +67,7 @@ enum Dialogs {
             keys.setText(key.keys)
             let what = Make.label(key.what)
             for label in [keys, what] { label.wrapText() }
-            // A selectable label takes the focus, and is said.
+            // A selectable label is focusable, so that a screen reader presents it.
             gtk_label_set_selectable(opaque(what), 1)
             kalij_name(what, key.keys + ": " + key.what)
             gtk_widget_set_hexpand(what, 1)

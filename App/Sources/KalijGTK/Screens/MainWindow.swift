@@ -262,7 +262,10 @@ final class MainWindow {
     func goBack() {
         if side.shown == .newAccount { return side.newAccount.back() }
         if leaveSide() { return }
-        if isFirstStart { return firstStart.onCancel?() ?? () }
+        if isFirstStart {
+            firstStart.onCancel?()
+            return
+        }
         // From a result, back to the other results.
         if conversations.isSearching, conversations.hasFocus { conversations.endSearch() }
         screen.composer.keep()
