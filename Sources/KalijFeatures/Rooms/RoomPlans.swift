@@ -197,6 +197,7 @@ struct RoomPlans {
         guard var entered = try rooms.rows.room(room) else { return }
         entered.stay.made()
         try rooms.rows.save(entered)
+        try rooms.rows.record(creation: row.intent, of: entered)
         step.emit(RoomInfoChanged(entered))
         try Bookmarks(step: step).changed(entered)
         guard entered.stay.state.isIn else { return try rooms.handle(.joinRequested, &entered) }

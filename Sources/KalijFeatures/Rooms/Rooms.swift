@@ -58,6 +58,12 @@ public struct Rooms {
         try RoomPlanRows(database: database, account: account.id).all().map { GroupCreation($0) }
     }
 
+    /// The room that the intent `id` (``CreateRoom``, ``RetryGroup``) has created; nil if there is none, or not yet.
+    /// - Throws: `StoreError`
+    public func room(createdBy id: String, for account: Account) throws -> JID? {
+        try RoomRows(database: database, account: account.id).room(createdBy: id)
+    }
+
     /// What the account may do in the room `jid`; nil while it is not in the room.
     /// - Throws: `StoreError`
     public func rights(in jid: JID, for account: Account) throws -> RoomRights? {

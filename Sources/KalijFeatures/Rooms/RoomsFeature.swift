@@ -152,6 +152,8 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
         Migration(
             "rooms/6",
             "CREATE TABLE room_mention(message INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE)"),
+        // The id of the intent that has created the room.
+        Migration("rooms/7", "ALTER TABLE room ADD COLUMN creation TEXT"),
     ]
     static var handlers: [any Handler<Step>.Type] {
         [

@@ -87,9 +87,12 @@ import Testing
             try room.refuse("rooms.planned", "feature-not-implemented", from: jid)
         }
         #expect(try creations.map(\.stage) == [.adding])
+        let rooms = Rooms(harness.database)
+        #expect(try rooms.room(createdBy: "make", for: harness.account) == nil)
         try answer("", jid)
         #expect(try creations.isEmpty)
-        let made = try Rooms(harness.database).room(JID(jid), of: harness.account)
+        #expect(try rooms.room(createdBy: "make", for: harness.account)?.description == jid)
+        let made = try rooms.room(JID(jid), of: harness.account)
         #expect(made?.isGroup ?? false)
         if isTaken {
             #expect(try room.outcome("make") == .done)

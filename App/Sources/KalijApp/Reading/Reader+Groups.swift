@@ -19,10 +19,10 @@ extension Reader {
         }
     }
 
-    /// The room of a creation; nil if it has none yet, or is over.
-    public func room(ofCreation id: String, by account: String) throws -> String? {
+    /// The room that the intent `id` has created; nil if there is none, or not yet.
+    public func room(createdBy id: String, by account: String) throws -> String? {
         guard let account = try self.account(account) else { return nil }
-        return try rooms().creations(of: account).first { $0.id == id }?.room?.description
+        return try rooms().room(createdBy: id, for: account)?.description
     }
 
     /// The names of the groups that `account` owns, and nobody else.

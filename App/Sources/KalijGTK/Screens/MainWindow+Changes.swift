@@ -16,7 +16,7 @@ extension MainWindow {
     /// Accepts a change, and displays its outcome when it is known.
     /// - Parameters:
     ///   - what: the change in words.
-    ///   - done: called when it is done, with the room that it has created.
+    ///   - done: called when it is done, with the room that it has created; for a room that lacks its picture, too.
     func change(
         _ intent: any Intent, of account: String, _ what: String, notice: ChangeNotice = .spoken,
         done: @escaping (String?) -> Void = { _ in }
@@ -41,12 +41,12 @@ extension MainWindow {
     ) async {
         pendingChanges += 1
         showPending()
-        var (room, outcome) = (String?.none, IntentOutcome.pending)
+        var outcome = IntentOutcome.pending
         for interval in ChangePace.intervals where outcome == .pending && !isQuitting {
             try? await Task.sleep(for: interval)
-            room = (try? await reader.room(ofCreation: id, by: account)) ?? nil ?? room
             outcome = (try? await reader.outcome(of: id, by: account)) ?? .pending
         }
+        let room = (try? await reader.room(createdBy: id, by: account)) ?? nil
         pendingChanges -= 1
         showPending()
         isAllDirty = true
@@ -61,7 +61,9 @@ extension MainWindow {
             case .none: break
             }
             done(room)
-        case .failed(let reason): refused(what, reason)
+        case .failed(let reason):
+            refused(what, reason)
+            if room != nil { done(room) }
         }
     }
 

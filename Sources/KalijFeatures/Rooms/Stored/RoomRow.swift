@@ -187,6 +187,17 @@ package struct RoomRows {
         return try room(jid)
     }
 
+    /// Records that the intent `creation` has created `room`.
+    func record(creation: String, of room: RoomRow) throws {
+        try database.run("UPDATE room SET creation = ? WHERE id = ?", [.text(creation), .integer(room.id)])
+    }
+
+    /// The room that the intent `creation` has created; nil if there is none.
+    func room(createdBy creation: String) throws -> JID? {
+        try database.statement("SELECT jid FROM room WHERE account = ? AND creation = ?")
+            .first([.integer(account), .text(creation)]) { .received($0.text("jid")) }
+    }
+
     func save(_ room: RoomRow) throws {
         try database.run(
             """
