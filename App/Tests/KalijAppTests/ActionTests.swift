@@ -145,6 +145,7 @@ private func row(
         #expect(!StoredDraft("a", one).isSame(as: StoredDraft("a", other)))
         #expect(!StoredDraft("a", one).isSame(as: StoredDraft("a")))
         #expect(StoredDraft("", one).isSame(as: StoredDraft("")), "an empty text is no draft")
+        #expect(!StoredDraft("a", .correction(of: 3, text: "b")).isSame(as: StoredDraft("a")))
     }
 }
 

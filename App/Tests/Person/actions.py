@@ -202,6 +202,11 @@ class Actions(tour.Stage):
         me.wait("the text", lambda: me.text(self.composer()) == "It is the east")
         me.key("ctrl+End")
         me.type(", and Juliet is the sun")
+        time.sleep(0.5)  # what the app has to keep a draft
+        me.kill()
+        self.start()
+        me.see("label", "Correct the message: It is the east")
+        me.wait("the correction", lambda: me.text(self.composer()) == "It is the east, and Juliet is the sun")
         me.picture("correction.png")
         me.key("Return", "Return")
         correction = self.juliet.wait_stanza("{urn:xmpp:message-correct:0}replace")
@@ -209,7 +214,17 @@ class Actions(tour.Stage):
         if correction.find("{urn:xmpp:message-correct:0}replace").get("id") != original.get("id"):
             raise person.Lost("the correction names another message")
         me.wait_row("Messages", r"You, .*: It is the east, and Juliet is the sun\. Edited.*")
-        self.say("a correction, once; an unchanged text is none")
+        me.key("Up")
+        me.wait("the text", lambda: me.text(self.composer()) == "It is the east, and Juliet is the sun")
+        me.type(" that rises")
+        time.sleep(0.5)
+        me.key("Escape")
+        me.gone("label", "Correct the message: .*")
+        time.sleep(0.5)
+        me.kill()
+        self.start()
+        me.wait("no correction", lambda: me.text(self.composer()) == "" and not me.sees("label", "Correct the message: .*"))
+        self.say("a correction, killed before it was sent and there again, once; an unchanged text is none, and neither is one that was ended")
 
     def reacts(self):
         me = self.person

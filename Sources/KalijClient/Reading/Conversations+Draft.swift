@@ -19,4 +19,14 @@ extension Conversations {
             return draft.flatMap { $0.body.isEmpty ? nil : $0 }
         }
     }
+
+    /// The unfinished correction in the conversation with `jid`, as the entries of the mailbox leave it; nil if there is none.
+    /// - Parameters:
+    ///   - jid: the address of the peer.
+    ///   - directory: the directory whose mailbox is read.
+    /// - Throws: `StoreError`
+    public func correctionDraft(for jid: JID, mailbox directory: AccountDirectory) throws -> CorrectionDraft? {
+        let mailbox = try MailboxReader(directory.path)
+        return try database.reading { try mailbox.correction(for: name(jid), of: account, besides: database) }
+    }
 }

@@ -28,6 +28,7 @@ public struct Correct: Intent {
             hidden: content, to: JID.received(original.conversation), id: id, isRepeatable: false)
         try OutgoingText.checkLength(of: stanza)
         try step.accept(stanza, as: MessageOperation(.correction, of: original.messageID, content: body))
+        try step.setCorrectionDraft("", of: original)
         return .pending
     }
 }

@@ -56,7 +56,11 @@ public struct SetDraft: Intent {
 
     public func check() throws {
         _ = try JID(conversation)
-        guard body.utf8.count <= Self.maxLength else { throw IntentFailure("a draft may have \(Self.maxLength) bytes") }
+        try Self.checkLength(of: body)
+    }
+
+    static func checkLength(of body: String) throws {
+        guard body.utf8.count <= maxLength else { throw IntentFailure("a draft may have \(maxLength) bytes") }
     }
 
     public func perform(_ id: String, in step: Step) throws -> IntentOutcome {

@@ -104,12 +104,20 @@ enum ReadingFeature: Feature, SessionObserver, ArchiveObserver, MessageProcessor
                 PRIMARY KEY (account, conversation, member)) WITHOUT ROWID;
             CREATE INDEX early_group_marker_message ON early_group_marker(account, conversation, message);
             """),
+        Migration(
+            "reading/5",
+            """
+            -- Corrections that the user has begun.
+            CREATE TABLE correction_draft(
+                message INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE,
+                body TEXT NOT NULL);            -- the text so far
+            """),
     ]
     static var handlers: [any Handler<Step>.Type] {
         [DisplayedNodeResponse.self, DisplayedNodeConfigured.self, DisplayedPublishResponse.self]
     }
     static var events: [any EventContent.Type] { [UnreadChanged.self, DraftChanged.self, GroupRead.self] }
-    static var intents: [any Intent.Type] { [MarkRead.self, SetDraft.self] }
+    static var intents: [any Intent.Type] { [MarkRead.self, SetDraft.self, SetCorrectionDraft.self] }
 
     // MARK: The session
 

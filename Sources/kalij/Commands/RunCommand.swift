@@ -35,6 +35,7 @@ enum RunCommand: Command {
           {"command": "read", "conversation": "romeo@example.org", "through": 17}
           {"command": "typing", "conversation": "romeo@example.org", "state": "composing"}
           {"command": "draft", "conversation": "romeo@example.org", "body": "Wherefore", "reply": 17}
+          {"command": "correction_draft", "message": 17, "body": "Hell"}, which `correct` ends
           {"command": "settings", "conversation": "romeo@example.org", "receipts": false, "notify": "none"}
           {"command": "add", "contact": "romeo@example.org", "name": "Romeo", "groups": ["Friends"]}
           {"command": "remove", "contact": "romeo@example.org"}; so `accept`, `deny`

@@ -140,6 +140,14 @@ public final class Backend: Sendable {
         return try await onOwnThread { try directory.share(intent, for: jid) }
     }
 
+    /// Stores a draft, or the text of a correction in progress; an empty one is removed.
+    public func keep(_ draft: StoredDraft, for key: ConversationKey) async throws {
+        guard let corrected = draft.composing.corrected else {
+            return try await keepDraft(draft.text, for: key, answering: draft.composing.answered)
+        }
+        try await accept(SetCorrectionDraft(draft.text, of: .row(corrected)), for: key.account)
+    }
+
     /// - Parameter answered: the row of the message that the text replies to.
     public func keepDraft(_ text: String, for key: ConversationKey, answering answered: Int64? = nil) async throws {
         let draft = SetDraft(text, for: try JID(key.jid), answering: answered.map(MessageReference.row))

@@ -25,8 +25,14 @@ public enum Composing: Sendable, Equatable {
     /// The row of the message that the text replies to.
     public var answered: Int64? { if case .reply(let id, _) = self { id } else { nil } }
 
-    /// Whether the text replaces the text of a message: such a text is no draft, and has no files.
-    public var isCorrection: Bool { if case .correction = self { true } else { false } }
+    /// The row of the message that the text corrects.
+    public var corrected: Int64? { if case .correction(let id, _) = self { id } else { nil } }
+
+    /// The row of the message that the text refers to.
+    fileprivate var reference: Int64? { answered ?? corrected }
+
+    /// Whether the text replaces the text of a message: such a text is stored beside the draft, and has no files.
+    public var isCorrection: Bool { corrected != nil }
 
     /// The meaning after the conversation was read again: the message that the text replies to may have been corrected or retracted.
     public func updated(from page: Page) -> Composing {
@@ -51,6 +57,6 @@ public struct StoredDraft: Sendable, Equatable {
 
     /// Whether nothing is to be stored again: an empty text is no draft, whatever it replies to.
     public func isSame(as other: StoredDraft) -> Bool {
-        text == other.text && (text.isEmpty || composing.answered == other.composing.answered)
+        text == other.text && (text.isEmpty || composing.reference == other.composing.reference)
     }
 }

@@ -110,6 +110,15 @@ public actor Reader {
                     answered, name: name.shownName, account: key.account, people: try people(of: account))))
     }
 
+    /// The correction in progress in a conversation; nil if there is none.
+    public func correction(_ key: ConversationKey) throws -> StoredDraft? {
+        guard let account = try account(of: key),
+            let draft = try conversations(account).correctionDraft(for: .received(key.jid), mailbox: directory),
+            let body = try body(of: draft.message, in: key)
+        else { return nil }
+        return StoredDraft(draft.body, .correction(of: draft.message, text: body))
+    }
+
     /// Why an intent has failed; nil if it has not, or not yet.
     public func failure(of intent: String, of account: String) throws -> String? {
         guard let account = try accounts().first(where: { $0.jid.description == account }),

@@ -3,7 +3,7 @@ import KalijApp
 
 /// Replies and corrections.
 extension Composer {
-    /// The text from now on is a message, a reply, or a correction. The text of a correction is no draft. A screen reader speaks the description
+    /// The text from now on is a message, a reply, or a correction. A screen reader speaks the description
     /// when the text receives the focus, and when it changes while the text has the focus.
     func compose(_ composing: Composing) {
         self.composing = composing
@@ -21,7 +21,7 @@ extension Composer {
 
     /// Displays the text of a message for correction, in place of the draft.
     func correct(_ id: Int64, _ body: String) {
-        keep()
+        if composing.isCorrection { onDraft(StoredDraft("", composing)) } else { keep() }
         compose(.correction(of: id, text: body))
         fill(body)
         text.focus()
@@ -41,6 +41,7 @@ extension Composer {
         guard before != .message else { return false }
         compose(.message)
         if before.isCorrection {
+            onDraft(StoredDraft("", before))
             fill("")
             onCorrectionEnded()
         } else {

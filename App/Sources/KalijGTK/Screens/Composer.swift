@@ -122,23 +122,22 @@ final class Composer {
     }
 
     /// Another conversation is opened: stores the text as the draft of the previous one, and clears it.
-    /// - Returns: what the draft does not have.
-    func leave() -> UnsentWork {
+    /// - Returns: the files that were attached.
+    func leave() -> [Attachment] {
         keep()
         pauseTyping()
         typing = OwnTyping()
-        let correction = composing.isCorrection ? StoredDraft(written, composing) : nil
         compose(.message)
         fill("")
-        return UnsentWork(files: strip.removeAll(), correction: correction)
+        return strip.removeAll()
     }
 
     /// Displays the stored draft of a conversation, before the text that was typed while the draft was read, or the correction that
     /// was in progress.
-    func begin(with draft: StoredDraft, _ unsent: UnsentWork = UnsentWork()) {
-        strip.add(unsent.files)
+    func begin(with draft: StoredDraft, correcting correction: StoredDraft? = nil, _ files: [Attachment] = []) {
+        strip.add(files)
         guard written.isEmpty else { return draft.text.isEmpty ? () : giveBack(draft) }
-        let shown = unsent.correction ?? draft
+        let shown = correction ?? draft
         if composing == .message, shown.composing != .message { compose(shown.composing) }
         fill(shown.text)
     }
@@ -182,9 +181,8 @@ final class Composer {
 
     private func showHint() { hint.setText(strip.files.isEmpty ? placeholder : Words.description) }
 
-    /// Stores the draft now.
+    /// Stores the draft, or the correction, now.
     func keep() {
-        guard !composing.isCorrection else { return }
         let draft = StoredDraft(written, composing)
         guard !draft.isSame(as: kept) else { return }
         kept = draft

@@ -119,7 +119,11 @@ extension MainWindow {
             guard let self else { return }
             if await mustDecide(in: key, before: text) { return await giveBack(StoredDraft(text, meaning), in: key) }
             accept(
-                Correct(.row(id), body: text), in: key, refused: { await $0.giveBack(StoredDraft(text), in: key) })
+                Correct(.row(id), body: text), in: key,
+                refused: {
+                    try? await $0.backend.keep(StoredDraft("", meaning), for: key)
+                    await $0.giveBack(StoredDraft(text), in: key)
+                })
         }
     }
 

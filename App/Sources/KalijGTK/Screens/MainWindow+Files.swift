@@ -8,7 +8,7 @@ extension MainWindow {
         screen.composer.onSendFiles = { [weak self] files, text in self?.send(files, text) }
         screen.composer.conversation = { [weak self] in self?.thread?.key }
         screen.composer.onLateFiles = { [weak self] files, key in
-            if let key { self?.unsent.keep(UnsentWork(files: files), for: key) }
+            if let key { self?.unsent.keep(files, for: key) }
         }
         screen.composer.onProblem = { [weak self] words in self?.toast(words) }
         screen.onFile = { [weak self] message, action in self?.act(action, on: message) }
@@ -45,7 +45,7 @@ extension MainWindow {
     /// Restores files with their text.
     private func giveBack(_ files: [Attachment], _ text: String, in key: ConversationKey) async {
         if thread?.key == key { return screen.composer.giveBack(files, text) }
-        unsent.keep(UnsentWork(files: files), for: key)
+        unsent.keep(files, for: key)
         if !text.isEmpty { await giveBack(StoredDraft(text), in: key) }
     }
 

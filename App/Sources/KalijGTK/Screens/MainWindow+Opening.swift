@@ -34,7 +34,10 @@ extension MainWindow {
         shownAnew(row)
         showTypist()
         showConversation()
+        // What was stored when the conversation was left a moment ago is read.
+        await writes.finish(within: .milliseconds(500))
         let draft = (try? await reader.draft(row.key)) ?? StoredDraft()
+        let correction = (try? await reader.correction(row.key)) ?? nil
         thread.firstUnread = row.unread > 0 && !isFound ? (try? await reader.firstUnread(row.key)) ?? nil : nil
         if let around = message ?? thread.firstUnread {
             thread.window = (try? await reader.window(row.key, before: Window.begin, around)) ?? nil ?? Window()
@@ -44,7 +47,7 @@ extension MainWindow {
         guard self.thread?.key == row.key else { return }
         _ = thread.read(page)
         self.thread = thread
-        screen.composer.begin(with: draft, unsent.take(row.key))
+        screen.composer.begin(with: draft, correcting: correction, unsent.take(row.key))
         let place = isFound ? message.flatMap(thread.place(of:)) : nil
         screen.layOut(around: place)
         show(thread)
@@ -202,16 +205,16 @@ extension MainWindow {
         }
     }
 
-    /// The composer is emptied: a draft is stored, files and a correction are kept until the conversation is opened again.
+    /// The composer is emptied: its text is stored, files are kept until the conversation is opened again.
     func leaveComposer() {
-        let work = screen.composer.leave()
-        if let key = thread?.key { unsent.keep(work, for: key) }
+        let files = screen.composer.leave()
+        if let key = thread?.key { unsent.keep(files, for: key) }
     }
 
     /// Restores a text that was not accepted.
     func giveBack(_ draft: StoredDraft, in key: ConversationKey) async {
         if thread?.key == key { return screen.composer.giveBack(draft) }
-        if draft.composing.isCorrection { return unsent.keep(UnsentWork(correction: draft), for: key) }
+        if draft.composing.isCorrection { return _ = try? await backend.keep(draft, for: key) }
         // What was written since was stored when the conversation was left.
         let since = (try? await reader.draft(key)) ?? StoredDraft()
         try? await backend.keepDraft(
@@ -222,7 +225,7 @@ extension MainWindow {
         guard let key = thread?.key else { return }
         writes.add { [weak self] in
             guard let self else { return }
-            try? await backend.keepDraft(draft.text, for: key, answering: draft.composing.answered)
+            try? await backend.keep(draft, for: key)
             dirty.insert(key)
             look()
         }

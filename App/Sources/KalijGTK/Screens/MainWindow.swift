@@ -39,7 +39,7 @@ final class MainWindow {
     var isPlaceWaiting = false
     var typists: [ConversationKey: UInt32] = [:]
     var deletion: Deletion?
-    var unsent = UnsentWorks()
+    var unsent = UnsentFiles()
     /// The group whose members are shown.
     var groupKey: ConversationKey?
     /// The contact that is shown.

@@ -78,6 +78,37 @@ package struct MailboxReader {
         }
     }
 
+    /// The unfinished correction in `conversation` as the entries that `database` has not imported leave it.
+    package func correction(
+        for conversation: String, of account: Account, besides database: Database
+    ) throws -> CorrectionDraft? {
+        var draft = try CorrectionDraft.load(for: conversation, of: account, in: database)
+        for parcel in try pending(of: account, besides: database) {
+            guard let change = Self.correctionChange(in: parcel),
+                let row = try change.message.found(by: account, in: database)?.id,
+                try CorrectionDraft.isValid(row, in: conversation, of: account, in: database)
+            else { continue }
+            if !change.body.isEmpty {
+                draft = CorrectionDraft(message: row, body: change.body)
+            } else if draft?.message == row {
+                draft = nil
+            }
+        }
+        return draft
+    }
+
+    /// The unfinished correction that `parcel` sets, or ends.
+    private static func correctionChange(in parcel: QueuedItem) -> (message: MessageReference, body: String)? {
+        guard let value = StoredValue(canonical: parcel.payload) else { return nil }
+        switch parcel.name {
+        case SetCorrectionDraft.name:
+            return (try? value.decoded(as: SharedIntent<SetCorrectionDraft>.self).intent).map { ($0.message, $0.body) }
+        case Correct.name:
+            return (try? value.decoded(as: SharedIntent<Correct>.self).intent).map { ($0.message, "") }
+        default: return nil
+        }
+    }
+
     /// Whether an entry refers to the file `name`.
     package func hasFile(_ name: String) -> Bool {
         parcels.contains { parcel in

@@ -6,7 +6,7 @@ import Testing
 // The name that Swift Testing has, too.
 private typealias File = KalijApp.Attachment
 
-@Suite struct UnsentWorkTests {
+@Suite struct UnsentFilesTests {
     private let nurse = ConversationKey(account: "a@b", jid: "nurse@b")
     private let romeo = ConversationKey(account: "a@b", jid: "romeo@b")
 
@@ -19,31 +19,31 @@ private typealias File = KalijApp.Attachment
         return try #require(File(path, isTemporary: true))
     }
 
-    @Test func `Files and a correction are kept for their own conversation, once`() throws {
-        let (file, correction) = (try pasted(), StoredDraft("Good morrow", .correction(of: 3, text: "Good moror")))
-        var works = UnsentWorks()
-        works.keep(UnsentWork(files: [file], correction: correction), for: nurse)
+    @Test func `Files are kept for their own conversation, once`() throws {
+        let file = try pasted()
+        var works = UnsentFiles()
+        works.keep([file], for: nurse)
         #expect(works.take(romeo).isEmpty)
-        #expect(works.take(nurse) == UnsentWork(files: [file], correction: correction))
+        #expect(works.take(nurse) == [file])
         #expect(works.take(nurse).isEmpty)
         file.discard()
     }
 
     @Test func `Files that come late are added to those that wait`() throws {
         let (first, second) = (try pasted(), try pasted())
-        var works = UnsentWorks()
-        works.keep(UnsentWork(files: [first]), for: nurse)
-        works.keep(UnsentWork(files: [second]), for: nurse)
-        works.keep(UnsentWork(), for: nurse)
-        #expect(works.take(nurse).files == [first, second])
+        var works = UnsentFiles()
+        works.keep([first], for: nurse)
+        works.keep([second], for: nurse)
+        works.keep([], for: nurse)
+        #expect(works.take(nurse) == [first, second])
         [first, second].forEach { $0.discard() }
     }
 
     @Test func `At the end of the app pasted bytes are removed, chosen files are not`() throws {
         let (temporary, other) = (try pasted(), try pasted())
         let chosen = try #require(File(other.path))
-        var works = UnsentWorks()
-        works.keep(UnsentWork(files: [temporary, chosen]), for: romeo)
+        var works = UnsentFiles()
+        works.keep([temporary, chosen], for: romeo)
         works.discard()
         #expect(!FileManager.default.fileExists(atPath: temporary.path))
         #expect(FileManager.default.fileExists(atPath: chosen.path))
