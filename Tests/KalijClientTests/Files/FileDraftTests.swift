@@ -35,7 +35,7 @@ struct FileDraftTests {
 
     /// What an application displays.
     private func displayed() throws -> String {
-        try Conversations(harness.directory).draft(for: romeo, mailbox: harness.directory)?.body ?? ""
+        try Conversations(harness.directory).unsentTexts(for: romeo, mailbox: harness.directory).draft?.body ?? ""
     }
 
     @Test("the draft ends in the step that imports the file, and is not displayed from the acceptance on")

@@ -24,7 +24,7 @@ struct CorrectionDraftTests {
     }
 
     private func displayed(_ jid: JID? = nil) throws -> CorrectionDraft? {
-        try Conversations(harness.directory).correctionDraft(for: jid ?? romeo, mailbox: harness.directory)
+        try Conversations(harness.directory).unsentTexts(for: jid ?? romeo, mailbox: harness.directory).correction
     }
 
     private func keep(_ body: String, of row: Int64) throws {

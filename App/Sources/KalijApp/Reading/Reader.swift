@@ -96,9 +96,7 @@ public actor Reader {
 
     /// The full draft of a conversation; empty once the message or the file that ends it is accepted.
     public func draft(_ key: ConversationKey) throws -> StoredDraft {
-        guard let account = try account(of: key),
-            let draft = try conversations(account).draft(for: .received(key.jid), mailbox: directory)
-        else { return StoredDraft() }
+        guard let account = try account(of: key), let draft = try unsentTexts(key)?.draft else { return StoredDraft() }
         guard let answered = try draft.answered.flatMap({ try conversations(account).message($0) }) else {
             return StoredDraft(draft.body)
         }
@@ -112,11 +110,16 @@ public actor Reader {
 
     /// The correction in progress in a conversation; nil if there is none.
     public func correction(_ key: ConversationKey) throws -> StoredDraft? {
-        guard let account = try account(of: key),
-            let draft = try conversations(account).correctionDraft(for: .received(key.jid), mailbox: directory),
-            let body = try body(of: draft.message, in: key)
-        else { return nil }
+        guard let draft = try unsentTexts(key)?.correction, let body = try body(of: draft.message, in: key) else {
+            return nil
+        }
         return StoredDraft(draft.body, .correction(of: draft.message, text: body))
+    }
+
+    private func unsentTexts(_ key: ConversationKey) throws -> UnsentTexts? {
+        try account(of: key).map {
+            try conversations($0).unsentTexts(for: .received(key.jid), mailbox: directory)
+        }
     }
 
     /// Why an intent has failed; nil if it has not, or not yet.
