@@ -330,12 +330,12 @@ class Actions(tour.Stage):
     def keys(self):
         me = self.person
         me.key("ctrl+question")
-        me.see("label", "Retract the selected message for everyone")
+        me.see("label", ".*Retract the selected message for everyone")
         self.names()
         time.sleep(0.5)
         me.picture("keys.png")
         me.key("Escape")
-        me.gone("label", "Retract the selected message for everyone")
+        me.gone("label", ".*Retract the selected message for everyone")
 
     def sends_again(self):
         me = self.person

@@ -71,8 +71,7 @@ extension Dialogs {
         gtk_scrolled_window_set_propagate_natural_height(opaque(scrolled), 1)
         gtk_scrolled_window_set_max_content_height(opaque(scrolled), max(120, gtk_widget_get_height(parent) - 200))
         // Lines break late, as far as the window has room.
-        gtk_scrolled_window_set_min_content_width(
-            opaque(scrolled), max(200, min(width, gtk_widget_get_width(parent) - 110)))
+        gtk_widget_set_size_request(scrolled, max(200, min(width, gtk_widget_get_width(parent) - 110)), -1)
         return scrolled
     }
 
