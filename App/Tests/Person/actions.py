@@ -74,6 +74,7 @@ class Actions(tour.Stage):
         self.start()
         self.open("juliet@localhost")
         self.replies()
+        self.tabs()
         self.types()
         self.corrects()
         self.reacts()
@@ -172,6 +173,19 @@ class Actions(tour.Stage):
         me.gone("label", line)
         self.own = reply.get("id")
         self.say("a reply: killed before it was sent, its text and its message are there again; the other side has it once")
+
+    def tabs(self):
+        """Tab leaves the list from whatever row, and comes back to that row."""
+        me = self.person
+        self.take("Call me but love")
+        row = ("list item", ".*: Wherefore art thou Romeo.*")
+        me.key("Up")
+        me.wait_focus(*row)
+        for key, place in (("Tab", ("push button", "Attach")), ("shift+Tab", row),
+                           ("shift+Tab", ("push button", "Contact: juliet@localhost")), ("Tab", row)):
+            me.key(key)
+            me.wait_focus(*place)
+        self.say("Tab leaves the messages, and comes back to the same one")
 
     def types(self):
         me = self.person

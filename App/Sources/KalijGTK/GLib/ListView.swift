@@ -69,6 +69,7 @@ final class ListView<Row: RowView> {
         connect(view, "activate") { [weak self] in self?.onActivate(Int($0.uint(1))) }
         connect(selection, "notify::selected") { [weak self] _ in self?.selected() }
         listenForEnter()
+        listenForTab()
     }
 
     // MARK: Rows
