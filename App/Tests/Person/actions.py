@@ -178,6 +178,8 @@ class Actions(tour.Stage):
         """Tab leaves the list from whatever row, and comes back to that row."""
         me = self.person
         self.take("Call me but love")
+        me.key("F6", "shift+Tab", "shift+Tab")
+        me.wait_focus("list item", ".*Call me but love.*")
         row = ("list item", ".*: Wherefore art thou Romeo.*")
         me.key("Up")
         me.wait_focus(*row)

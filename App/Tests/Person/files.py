@@ -137,9 +137,10 @@ class Files(tour.Stage):
         me.wait("the text to correct", lambda: self.written() == "By the moon")
         me.key("ctrl+End")
         me.type("light")
+        me.wait("the corrected text", lambda: self.written() == "By the moonlight")
         self.open("nurse")
         if self.written():
-            raise person.Lost("a correction shows in another conversation")
+            raise person.Lost(f"a correction shows in another conversation: {self.written()!r}")
         self.open("juliet")
         me.wait("the correction", lambda: self.written() == "By the moonlight")
         me.key("Return")

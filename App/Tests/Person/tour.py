@@ -285,6 +285,7 @@ class Together(Stage):
         juliet.wait_for("By the mailbox")
         me.wait_row("Messages", r"You, \d\d:\d\d: By the mailbox\. (Sent|Delivered)")
         self.say("written while another process drives")
+        self.refused(juliet)
         driver.kill()
         begun = time.monotonic()
         me.gone("label", "Another program.*")
@@ -293,6 +294,23 @@ class Together(Stage):
         me.wait_row("Messages", r"Juliet <b>.*, \d\d:\d\d: To thee")
         self.say("and receives")
         self.hostile(juliet)
+
+    def refused(self, juliet):
+        """The driver refuses a correction, which is too long to be sent: the app says so, and gives the text back."""
+        me = self.person
+        field = lambda: next(me.fields("Message"))
+        long = "By the mailbox " + "x" * 70_000
+        me.key("Up")
+        me.see("label", "Correct the message: By the mailbox")
+        person.Atspi.EditableText.set_text_contents(field(), long)
+        me.wait("the long text", lambda: len(me.text(field())) == len(long))
+        me.wait_focus("text", "Message")
+        me.key("Return")
+        me.see("label", "Not accepted: .*")
+        me.wait("the text again", lambda: me.text(field()) == long)
+        person.Atspi.EditableText.set_text_contents(field(), "")
+        me.wait("an empty field", lambda: me.text(field()) == "")
+        self.say("what the other process refuses is said, and the text is given back")
 
     def hostile(self, juliet):
         me = self.person

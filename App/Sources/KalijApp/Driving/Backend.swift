@@ -24,6 +24,9 @@ public final class Backend: Sendable {
 
     var running: RunningEngine? { engine.withLock { $0 } }
 
+    /// Whether this process drives: changes are performed when they are accepted, and not by another one later.
+    public var isDriving: Bool { running != nil }
+
     /// The changes from now on; for one reader.
     public func looks() -> AsyncStream<Look> {
         let (stream, looks) = AsyncStream.makeStream(of: Look.self)

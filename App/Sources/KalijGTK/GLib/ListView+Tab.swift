@@ -1,16 +1,19 @@
 import CAdwaita
 
-/// Tab and Shift+Tab go through the widgets of the focused row, and then past the list, as in GTK 4.12 with `GTK_LIST_TAB_ITEM`: GTK 4.8 goes
-/// through all rows.
-extension ListView {
-    func listenForTab() {
+/// Tab and Shift+Tab.
+enum TabKey {
+    /// Listens for the key in `area`.
+    /// - Parameter pressed: called with the direction; returns whether the key is handled.
+    static func listen(
+        in area: Widget, _ phase: GtkPropagationPhase, _ pressed: @escaping (GtkDirectionType) -> Bool
+    ) {
         guard let keys = gtk_event_controller_key_new() else { return }
-        connect(keys, "key-pressed") { [weak self] arguments in
-            guard let self, let direction = Self.direction(of: arguments.uint(1), arguments.flags(3))
-            else { return arguments.answer(false) }
-            arguments.answer(move(direction))
+        gtk_event_controller_set_propagation_phase(keys, phase)
+        connect(keys, "key-pressed") { arguments in
+            let direction = direction(of: arguments.uint(1), arguments.flags(3))
+            arguments.answer(direction.map(pressed) ?? false)
         }
-        gtk_widget_add_controller(view, keys)
+        gtk_widget_add_controller(area, keys)
     }
 
     private static func direction(of key: UInt32, _ modifiers: Int32) -> GtkDirectionType? {
@@ -21,9 +24,14 @@ extension ListView {
         default: nil
         }
     }
+}
 
+/// Tab and Shift+Tab go through the widgets of the focused row, and then past the list, as in GTK 4.12 with `GTK_LIST_TAB_ITEM`: GTK 4.8 goes
+/// through all rows.
+extension ListView {
+    /// Moves the focus out of the focused row.
     /// - Returns: whether the focus was in a row.
-    private func move(_ direction: GtkDirectionType) -> Bool {
+    func leaveRow(_ direction: GtkDirectionType) -> Bool {
         guard let root = gtk_widget_get_root(view), let focused = gtk_root_get_focus(root),
             let item = item(around: focused)
         else { return false }
@@ -43,5 +51,16 @@ extension ListView {
         var child = focused
         while let parent = gtk_widget_get_parent(child), parent != view { child = parent }
         return gtk_widget_get_parent(child) == view ? child : nil
+    }
+
+    /// Tab will enter the list at the selected row, or at the last visible one: GTK remembers the row that was the focus child last.
+    func aimFocus() {
+        guard !hasFocus else { return }
+        let lastVisible = place(atHeight: Double(gtk_widget_get_height(view)) - 8) ?? rows.indices.last
+        guard let place = selectedPlace ?? lastVisible, let row = boundRow(at: place)?.root,
+            let item = gtk_widget_get_parent(row)
+        else { return }
+        gtk_widget_set_focus_child(view, item)
+        gtk_widget_set_focus_child(view, nil)
     }
 }

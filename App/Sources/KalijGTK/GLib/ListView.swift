@@ -69,7 +69,7 @@ final class ListView<Row: RowView> {
         connect(view, "activate") { [weak self] in self?.onActivate(Int($0.uint(1))) }
         connect(selection, "notify::selected") { [weak self] _ in self?.selected() }
         listenForEnter()
-        listenForTab()
+        TabKey.listen(in: view, GTK_PHASE_BUBBLE) { [weak self] in self?.leaveRow($0) ?? false }
     }
 
     // MARK: Rows

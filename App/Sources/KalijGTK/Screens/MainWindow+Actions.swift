@@ -32,7 +32,7 @@ extension MainWindow {
     /// - Parameters:
     ///   - key: the conversation; nil for the open one.
     ///   - accepted: called if the change was accepted, and has not failed at once.
-    ///   - refused: called otherwise.
+    ///   - refused: called otherwise, and if the driver refuses the change, which may be later.
     func accept(
         _ intent: some Intent & Sendable, in key: ConversationKey? = nil,
         accepted: @escaping (MainWindow) -> Void = { _ in },
@@ -41,21 +41,43 @@ extension MainWindow {
         guard let key = key ?? thread?.key else { return }
         writes.add { [weak self] in
             guard let self else { return }
-            if let reason = await failure(of: intent, key.account) {
-                toast(Words.notAccepted(reason.shownName))
-                await refused(self)
-            } else {
-                accepted(self)
-            }
+            do {
+                let id = try await backend.accept(intent, for: key.account)
+                if let reason = try? await reader.failure(of: id, of: key.account) {
+                    await isRefused(reason, in: key, refused)
+                } else {
+                    accepted(self)
+                    if !backend.isDriving { awaitRefusal(of: id, in: key, refused) }
+                }
+            } catch { await isRefused(Words.why(error), in: key, refused) }
             dirty.insert(key)
             look()
         }
     }
 
-    private func failure(of intent: some Intent & Sendable, _ account: String) async -> String? {
-        let id: String
-        do { id = try await backend.accept(intent, for: account) } catch { return Words.why(error) }
-        return try? await reader.failure(of: id, of: account)
+    private func isRefused(_ reason: String, in key: ConversationKey, _ refused: (MainWindow) async -> Void) async {
+        toast(Words.notAccepted(reason.shownName))
+        await refused(self)
+        dirty.insert(key)
+    }
+
+    /// A change in the mailbox: its driver may refuse it.
+    private func awaitRefusal(
+        of id: String, in key: ConversationKey, _ refused: @escaping (MainWindow) async -> Void
+    ) {
+        Task { [weak self] in
+            for interval in ChangePace.soon {
+                try? await Task.sleep(for: interval)
+                guard let self, !isQuitting else { return }
+                switch try? await reader.outcome(of: id, by: key.account) {
+                case .failed(let reason):
+                    await isRefused(reason, in: key, refused)
+                    return look()
+                case .done: return
+                case .pending, nil: continue
+                }
+            }
+        }
     }
 
     private func resend(_ message: MessageRow) {

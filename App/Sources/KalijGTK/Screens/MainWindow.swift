@@ -345,6 +345,10 @@ final class MainWindow {
     }
 
     private func addKeys() {
+        TabKey.listen(in: window, GTK_PHASE_CAPTURE) { [weak self] _ in
+            self?.screen.list.aimFocus()
+            return false
+        }
         guard let keys = gtk_event_controller_key_new() else { return }
         connect(keys, "key-pressed") { [weak self] arguments in
             guard let self, arguments.uint(1) == UInt32(GDK_KEY_Escape) else { return arguments.answer(false) }
