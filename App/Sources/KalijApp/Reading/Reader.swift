@@ -94,34 +94,6 @@ public actor Reader {
         return row
     }
 
-    /// The full draft of a conversation; empty once the message or the file that ends it is accepted.
-    public func draft(_ key: ConversationKey) throws -> StoredDraft {
-        guard let account = try account(of: key), let draft = try unsentTexts(key)?.draft else { return StoredDraft() }
-        guard let answered = try draft.answered.flatMap({ try conversations(account).message($0) }) else {
-            return StoredDraft(draft.body)
-        }
-        let name = try conversations(account).name(of: .received(key.jid)) ?? key.jid
-        return StoredDraft(
-            draft.body,
-            .reply(
-                to: MessageRow(
-                    answered, name: name.shownName, account: key.account, people: try people(of: account))))
-    }
-
-    /// The correction in progress in a conversation; nil if there is none.
-    public func correction(_ key: ConversationKey) throws -> StoredDraft? {
-        guard let draft = try unsentTexts(key)?.correction, let body = try body(of: draft.message, in: key) else {
-            return nil
-        }
-        return StoredDraft(draft.body, .correction(of: draft.message, text: body))
-    }
-
-    private func unsentTexts(_ key: ConversationKey) throws -> UnsentTexts? {
-        try account(of: key).map {
-            try conversations($0).unsentTexts(for: .received(key.jid), mailbox: directory)
-        }
-    }
-
     /// Why an intent has failed; nil if it has not, or not yet.
     public func failure(of intent: String, of account: String) throws -> String? {
         guard let account = try accounts().first(where: { $0.jid.description == account }),

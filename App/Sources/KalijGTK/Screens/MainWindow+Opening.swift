@@ -36,8 +36,7 @@ extension MainWindow {
         showConversation()
         // What was stored when the conversation was left a moment ago is read.
         await writes.finish(within: .milliseconds(500))
-        let draft = (try? await reader.draft(row.key)) ?? StoredDraft()
-        let correction = (try? await reader.correction(row.key)) ?? nil
+        let texts = (try? await reader.unsent(row.key)) ?? (draft: StoredDraft(), correction: nil)
         thread.firstUnread = row.unread > 0 && !isFound ? (try? await reader.firstUnread(row.key)) ?? nil : nil
         if let around = message ?? thread.firstUnread {
             thread.window = (try? await reader.window(row.key, before: Window.begin, around)) ?? nil ?? Window()
@@ -47,7 +46,7 @@ extension MainWindow {
         guard self.thread?.key == row.key else { return }
         _ = thread.read(page)
         self.thread = thread
-        screen.composer.begin(with: draft, correcting: correction, unsent.take(row.key))
+        screen.composer.begin(with: texts.draft, correcting: texts.correction, unsent.take(row.key))
         let place = isFound ? message.flatMap(thread.place(of:)) : nil
         screen.layOut(around: place)
         show(thread)
