@@ -5,7 +5,7 @@ public enum Icon: String, Sendable, CaseIterable {
     case attach = "mail-attachment-symbolic"
     case back = "go-previous-symbolic"
     case close = "window-close-symbolic"
-    case explanation = "dialog-question-symbolic"
+    case explanation = "help-about-symbolic"
     case failed = "dialog-warning-symbolic"
     case hidden = "view-conceal-symbolic"
     case menu = "open-menu-symbolic"

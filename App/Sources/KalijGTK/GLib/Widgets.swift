@@ -83,6 +83,7 @@ enum Make {
         let label = silentLabel()
         label.setText(text)
         label.wrapText()
+        gtk_label_set_natural_wrap_mode(opaque(label), GTK_NATURAL_WRAP_NONE)
         gtk_check_button_set_child(cast(raw(check)), label)
         kalij_name(check, text)
         return check
