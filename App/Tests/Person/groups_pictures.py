@@ -15,12 +15,18 @@ LOOKS = {"wide": {}, "dark": {"ADW_DEBUG_COLOR_SCHEME": "prefer-dark"}, "narrow"
          "long": {"LANGUAGE": "eo"}}
 
 
+def desktop(stage):
+    """Builds `looks.c`. Returns the environment of a program that has its settings."""
+    library = stage + "/looks.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, pathlib.Path(__file__).with_name("looks.c")], check=True)
+    return {"LD_PRELOAD": library}
+
+
 class GroupsPictures(tour.Stage):
     shot = pictures.Pictures.shot
 
     def run(self):
-        source, library = pathlib.Path(__file__).with_name("looks.c"), self.stage + "/looks.so"
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+        settings = desktop(self.stage)
         self.server.start()
         for user in ("romeo", "juliet", "nurse"):
             self.server.register(user, "secret-" + user)
@@ -39,7 +45,7 @@ class GroupsPictures(tour.Stage):
         self.juliet.raw("<message to='romeo@localhost'><x xmlns='jabber:x:conference' jid='feast@conference.localhost' reason='A feast'/></message>")
         time.sleep(1)
         for look, environment in LOOKS.items():
-            self.look(look, environment | {"LD_PRELOAD": library})
+            self.look(look, environment | settings)
 
     def look(self, look, environment):
         me = self.person

@@ -4,10 +4,10 @@ left, in German, and with the long texts of the pseudo-locale. They are for eyes
     KEEP=FOLDER VARIANTS=narrow,german stage PROGRAM seen
 """
 import os
-import pathlib
 import subprocess
 import time
 
+import groups_pictures
 import person
 import trust
 
@@ -16,15 +16,14 @@ VARIANTS = {
     "narrow": {},
     "dark": {"ADW_DEBUG_COLOR_SCHEME": "prefer-dark"},
     "contrast": {"ADW_DEBUG_HIGH_CONTRAST": "1"},
-    "large": {},
+    "large": {"LOOK_TEXT": "200"},
     # GTK has a catalog that says that Arabic is written from right to left; the texts of the app stay English.
     "rtl": {"LANGUAGE": "ar"},
     "german": {"LANGUAGE": "de"},
     "pseudo": {"LANGUAGE": "eo"},
     "narrow-german": {"LANGUAGE": "de"},
-    "narrow-large": {},
+    "narrow-large": {"LOOK_TEXT": "200"},
 }
-SETTINGS = pathlib.Path(os.environ.get("XDG_CONFIG_HOME", "/nonexistent")) / "gtk-4.0/settings.ini"
 
 
 class Seen(trust.Trust):
@@ -32,6 +31,7 @@ class Seen(trust.Trust):
         self.begin()
         self.server.register("juliet", "secret-juliet")
         self.log_in()
+        self.settings = groups_pictures.desktop(self.stage)
         phone = trust.Device(self, "juliet", "phone")
         try:
             self.kalij("add", "juliet@localhost", "--name", "Juliet")
@@ -47,15 +47,13 @@ class Seen(trust.Trust):
 
     def variant(self, name):
         self.name = name
-        SETTINGS.parent.mkdir(parents=True, exist_ok=True)
-        SETTINGS.write_text(f"[Settings]\ngtk-font-name=Sans {20 if 'large' in name else 10}\n")
         self.first_start(self.data + "-none-" + name)
         self.logged_in()
 
     def begin_app(self, data):
         me = self.person
         trust_file = {"SSL_CERT_FILE": str(self.server.certificate)}
-        me.start("--data", data, environment=trust_file | VARIANTS[self.name], log=f"{self.name}.log")
+        me.start("--data", data, environment=trust_file | self.settings | VARIANTS[self.name], log=f"{self.name}.log")
         me.wait("a window", lambda: me.focused())
         if self.name.startswith("narrow"):
             subprocess.run(["xdotool", "getactivewindow", "windowsize", "--sync", "360", "640"], check=True, timeout=20)
