@@ -119,6 +119,8 @@ class Accounts(tour.Tour):
         time.sleep(0.4)
         me.picture("password-shown.png")
         me.key("space")
+        time.sleep(0.4)
+        me.hides("first secret")
         self.tab_to("text|entry", "User name")
         self.say("the new password is shown on demand")
 
