@@ -120,6 +120,13 @@ private func row(
         #expect(Composing.correction(of: 1, text: "x").words == "Correct the message: x")
     }
 
+    @Test func `The name of the field says to whom the text is, or what it replies to or corrects`() {
+        #expect(Composing.message.name(to: "Juliet") == "Message to Juliet")
+        #expect(Composing.message.name(to: "") == "Message")
+        #expect(Composing.correction(of: 1, text: "x").name(to: "Juliet") == "Correct the message: x")
+        #expect(Composing.reply(to: row("But soft")).name(to: "Juliet") == "Reply to your message: But soft")
+    }
+
     @Test func `The line is one line, whatever the message is`() {
         let words =
             Composing.reply(to: row("one\ntwo " + String(repeating: "x", count: 5000), isOwn: false)).words ?? ""

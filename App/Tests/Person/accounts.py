@@ -358,7 +358,7 @@ class Accounts(tour.Tour):
         self.fill("New password", "secret " + user)
         me.picture("invited.png")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.say("the account is made, and the conversation with the inviter is open")
         me.type(text)
         me.key("Return")
@@ -392,7 +392,7 @@ class Accounts(tour.Tour):
         me.picture("add-inviter.png")
         self.tab_to("push button", "Add to the contacts")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         end = time.monotonic() + 20
         while self.row("SELECT subscription FROM contact WHERE jid = 'romeo@localhost'") != "both":
             if time.monotonic() > end:

@@ -112,12 +112,12 @@ class Actions(tour.Stage):
 
     def write(self, text):
         me = self.person
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type(text)
         me.key("Return")
 
     def composer(self):
-        return next(self.person.fields("Message"))
+        return next(self.person.fields(person.MESSAGE))
 
     def points(self):
         """The button beside the message below the pointer, which no screen reader has: it is to the right of a message of others."""
@@ -155,7 +155,7 @@ class Actions(tour.Stage):
         me.key("ctrl+r", "ctrl+r")
         line = "Reply to juliet@localhost: Wherefore art thou Romeo.*"
         me.see("label", line)
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type("Call me but love")
         time.sleep(0.5)  # what the app has to keep a draft
         me.kill()
@@ -163,7 +163,7 @@ class Actions(tour.Stage):
         me.see("label", line)
         me.wait("the draft", lambda: me.text(self.composer()) == "Call me but love")
         me.picture("reply.png")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("Return", "Return")
         reply = self.juliet.wait_stanza("{urn:xmpp:reply:0}reply")
         if reply.find("{urn:xmpp:reply:0}reply").get("id") != "q1":

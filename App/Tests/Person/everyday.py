@@ -108,8 +108,8 @@ class Everyday(heard.Heard):
     def opens(self):
         me = self.person
         self.step("the start", self.start, r"Juliet, You: Good morrow, \d\d:\d\d")
-        self.keys("Return in the list", "Return", "Message")
-        me.wait_focus("text", "Message")
+        self.keys("Return in the list", "Return", "Message to Juliet")
+        me.wait_focus("text", person.MESSAGE)
         self.step("a message comes", lambda: self.juliet.say_as("q1", "Wherefore art thou Romeo?"), "Juliet: Wherefore art thou Romeo")
         self.keys("to the messages", "shift+F6", r"Juliet, \d\d:\d\d: Wherefore art thou Romeo\?")
 
@@ -136,18 +136,24 @@ class Everyday(heard.Heard):
 
     def corrects(self):
         me = self.person
-        self.keys("to the text", "F6", "Message")
+        self.keys("to the text", "F6", "Message to Juliet")
         self.write("It is the east")
         self.keys("Return sends", "Return", "notification Sent")
         self.juliet.wait_for("It is the east")
         me.wait_row("Messages", r"You, .*: It is the east\. (Sent|Delivered)")
-        self.keys("Up corrects", "Up", "Correct the message")
+        self.keys("Up corrects", "Up", "Correct the message: It is the east")
+        self.keys("Escape ends it", "Escape", "Correction ended", "Message to Juliet")
+        self.keys("to the messages", "shift+F6", r"Juliet, \d\d:\d\d: Wherefore")
+        me.key("End")
+        self.quiet()
+        self.keys("Ctrl+E corrects", "ctrl+e", "Correct the message: It is the east")
+        self.keys("Escape ends it again", "Escape", "Correction ended")
+        self.keys("Up corrects again", "Up", "Correct the message: It is the east")
         me.key("ctrl+End")
         self.write(" indeed")
         self.keys("Return corrects", "Return", "notification Edited")
         self.juliet.wait_stanza("{urn:xmpp:message-correct:0}replace")
-        self.keys("to the messages", "shift+F6", r"Juliet, \d\d:\d\d: Wherefore")
-        self.keys("to the correction", "End", r"You, \d\d:\d\d: It is the east indeed\. Edited\. (Sent|Delivered)")
+        self.keys("to the correction", "shift+F6", r"You, \d\d:\d\d: It is the east indeed\. Edited\. (Sent|Delivered)")
 
     def retracts(self):
         self.keys("Retract", "shift+Delete", "Retract this message for everyone", "Cancel", "It is the east indeed")
@@ -176,7 +182,7 @@ class Everyday(heard.Heard):
         path = pathlib.Path(self.stage) / "verse.bin"
         path.write_bytes(random.randbytes(600_000))
         me.key("F6")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.quiet()
         with files.clipboard("file", path):
             self.keys("paste a file", "ctrl+v", "verse.bin")
@@ -195,7 +201,7 @@ class Everyday(heard.Heard):
         me = self.person
         self.keys("a new conversation", "ctrl+n", "Name or address")
         self.write("nobody@localhost")
-        self.keys("start it", "Return", "Message")
+        self.keys("start it", "Return", "Message to nobody@localhost")
         self.write("Is nobody there?")
         self.keys("Return sends", "Return", r"notification You: Is nobody there\? Not sent: .+")
         me.wait_row("Messages", "You, .*Is nobody there.*Not sent.*")
@@ -217,7 +223,7 @@ class Everyday(heard.Heard):
         me = self.person
         self.walk_to("Nurse, ", "Down", 5)
         self.quiet()
-        self.keys("open the nurse", "Return", "Message")
+        self.keys("open the nurse", "Return", "Message to Nurse")
         me.wait_row("Messages", r"Nurse, .*old \d\d")
         self.quiet()
         self.keys("to the messages", "shift+F6", "You, .*Good morrow, nurse")

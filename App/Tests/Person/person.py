@@ -11,6 +11,8 @@ gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi  # noqa: E402
 
 PATIENCE = 20.0
+#: The name of the field of a message: to whom, or what it replies to or corrects.
+MESSAGE = "(Message to|Reply to|Correct the message:) .*"
 CLONE_NEWNS = 0x00020000
 
 

@@ -104,7 +104,7 @@ class Trust(notices.Stage):
 
     def write(self, text):
         me = self.person
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type(text)
         me.key("Return")
 
@@ -258,8 +258,8 @@ class Trust(notices.Stage):
         # A second Return, too early, gives the text back.
         me.wait_focus("push button", "Cancel")
         me.key("Return")
-        me.wait("the text again", lambda: any(me.text(field) == "Is it thou" for field in me.fields("Message")))
-        me.wait_focus("text", "Message")
+        me.wait("the text again", lambda: any(me.text(field) == "Is it thou" for field in me.fields(person.MESSAGE)))
+        me.wait_focus("text", person.MESSAGE)
         me.key("Return")
         me.see("label", "Who may read this.*")
         self.press("Trust and send")
@@ -275,10 +275,10 @@ class Trust(notices.Stage):
     def corrects(self):
         """A correction waits for the decision, too."""
         me = self.person
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("Up")
         me.see("label", "Correct the message: .*")
-        me.wait("the text", lambda: any(me.text(field) == "What satisfaction" for field in me.fields("Message")))
+        me.wait("the text", lambda: any(me.text(field) == "What satisfaction" for field in me.fields(person.MESSAGE)))
         me.key("ctrl+End")
         me.type(" canst thou have")
         me.key("Return")
@@ -287,10 +287,10 @@ class Trust(notices.Stage):
         me.key("Return")
         me.gone("label", "Who may read this.*")
         me.see("label", "Correct the message: .*")
-        me.wait("the text again", lambda: any(me.text(field) == "What satisfaction canst thou have" for field in me.fields("Message")))
+        me.wait("the text again", lambda: any(me.text(field) == "What satisfaction canst thou have" for field in me.fields(person.MESSAGE)))
         if "canst" in self.phone.kalij("history", "romeo@localhost"):
             raise person.Lost("the correction has left before the decision")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("Escape")
         me.gone("label", "Correct the message: .*")
         self.say("a correction waits for the decision, and is given back as one")
@@ -308,11 +308,11 @@ class Trust(notices.Stage):
         key, = self.desktop.shown()
         self.desktop.act(key, "inline-reply", "It was the lark")
         me.see("label", "Your reply is not sent.*")
-        me.wait("the reply in the composer", lambda: any(me.text(field) == "It was the lark" for field in me.fields("Message")))
+        me.wait("the reply in the composer", lambda: any(me.text(field) == "It was the lark" for field in me.fields(person.MESSAGE)))
         me.picture("trust-reply.png")
         if any("lark" in device.kalij("history", "romeo@localhost") for device in (self.phone, tablet)):
             raise person.Lost("the reply has left before the decision")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("ctrl+a", "BackSpace")
         self.say("a reply in a notification waits for the decision, as a draft")
 
@@ -336,8 +336,8 @@ class Trust(notices.Stage):
         tour.Tour.names(self)
         me.wait_focus("push button", "Cancel")
         me.key("Return")
-        me.wait("the text again", lambda: any(me.text(field) == "Happily met" for field in me.fields("Message")))
-        me.wait_focus("text", "Message")
+        me.wait("the text again", lambda: any(me.text(field) == "Happily met" for field in me.fields(person.MESSAGE)))
+        me.wait_focus("text", person.MESSAGE)
         me.key("Return")
         me.see("label", question)
         self.press("Try again encrypted")
@@ -366,10 +366,10 @@ class Trust(notices.Stage):
         self.desktop.act(key, "inline-reply", "Believe me, love")
         me.program = self.until("the window", self.with_window)
         me.app = me.wait("the app", me.find_app)
-        me.wait("the reply in the composer", lambda: any(me.text(field) == "Believe me, love" for field in me.fields("Message")))
+        me.wait("the reply in the composer", lambda: any(me.text(field) == "Believe me, love" for field in me.fields(person.MESSAGE)))
         if any("Believe" in device.kalij("history", "romeo@localhost") for device in (self.phone, laptop)):
             raise person.Lost("the reply has left before the decision")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         # The window manager gives the focus to the new window a moment later.
         time.sleep(1.5)
         me.key("Return")
@@ -438,7 +438,7 @@ class Trust(notices.Stage):
         me.picture("trust-own-name.png")
         self.signed("romeo", "The balcony")
         me.key("Escape")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.say("devices have names, signed by their keys; this device has one, too")
 
     def signed(self, user, name):

@@ -41,6 +41,7 @@ extension Words {
     }
     public static var notPossibleNow: String { tr("This message has changed: that is not possible any more") }
     static func correcting(_ text: String) -> String { tr("Correct the message: {text}", ["text": text]) }
+    public static var correctionEnded: String { tr("Correction ended") }
     public static func replyTo(_ author: String, _ text: String) -> String {
         tr("Reply to {author}: {text}", ["author": author, "text": text])
     }

@@ -3,12 +3,11 @@ import KalijApp
 
 /// Replies and corrections.
 extension Composer {
-    /// The text from now on is a message, a reply, or a correction. The text of a correction is no draft. A screen reader speaks the description
-    /// when the text receives the focus, and when it changes while the text has the focus.
+    /// The text from now on is a message, a reply, or a correction. The text of a correction is no draft.
     func compose(_ composing: Composing) {
         self.composing = composing
         bar.show(composing.words)
-        kalij_description(text, composing.words ?? "")
+        showName()
     }
 
     /// Replies to a message; a correction in progress ends.
@@ -41,6 +40,7 @@ extension Composer {
         guard before != .message else { return false }
         compose(.message)
         if before.isCorrection {
+            Announcer.say(Words.correctionEnded)
             fill("")
             onCorrectionEnded()
         } else {

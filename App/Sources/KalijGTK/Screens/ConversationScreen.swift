@@ -137,6 +137,7 @@ final class ConversationScreen {
     func show(name: String?, subtitle: String?, isGroup: Bool = false) {
         showDetails(Words.details(of: name ?? "", isGroup: isGroup), isGroup ? .people : .person)
         adw_window_title_set_title(opaque(title), name ?? "")
+        composer.recipient = name ?? ""
         if let subtitle { adw_window_title_set_subtitle(opaque(title), subtitle) }
         details.show(name != nil)
         stack.show(name == nil ? nothing : pane)
