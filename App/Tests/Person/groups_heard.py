@@ -178,7 +178,15 @@ class GroupsHeard(everyday.Everyday):
         self.keys("it is removed", "Return", "Remove from the group, nurse: done")
         me.wait("two members", lambda: len(me.rows("Members")) == 2)
         self.quiet()
-        self.keys("back", "Escape", "Message")
+        self.reach("push button", "Actions")
+        self.quiet()
+        me.key("Return")
+        self.quiet()
+        self.item("Encrypt messages")
+        self.keys("encrypt, nobody has keys", "Return", "notification Nobody else in the group has keys for encrypted messages yet: what you write cannot")
+        self.keys("back", "Escape", "Message to Balcony")
+        self.keys("the group again", "ctrl+i", "Balcony, 2 members, Names and roses, Nobody else in the group has keys")
+        self.keys("back again", "Escape", "Message to Balcony")
 
     def menu(self, what, _, key, *items):
         """Opens a menu, and goes through its items; Escape leaves it."""
@@ -243,6 +251,11 @@ class GroupsHeard(everyday.Everyday):
         self.keys("open Juliet", "Return", "Message")
         self.keys("the contact", "ctrl+i", "Juliet", "Your messages are not encrypted", "Rename")
         self.stops("contact", most=16)
+        self.reach("push button", "Encrypt messages")
+        self.keys("encrypt, the other one has no keys", "Return", "notification Juliet has no keys for encrypted messages yet: what you write cannot be sent")
+        self.reach("push button", "Verify devices and keys")
+        self.keys("devices", "Return", "notification Devices of Juliet. No device of Juliet with keys for encryption is known yet", "Verify by a code")
+        self.keys("back to the contact", "Escape", "Rename")
         self.reach("push button", "Notifications: All messages")
         self.keys("what can be chosen", "Return", "Mute for 1 hour")
         self.keys("mute", "Return", r"Muted until \d\d:\d\d")

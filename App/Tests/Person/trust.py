@@ -326,7 +326,8 @@ class Trust(notices.Stage):
         me.see("label", "paris@localhost")
         self.open_contact()
         self.press("Encrypt messages")
-        me.see("label", ".*paris@localhost has no keys for encrypted messages yet: what you write cannot be sent.*")
+        me.wait("the outcome, and the line of the contact", lambda: 2 <= len(list(
+            me.nodes("label", ".*paris@localhost has no keys for encrypted messages yet: what you write cannot be sent.*"))))
         me.picture("trust-keyless-contact.png")
         self.back()
         question = "paris@localhost has no keys for encrypted messages"

@@ -14,6 +14,7 @@ final class GroupScreen {
     private let title = widget(OpaquePointer(adw_window_title_new("", "")))
     private let avatar = Make.avatar(48)
     private let topic = Make.label()
+    private let encryption = Make.label(classes: "dim-label")
     private let problem = Make.label(classes: "error")
     private let waiting = Make.label(classes: "dim-label")
     private lazy var notifications = NotificationsButton(over: root)
@@ -34,7 +35,7 @@ final class GroupScreen {
         kalij_name(actions, Words.actions)
         connect(actions, "clicked") { [weak self] _ in self?.showMenu() }
         adw_header_bar_pack_end(opaque(header), actions)
-        for label in [topic, problem, waiting] {
+        for label in [topic, problem, encryption, waiting] {
             label.wrapText()
             label.show(false)
         }
@@ -45,7 +46,7 @@ final class GroupScreen {
         gtk_label_set_width_chars(opaque(topic), 3)
         gtk_widget_set_halign(notifications.root, GTK_ALIGN_START)
         notifications.onChosen = { [weak self] action in if let self, let page { onNotify(action, page) } }
-        let texts = Make.vertical(topic, problem, waiting, notifications.root, spacing: 4)
+        let texts = Make.vertical(topic, problem, encryption, waiting, notifications.root, spacing: 4)
         gtk_widget_set_valign(texts, GTK_ALIGN_CENTER)
         gtk_widget_set_hexpand(texts, 1)
         let top = Make.horizontal(avatar, texts, spacing: 12)
@@ -72,6 +73,8 @@ final class GroupScreen {
         notifications.show(page.notifications)
         problem.setText(page.problem ?? "")
         problem.show(page.problem != nil)
+        encryption.setText(page.encryption)
+        encryption.show(true)
         actions.show(!page.actions.isEmpty)
         members.show(page.members, isOther: isOther)
         kalij_description(list.view, Words.memberCount(page.members.count))

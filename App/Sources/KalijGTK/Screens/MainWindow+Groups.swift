@@ -120,7 +120,7 @@ extension MainWindow {
         case .changeTopic:
             Dialogs.ask(over: window, action.plain, Words.topic, page.topic) { change(SetSubject(jid, $0)) }
         case .changePicture: choosePicture { change(SetRoomPicture(jid, avatar: $0)) }
-        case .encrypt(true): change(EncryptConversation(jid, true))
+        case .encrypt(true): encrypt(page.key, action.plain)
         case .encrypt(false):
             let question = Words.question(ContactAction.encrypt(false), page.name)
             Dialogs.confirm(over: window, question.heading, question.hint, question.button) {
