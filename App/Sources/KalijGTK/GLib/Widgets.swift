@@ -62,8 +62,7 @@ enum Make {
     /// A button with an icon; the accessible name is also its tooltip.
     static func iconButton(_ icon: Icon, _ name: String, _ run: @escaping () -> Void) -> Widget {
         let button = widget(OpaquePointer(gtk_button_new_from_icon_name(icon.rawValue)))
-        gtk_widget_set_tooltip_text(button, name)
-        kalij_name(button, name)
+        button.setTooltip(name)
         connect(button, "clicked") { _ in run() }
         return button
     }
@@ -182,6 +181,13 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
         label.wrapText()
         gtk_label_set_natural_wrap_mode(opaque(label), GTK_NATURAL_WRAP_NONE)
         gtk_label_set_justify(opaque(label), GTK_JUSTIFY_CENTER)
+    }
+    /// Sets the accessible name, which eyes see as the tooltip. GTK 4.8 makes the tooltip the description, too, and a screen reader would say it
+    /// again at the first visit.
+    func setTooltip(_ name: String) {
+        gtk_widget_set_tooltip_text(self, name)
+        kalij_name(self, name)
+        kalij_description(self, "")
     }
     func setText(_ text: String) { gtk_label_set_text(opaque(self), text) }
 

@@ -72,8 +72,7 @@ final class Composer {
         gtk_overlay_add_overlay(opaque(overlay), hint)
         overlay.addClass("composer-frame")
         gtk_widget_set_hexpand(overlay, 1)
-        gtk_widget_set_tooltip_text(send, Words.send)
-        kalij_name(send, Words.send)
+        send.setTooltip(Words.send)
         for name in ["circular", "suggested-action", "send"] { send.addClass(name) }
         gtk_widget_set_valign(send, GTK_ALIGN_END)
         root.addClass("composer")

@@ -65,12 +65,10 @@ final class ConversationScreen {
     private func build() {
         let header = widget(OpaquePointer(adw_header_bar_new()))
         adw_header_bar_set_title_widget(opaque(header), title)
-        gtk_widget_set_tooltip_text(back, Words.back)
-        kalij_name(back, Words.back)
+        back.setTooltip(Words.back)
         adw_header_bar_pack_start(opaque(header), back)
         adw_header_bar_pack_end(opaque(header), details)
-        gtk_widget_set_tooltip_text(toLatest, Words.toLatest)
-        kalij_name(toLatest, Words.toLatest)
+        toLatest.setTooltip(Words.toLatest)
         for name in ["circular", "osd", "to-latest"] { toLatest.addClass(name) }
         gtk_widget_set_halign(toLatest, GTK_ALIGN_END)
         gtk_widget_set_valign(toLatest, GTK_ALIGN_END)
@@ -146,7 +144,7 @@ final class ConversationScreen {
     private func showDetails(_ words: String, _ icon: Icon) {
         guard gtk_widget_get_tooltip_text(details).map({ String(cString: $0) }) != words else { return }
         gtk_button_set_icon_name(cast(raw(details)), icon.rawValue)
-        gtk_widget_set_tooltip_text(details, words)
+        details.setTooltip(words)
         Names.fill(details)
     }
 

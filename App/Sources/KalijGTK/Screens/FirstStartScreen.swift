@@ -68,7 +68,10 @@ final class FirstStartScreen {
         Names.nameButtons(in: password.entry, Words.showPassword)
         gtk_entry_set_placeholder_text(cast(raw(address)), Words.addressForm)
         gtk_entry_set_placeholder_text(cast(raw(server)), Words.serverForm)
-        kalij_description(server, Words.serverHint)
+        let hint = Make.explanation(of: server)
+        hint.explain(Words.serverHint)
+        hint.show(false)
+        group.append(hint)
         for label in [problem, progress] {
             label.wrapText()
             gtk_label_set_justify(opaque(label), GTK_JUSTIFY_CENTER)

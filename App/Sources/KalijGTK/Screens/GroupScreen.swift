@@ -31,8 +31,7 @@ final class GroupScreen {
 
     private func build() {
         let header = Make.header(title) { [weak self] in self?.onBack() }
-        gtk_widget_set_tooltip_text(actions, Words.actions)
-        kalij_name(actions, Words.actions)
+        actions.setTooltip(Words.actions)
         connect(actions, "clicked") { [weak self] _ in self?.showMenu() }
         adw_header_bar_pack_end(opaque(header), actions)
         for label in [topic, problem, encryption, waiting] {
