@@ -67,6 +67,26 @@ enum Make {
         return button
     }
 
+    /// The button of the window's menu, which F10 opens.
+    /// - Parameter items: texts and actions of the application.
+    static func menuButton(_ items: [(words: String, action: String)]) -> Widget {
+        // GLib aborts when it runs out of memory, so the result is never nil.
+        guard let model = g_menu_new() else { fatalError("no memory for a menu") }
+        for item in items { g_menu_append(model, item.words, "app." + item.action) }
+        let menu = widget(OpaquePointer(gtk_menu_button_new()))
+        gtk_menu_button_set_icon_name(opaque(menu), Icon.menu.rawValue)
+        gtk_menu_button_set_menu_model(opaque(menu), cast(raw(model)))
+        g_object_unref(raw(model))
+        gtk_menu_button_set_primary(opaque(menu), 1)
+        menu.setTooltip(Words.menu)
+        if let popover = gtk_menu_button_get_popover(opaque(menu)) {
+            kalij_name(cast(raw(popover)), Words.menu)
+            // GTK 4.8 does not tell that the menu is closed: a screen reader would say that it is expanded at each visit.
+            connect(raw(popover), "closed") { _ in after(0) { kalij_expanded(menu, 0) } }
+        }
+        return menu
+    }
+
     static func button(_ text: String, classes: String..., run: @escaping () -> Void) -> Widget {
         let button = widget(OpaquePointer(gtk_button_new_with_label(text)))
         for name in classes { gtk_widget_add_css_class(button, name) }

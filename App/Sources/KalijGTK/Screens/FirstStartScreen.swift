@@ -57,6 +57,10 @@ final class FirstStartScreen {
         let header = widget(OpaquePointer(adw_header_bar_new()))
         adw_header_bar_set_title_widget(
             opaque(header), widget(OpaquePointer(adw_window_title_new("Kalij", ""))))
+        let menu = Make.menuButton([
+            (Words.shortcuts, "shortcuts"), (Words.about, "about"), (Words.quit, "quit"),
+        ])
+        adw_header_bar_pack_end(opaque(header), menu)
         let group = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 12)
         for (entry, name) in [(address, Words.address), (password.entry, Words.password), (server, Words.server)] {
             let label = Make.silentLabel(classes: "caption-heading")

@@ -119,7 +119,7 @@ final class MainWindow {
         }
         adw_leaflet_set_can_navigate_back(opaque(leaflet), 1)
         pages.add(leaflet, "")
-        pages.add(firstStart.root, Words.welcome)
+        pages.add(firstStart.root, "")
         adw_toast_overlay_set_child(opaque(toasts.root), pages.root)
         adw_application_window_set_content(cast(raw(window)), toasts.root)
         Names.follow(toasts: toasts.root)
@@ -237,6 +237,8 @@ final class MainWindow {
         firstStart.prepare(address: address)
         isFirstStart = true
         side.shown = nil
+        // GTK would pass the focus to several places of the page before it reaches the field.
+        gtk_window_set_focus(cast(raw(window)), nil)
         pages.show(firstStart.root)
     }
 
