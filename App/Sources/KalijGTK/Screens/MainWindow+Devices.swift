@@ -28,6 +28,7 @@ extension MainWindow {
             screen.show(page)
             side.show(.devices)
             screen.focus()
+            Announcer.say(page.spoken)
         }
     }
 
