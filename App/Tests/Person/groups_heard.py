@@ -165,6 +165,8 @@ class GroupsHeard(everyday.Everyday):
         self.keys("Make an admin", "Return", "Make an admin, Juliet: done")
         me.wait_row("Members", "Juliet, juliet@localhost, admin, present")
         self.quiet()
+        self.once("the topic is changed by another one", lambda: self.juliet.raw(
+            f"<message to='{self.room}' type='groupchat'><subject>Names and roses</subject></message>"), "notification Topic: Names and roses")
         self.keys("to the last member", "Down", "nurse, nurse@localhost, member, present")
         self.keys("back to the admin", "Up", "Juliet, juliet@localhost, admin, present")
         me.key("Down")

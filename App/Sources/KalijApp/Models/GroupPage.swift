@@ -26,8 +26,16 @@ public struct GroupPage: Sendable, Equatable {
 public struct GroupHead: Sendable, Equatable {
     /// The line below the name: how many people, and the topic.
     public let line: String
+    /// The topic on one line; empty for none.
+    public let topic: String
     /// The nicknames of the others, at most 5,000.
     public let nicks: [String]
+
+    /// What is announced in the open group when another head was read before.
+    public func change(since former: GroupHead) -> String? {
+        if topic == former.topic { return nil }
+        return topic.isEmpty ? Words.topicRemoved : Words.topicIs(topic)
+    }
 }
 
 /// An action on a group.

@@ -53,8 +53,9 @@ extension Reader {
         let jid = JID.received(key.jid)
         guard let account = try account(of: key), let room = try rooms().room(jid, of: account) else { return nil }
         let count = try rooms().peopleCount(in: jid, for: account)
+        let topic = room.subject?.shownLine ?? ""
         return GroupHead(
-            line: Words.head(count, isGroup: room.isGroup, topic: room.subject?.shownLine ?? ""),
+            line: Words.head(count, isGroup: room.isGroup, topic: topic), topic: topic,
             nicks: try rooms().occupants(of: jid, for: account).map(\.nick).filter { $0 != room.nick })
     }
 

@@ -12,6 +12,8 @@ final class ConversationScreen {
     var onOlder: () -> Void = {}
     var onNewer: () -> Void = {}
     var onBack: () -> Void = {}
+    /// The head of the open group that was read last.
+    var head: GroupHead?
     /// Called when the group, or the contact, is requested.
     var onDetails: () -> Void = {}
     private(set) lazy var details = Make.iconButton(.person, "") { [weak self] in

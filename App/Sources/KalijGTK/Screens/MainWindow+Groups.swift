@@ -72,6 +72,8 @@ extension MainWindow {
         let head = thread.isGroup ? (try? await reader.groupHead(thread.key)) ?? nil : nil
         guard self.thread?.key == thread.key else { return }
         screen.mentions.names = head?.nicks ?? []
+        if let former = screen.head, let words = head?.change(since: former) { Announcer.say(words) }
+        screen.head = head
         if let head, let openRow { show(openRow, head.line) }
     }
 
