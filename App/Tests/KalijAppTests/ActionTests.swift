@@ -105,6 +105,14 @@ private func row(
         #expect(message.reactions(toggling: "🌹") == ["❤", "👍", "🌹"])
         #expect(message.reactions(toggling: "❤") == ["👍"])
     }
+
+    @Test func `Six reactions come before the chooser, with their names, and none that is the user's already`() {
+        var message = row()
+        #expect(message.quickReactions.map(\.emoji) == ["👍", "❤️", "😂", "😮", "😢", "🙏"])
+        #expect(message.quickReactions.first?.words == "👍  Thumbs up")
+        message.ownReactions = ["❤️"]
+        #expect(message.quickReactions.map(\.name) == ["Thumbs up", "Laughing", "Surprised", "Sad", "Thank you"])
+    }
 }
 
 @Suite struct ComposingTests {

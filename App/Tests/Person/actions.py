@@ -216,6 +216,10 @@ class Actions(tour.Stage):
         reactions, reaction = "{urn:xmpp:reactions:0}reactions", "{urn:xmpp:reactions:0}reaction"
         self.take("Wherefore")
         me.key("ctrl+period")
+        me.see("menu item", "Thumbs up")
+        time.sleep(0.5)
+        me.picture("quick.png")
+        me.choose("Other emoji …")
         time.sleep(1)
         me.picture("chooser.png")
         me.type("grin")
@@ -236,6 +240,16 @@ class Actions(tour.Stage):
             raise person.Lost("the reaction stays")
         me.wait_row("Messages", r"juliet@localhost, \d\d:\d\d: Wherefore art thou Romeo\?")
         self.say(f"a reaction, and its removal: {row!r}")
+        self.take("Wherefore")
+        me.key("ctrl+period")
+        me.choose("Heart")
+        stanza = self.juliet.wait_stanza(reactions, 3)
+        if [one.text for one in stanza.find(reactions).findall(reaction)] != ["❤️"]:
+            raise person.Lost("no heart")
+        self.take("Wherefore")
+        self.choose("Remove ❤️")
+        self.juliet.wait_stanza(reactions, 4)
+        self.say("a heart, of the first menu")
 
     def retracts(self):
         me = self.person
@@ -315,12 +329,12 @@ class Actions(tour.Stage):
     def keys(self):
         me = self.person
         me.key("ctrl+question")
-        me.see("label", "Retract the selected message for everyone")
+        me.see("label", ".*Retract the selected message for everyone")
         self.names()
         time.sleep(0.5)
         me.picture("keys.png")
         me.key("Escape")
-        me.gone("label", "Retract the selected message for everyone")
+        me.gone("label", ".*Retract the selected message for everyone")
 
     def sends_again(self):
         me = self.person

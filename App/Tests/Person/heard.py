@@ -35,6 +35,8 @@ class Heard(tour.Stage):
                                 stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=environment)
         try:
             self.wait_orca()
+            # A menu below the pointer would follow it.
+            subprocess.run(["xdotool", "mousemove", "0", "0"], check=True, timeout=20)
             yield
         finally:
             orca.terminate()

@@ -3,6 +3,8 @@ extension Words {
     public static var sendAgain: String { tr("Send again") }
     public static var actions: String { tr("Actions") }
     public static var emoji: String { tr("Emoji") }
+    public static var reaction: String { tr("Reaction") }
+    public static var otherEmoji: String { tr("Other emoji …") }
     public static var react: String { tr("React …") }
     public static var correct: String { tr("Correct") }
     public static var copyText: String { tr("Copy text") }
