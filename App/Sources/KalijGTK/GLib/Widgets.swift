@@ -59,6 +59,14 @@ enum Make {
         return avatar
     }
 
+    /// Displays a person or a group in an avatar that has no picture.
+    /// - Parameter key: what the colour is of.
+    static func show(_ name: String, _ key: String, in avatar: Widget) {
+        adw_avatar_set_text(opaque(avatar), name)
+        let place = PersonColor.place(of: key)
+        for other in 0..<PersonColor.count { avatar.setClass("hue-\(other)", other == place) }
+    }
+
     /// A button with an icon; the accessible name is also its tooltip.
     static func iconButton(_ icon: Icon, _ name: String, _ run: @escaping () -> Void) -> Widget {
         let button = widget(OpaquePointer(gtk_button_new_from_icon_name(icon.rawValue)))

@@ -61,7 +61,7 @@ final class GroupScreen {
         self.page = page
         adw_window_title_set_title(opaque(title), page.name)
         adw_window_title_set_subtitle(opaque(title), Words.memberCount(page.members.count))
-        adw_avatar_set_text(opaque(avatar), page.name)
+        Make.show(page.name, page.key.jid, in: avatar)
         if page.picture != picture {
             picture = page.picture
             Make.show(page.picture, in: avatar)
