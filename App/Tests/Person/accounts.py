@@ -112,12 +112,14 @@ class Accounts(tour.Tour):
         self.online("first secret")
 
     def shows(self):
-        """The password can be read, on demand: seen in the picture, since GTK says it to no screen reader."""
+        """The password can be read, on demand, and not when it is hidden again."""
         me = self.person
         self.tab_to("check box", "Show password")
         me.key("space")
         time.sleep(0.4)
         me.picture("password-shown.png")
+        if not any(me.text(node) == "first secret" for node in me.nodes("password text")):
+            raise person.Lost("the password that is shown cannot be read")
         me.key("space")
         time.sleep(0.4)
         me.hides("first secret")

@@ -128,15 +128,6 @@ class GroupsHeard(everyday.Everyday):
         me.see("push button", "Remove the picture")
         self.stops("new group with a picture")
 
-    def reach(self, role, name, key="Tab", most=15):
-        for _ in range(most):
-            node = self.person.focused()
-            if node and re.fullmatch(role, node.get_role_name()) and re.fullmatch(name, node.get_name() or ""):
-                return
-            self.person.key(key)
-            time.sleep(0.3)
-        raise person.Lost(f"{name!r} cannot be reached by {key}")
-
     def speaks(self):
         self.once("a message comes", lambda: self.juliet.say_in(self.room, "Good evening, Romeo"), "notification Juliet: Good evening, Romeo")
         self.once("a mention comes", lambda: self.nurse.say_in(self.room, "Where is romeo?"), r"notification nurse: Where is romeo\?")
@@ -250,7 +241,7 @@ class GroupsHeard(everyday.Everyday):
         me.key("Home")
         self.walk_to("Juliet, You", "Down", 5)
         self.quiet()
-        self.keys("open Juliet", "Return", "Message")
+        self.keys("open Juliet", "Return", "Message to Juliet")
         self.keys("the contact", "ctrl+i", "Juliet", "Your messages are not encrypted", "Rename")
         self.stops("contact", most=16)
         self.reach("push button", "Encrypt messages")
@@ -261,4 +252,4 @@ class GroupsHeard(everyday.Everyday):
         self.reach("push button", "Notifications: All messages")
         self.keys("what can be chosen", "Return", "Mute for 1 hour")
         self.keys("mute", "Return", r"Muted until \d\d:\d\d")
-        self.keys("back", "Escape", "Message")
+        self.keys("back", "Escape", "Message to (Balcony|Juliet)")

@@ -18,7 +18,8 @@ public struct GroupPage: Sendable, Equatable {
 
     /// What a screen reader says when the group is opened, before the row with the focus.
     public var spoken: String {
-        [name, Words.memberCount(members.count), topic, problem ?? "", encryption].filter { !$0.isEmpty }.joined(separator: ", ")
+        [name, Words.memberCount(members.count), topic, problem ?? "", encryption].filter { !$0.isEmpty }.joined(
+            separator: ", ")
     }
 }
 

@@ -35,7 +35,6 @@ final class ThreadRowView: RowView {
     private var keys: KeyLine?
     private var color = 0
 
-
     init() {
         text.wrapText()
         gtk_label_set_max_width_chars(opaque(text), 56)
