@@ -123,6 +123,11 @@ class Everyday(heard.Heard):
         self.step("a message comes", lambda: self.juliet.say_as("q1", "Wherefore art thou Romeo?"), "Juliet: Wherefore art thou Romeo")
         self.keys("to the messages", "shift+F6", r"Juliet, \d\d:\d\d: Wherefore art thou Romeo\?")
 
+        self.keys("Tab leaves the messages", "Tab", "Attach")
+        self.keys("and back", "shift+Tab", r"Juliet, \d\d:\d\d: Wherefore")
+        self.keys("and before them", "shift+Tab", "Contact: Juliet")
+        self.keys("to the messages again", "Tab", r"Juliet, \d\d:\d\d: Wherefore")
+
     def replies(self):
         self.keys("Reply", "ctrl+r", "Reply to Juliet: Wherefore art thou Romeo")
         self.write("Call me but love")

@@ -68,7 +68,7 @@ final class ListView<Row: RowView> {
         }
         connect(view, "activate") { [weak self] in self?.onActivate(Int($0.uint(1))) }
         connect(selection, "notify::selected") { [weak self] _ in self?.selected() }
-        listenForEnter()
+        listenForKeys()
     }
 
     // MARK: Rows
@@ -223,17 +223,35 @@ final class ListView<Row: RowView> {
         return gtk_widget_is_ancestor(focused, view) != 0
     }
 
-    private func listenForEnter() {
+    private func listenForKeys() {
         guard let keys = gtk_event_controller_key_new() else { return }
         gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
         connect(keys, "key-pressed") { [weak self] arguments in
-            let key = arguments.uint(1)
-            guard let self, key == UInt32(GDK_KEY_Return) || key == UInt32(GDK_KEY_KP_Enter), let place = selectedPlace
-            else { return arguments.answer(false) }
-            onActivate(place)
-            arguments.answer(true)
+            arguments.answer(self?.handled(arguments.uint(1), arguments.flags(3)) ?? false)
         }
         gtk_widget_add_controller(view, keys)
+    }
+
+    private func handled(_ key: UInt32, _ modifiers: Int32) -> Bool {
+        let held = modifiers & Int32(gtk_accelerator_get_default_mod_mask().rawValue)
+        switch key {
+        case UInt32(GDK_KEY_Return), UInt32(GDK_KEY_KP_Enter):
+            guard let place = selectedPlace else { return false }
+            onActivate(place)
+            return true
+        case UInt32(GDK_KEY_Tab) where held == 0: return leave(GTK_DIR_TAB_FORWARD)
+        case UInt32(GDK_KEY_ISO_Left_Tab) where held == Int32(GDK_SHIFT_MASK.rawValue):
+            return leave(GTK_DIR_TAB_BACKWARD)
+        default: return false
+        }
+    }
+
+    /// Passes the focus to what precedes or follows the list: GTK 4.8 would pass it through all rows, which the arrows do.
+    private func leave(_ direction: GtkDirectionType) -> Bool {
+        guard let root = gtk_widget_get_root(view) else { return false }
+        gtk_widget_set_can_focus(view, 0)
+        defer { gtk_widget_set_can_focus(view, 1) }
+        return gtk_widget_child_focus(widget(root), direction) != 0
     }
 
     /// Focuses the selected row, or `other`: GTK 4.8 would focus the first one.

@@ -346,14 +346,17 @@ final class MainWindow {
         for pointer in pointers { if let pointer { g_free(UnsafeMutableRawPointer(mutating: pointer)) } }
     }
 
+    /// Escape goes back, from the pages and while nothing has the focus: above the pages, a notice would take the first Escape.
     private func addKeys() {
-        guard let keys = gtk_event_controller_key_new() else { return }
-        connect(keys, "key-pressed") { [weak self] arguments in
-            guard let self, arguments.uint(1) == UInt32(GDK_KEY_Escape) else { return arguments.answer(false) }
-            goBack()
-            arguments.answer(true)
+        for holder in [pages.root, window] {
+            guard let keys = gtk_event_controller_key_new() else { return }
+            connect(keys, "key-pressed") { [weak self] arguments in
+                guard let self, arguments.uint(1) == UInt32(GDK_KEY_Escape) else { return arguments.answer(false) }
+                goBack()
+                arguments.answer(true)
+            }
+            gtk_widget_add_controller(holder, keys)
         }
-        gtk_widget_add_controller(window, keys)
     }
 
     private func goToLists() {
