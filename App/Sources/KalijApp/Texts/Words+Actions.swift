@@ -5,6 +5,7 @@ extension Words {
     public static var emoji: String { tr("Emoji") }
     public static var reaction: String { tr("Reaction") }
     public static var otherEmoji: String { tr("Other emoji …") }
+    public static var emojiHint: String { tr("Type the name of an emoji, then Tab to those found") }
     public static var react: String { tr("React …") }
     public static var correct: String { tr("Correct") }
     public static var copyText: String { tr("Copy text") }

@@ -246,9 +246,11 @@ final class ListView<Row: RowView> {
         }
     }
 
-    /// Passes the focus to what precedes or follows the list: GTK 4.8 would pass it through all rows, which the arrows do.
+    /// Passes the focus within the row, then to what precedes or follows the list: GTK 4.8 would pass it through all rows, which the arrows
+    /// do.
     private func leave(_ direction: GtkDirectionType) -> Bool {
         guard let root = gtk_widget_get_root(view) else { return false }
+        if let row = gtk_widget_get_focus_child(view), gtk_widget_child_focus(row, direction) != 0 { return true }
         gtk_widget_set_can_focus(view, 0)
         defer { gtk_widget_set_can_focus(view, 1) }
         return gtk_widget_child_focus(widget(root), direction) != 0

@@ -84,6 +84,8 @@ extension ConversationScreen {
             ContextMenu.present(chooser, Words.emoji, over: root, at: bounds) { [weak self] in
                 self?.list.focusRow(or: place)
             }
+            // The chooser of GTK 4.8 says nothing by itself.
+            Announcer.say(Words.emojiHint)
         }
     }
 
