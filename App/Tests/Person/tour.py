@@ -56,7 +56,7 @@ class Stage:
         me.wait_focus("text", person.MESSAGE)
 
     def back(self):
-        """To the conversation, from a screen above that of the contact, too; an Escape may dismiss a toast."""
+        """To the conversation, from a screen above that of the contact, too."""
         me = self.person
         for _ in range(4):
             me.key("Escape")
