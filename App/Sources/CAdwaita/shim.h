@@ -28,6 +28,9 @@ static inline void kalij_name(GtkWidget *widget, const char *text) {
 static inline void kalij_description(GtkWidget *widget, const char *text) {
     gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
 }
+static inline void kalij_expanded(GtkWidget *widget, gboolean is_expanded) {
+    gtk_accessible_update_state(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_STATE_EXPANDED, is_expanded, -1);
+}
 /// The description of `label` becomes that of the widget.
 static inline void kalij_described_by(GtkWidget *widget, GtkWidget *label) {
     gtk_accessible_update_relation(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_RELATION_DESCRIBED_BY, label, NULL, -1);

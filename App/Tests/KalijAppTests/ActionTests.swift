@@ -105,6 +105,14 @@ private func row(
         #expect(message.reactions(toggling: "🌹") == ["❤", "👍", "🌹"])
         #expect(message.reactions(toggling: "❤") == ["👍"])
     }
+
+    @Test func `Six reactions come before the chooser, with their names, and none that is the user's already`() {
+        var message = row()
+        #expect(message.quickReactions.map(\.emoji) == ["👍", "❤️", "😂", "😮", "😢", "🙏"])
+        #expect(message.quickReactions.first?.words == "👍  Thumbs up")
+        message.ownReactions = ["❤️"]
+        #expect(message.quickReactions.map(\.name) == ["Thumbs up", "Laughing", "Surprised", "Sad", "Thank you"])
+    }
 }
 
 @Suite struct ComposingTests {
@@ -118,6 +126,13 @@ private func row(
         #expect(Composing.reply(to: row("But soft", isOwn: false)).words == "Reply to Juliet: But soft")
         #expect(Composing.reply(to: row("But soft")).words == "Reply to your message: But soft")
         #expect(Composing.correction(of: 1, text: "x").words == "Correct the message: x")
+    }
+
+    @Test func `The name of the field says to whom the text is, or what it replies to or corrects`() {
+        #expect(Composing.message.name(to: "Juliet") == "Message to Juliet")
+        #expect(Composing.message.name(to: "") == "Message")
+        #expect(Composing.correction(of: 1, text: "x").name(to: "Juliet") == "Correct the message: x")
+        #expect(Composing.reply(to: row("But soft")).name(to: "Juliet") == "Reply to your message: But soft")
     }
 
     @Test func `The line is one line, whatever the message is`() {

@@ -89,6 +89,13 @@ import Testing
         #expect(Words.head(1, isGroup: true, topic: "Names and roses") == "1 member, Names and roses")
         #expect(Words.head(7, isGroup: false, topic: "") == "7 people present")
     }
+
+    @Test func `A topic that another member changes is announced, and so is its removal; who comes and goes is not`() {
+        let head = { (topic: String, nicks: [String]) in GroupHead(line: "", topic: topic, nicks: nicks) }
+        #expect(head("Roses", []).change(since: head("", [])) == "Topic: Roses")
+        #expect(head("", []).change(since: head("Roses", [])) == "The topic is removed")
+        #expect(head("Roses", ["nurse"]).change(since: head("Roses", [])) == nil)
+    }
 }
 
 @Suite struct GroupPictureTests {

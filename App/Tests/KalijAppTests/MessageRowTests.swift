@@ -3,6 +3,16 @@ import Testing
 
 @testable import KalijApp
 
+@Suite struct PersonColorTests {
+    @Test func `The hues are those of XEP-0392`() {
+        let hues = [
+            ("Romeo", 327.255249), ("juliet@capulet.lit", 209.410400), ("😺", 331.199341), ("council", 359.994507),
+        ]
+        for (key, hue) in hues { #expect(abs(PersonColor.degrees(of: key) - hue) < 0.000001) }
+        #expect(hues.map { PersonColor.place(of: $0.0) } == [10, 6, 11, 11])
+    }
+}
+
 @Suite struct MessageRowTests {
     private func row(_ text: String, state: DeliveryState? = nil, isOwn: Bool = true) -> MessageRow {
         MessageRow(id: 1, author: isOwn ? "You" : "Juliet", isOwn: isOwn, text: text, at: 0, state: state)

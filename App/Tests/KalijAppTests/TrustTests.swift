@@ -1,3 +1,4 @@
+import KalijAddress
 import KalijClient
 import Testing
 
@@ -271,5 +272,25 @@ private func fingerprint(_ digit: Character) throws -> Fingerprint {
         #expect(
             ContactAction.all(isContact: true, isBlocked: false, actions).prefix(4)
                 == [.rename, .devices, .encrypt(true), .encrypt(false)])
+    }
+
+    @Test func `Who has no keys is said once the servers have answered, in a conversation and in a group`() {
+        let (nurse, paris) = (JID.received("nurse@x"), JID.received("paris@x"))
+        let outcome = { (keyless: [JID], isKeyless: Bool, pending: [JID], isGroup: Bool) in
+            EncryptionOutcome(
+                ConversationKeys(
+                    isEncrypted: true, isBlocked: false, keys: [], keyless: keyless, isKeyless: isKeyless,
+                    pending: pending), isGroup: isGroup, name: "Nurse"
+            ) { $0.local ?? "" }
+        }
+        #expect(outcome([], false, [nurse], false) == .pending && outcome([paris], false, [nurse], true) == .pending)
+        #expect(outcome([], false, [], false) == .done)
+        #expect(outcome([nurse], true, [], false) == .keyless(Words.cannotBeEncrypted("Nurse")))
+        #expect(outcome([nurse, paris], true, [], true) == .keyless(Words.nobodyCanBeEncrypted))
+        #expect(
+            outcome([nurse, paris], false, [], true)
+                == .keyless("Your messages are encrypted. Have no keys yet, and cannot read them: nurse, paris"))
+        #expect(Words.encryption(nil) == "Your messages are not encrypted")
+        #expect(Words.encryption(.pending) == "Your messages are encrypted")
     }
 }

@@ -112,13 +112,17 @@ class Accounts(tour.Tour):
         self.online("first secret")
 
     def shows(self):
-        """The password can be read, on demand: seen in the picture, since GTK says it to no screen reader."""
+        """The password can be read, on demand, and not when it is hidden again."""
         me = self.person
         self.tab_to("check box", "Show password")
         me.key("space")
         time.sleep(0.4)
         me.picture("password-shown.png")
+        if not any(me.text(node) == "first secret" for node in me.nodes("password text")):
+            raise person.Lost("the password that is shown cannot be read")
         me.key("space")
+        time.sleep(0.4)
+        me.hides("first secret")
         self.tab_to("text|entry", "User name")
         self.say("the new password is shown on demand")
 
@@ -356,7 +360,7 @@ class Accounts(tour.Tour):
         self.fill("New password", "secret " + user)
         me.picture("invited.png")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.say("the account is made, and the conversation with the inviter is open")
         me.type(text)
         me.key("Return")
@@ -390,7 +394,7 @@ class Accounts(tour.Tour):
         me.picture("add-inviter.png")
         self.tab_to("push button", "Add to the contacts")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         end = time.monotonic() + 20
         while self.row("SELECT subscription FROM contact WHERE jid = 'romeo@localhost'") != "both":
             if time.monotonic() > end:

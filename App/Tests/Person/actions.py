@@ -113,12 +113,12 @@ class Actions(tour.Stage):
 
     def write(self, text):
         me = self.person
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type(text)
         me.key("Return")
 
     def composer(self):
-        return next(self.person.fields("Message"))
+        return next(self.person.fields(person.MESSAGE))
 
     def points(self):
         """The button beside the message below the pointer, which no screen reader has: it is to the right of a message of others."""
@@ -156,7 +156,7 @@ class Actions(tour.Stage):
         me.key("ctrl+r", "ctrl+r")
         line = "Reply to juliet@localhost: Wherefore art thou Romeo.*"
         me.see("label", line)
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type("Call me but love")
         time.sleep(0.5)  # what the app has to keep a draft
         me.kill()
@@ -164,7 +164,7 @@ class Actions(tour.Stage):
         me.see("label", line)
         me.wait("the draft", lambda: me.text(self.composer()) == "Call me but love")
         me.picture("reply.png")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("Return", "Return")
         reply = self.juliet.wait_stanza("{urn:xmpp:reply:0}reply")
         if reply.find("{urn:xmpp:reply:0}reply").get("id") != "q1":
@@ -247,6 +247,10 @@ class Actions(tour.Stage):
         reactions, reaction = "{urn:xmpp:reactions:0}reactions", "{urn:xmpp:reactions:0}reaction"
         self.take("Wherefore")
         me.key("ctrl+period")
+        me.see("menu item", "Thumbs up")
+        time.sleep(0.5)
+        me.picture("quick.png")
+        me.choose("Other emoji …")
         time.sleep(1)
         me.picture("chooser.png")
         me.type("grin")
@@ -267,6 +271,16 @@ class Actions(tour.Stage):
             raise person.Lost("the reaction stays")
         me.wait_row("Messages", r"juliet@localhost, \d\d:\d\d: Wherefore art thou Romeo\?")
         self.say(f"a reaction, and its removal: {row!r}")
+        self.take("Wherefore")
+        me.key("ctrl+period")
+        me.choose("Heart")
+        stanza = self.juliet.wait_stanza(reactions, 3)
+        if [one.text for one in stanza.find(reactions).findall(reaction)] != ["❤️"]:
+            raise person.Lost("no heart")
+        self.take("Wherefore")
+        self.choose("Remove ❤️")
+        self.juliet.wait_stanza(reactions, 4)
+        self.say("a heart, of the first menu")
 
     def retracts(self):
         me = self.person

@@ -47,7 +47,7 @@ class Days(versions.Versions, clocks.Clocks, tour.Stage):
         me.select("Conversations", r"(Juliet|juliet).*")
         me.wait_focus("list item|text", ".*")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
 
     def type(self, text):
         for letter in text:
@@ -55,7 +55,7 @@ class Days(versions.Versions, clocks.Clocks, tour.Stage):
             time.sleep(0.01)
 
     def composer(self):
-        return self.person.text(next(self.person.fields("Message")))
+        return self.person.text(next(self.person.fields(person.MESSAGE)))
 
     def arrives(self, text):
         self.juliet.wait_for(text)
@@ -276,7 +276,7 @@ class Days(versions.Versions, clocks.Clocks, tour.Stage):
         self.hears_no_lie([row])
         me.select("Conversations", ".*<b>x</b>.*")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         before = self.cpu()
         self.juliet.say("romeo@localhost", "<b>bold</b> & <script> &amp;", "\u202eYou, 10:00: turned", "a\nYou, 11:11: I lie. Read",
                         "\U0001F600" * 10_000, "x" * 200_000, "last of them")
@@ -324,11 +324,11 @@ class Days(versions.Versions, clocks.Clocks, tour.Stage):
             display = ":" + shown.stdout.readline().decode().strip()
             self.person.start("--data", self.data, environment={"DISPLAY": display, "SSL_CERT_FILE": str(self.server.certificate)})
             me = self.person
-            field = me.wait("the text", lambda: next(me.fields("Message"), None))
-            me.enter("Message", "the display goes away")
+            field = me.wait("the text", lambda: next(me.fields(person.MESSAGE), None))
+            me.enter(person.MESSAGE, "the display goes away")
             me.press("Send")
             me.wait_row("Messages", ".*: the display goes away.*")
-            me.enter("Message", "and a draft")
+            me.enter(person.MESSAGE, "and a draft")
             time.sleep(0.6)
             shown.kill()
             begun = time.monotonic()

@@ -124,7 +124,7 @@ class Beside(heard.Heard):
         me.wait_focus("text|entry", "Name or address")
         self.type("juliet@localhost")
         self.press("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.send(it)
         self.answers("romeo@localhost")
         self.walk("shift+F6", "Up", "Up", "Up", "Up")

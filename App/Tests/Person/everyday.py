@@ -18,7 +18,8 @@ import server as servers
 CLASS = re.compile(r"\b(Adw|Gtk|Gdk)[A-Z]\w+|unnamed")
 #: Messages that are on the server alone, and of which the first login reads none.
 OLD = 40
-PARTS = ("opens", "replies", "reacts", "corrects", "retracts", "deletes", "menu", "sends_file", "fails", "searches", "reads_older", "lists")
+PARTS = ("opens", "replies", "reacts", "corrects", "retracts", "deletes", "menu", "sends_file", "fails", "searches", "reads_older", "lists",
+         "hides_password", "cancels_export", "logs_out")
 
 
 class Everyday(heard.Heard):
@@ -103,15 +104,29 @@ class Everyday(heard.Heard):
             time.sleep(0.4)
         raise person.Lost(f"{text!r} cannot be reached by {key}")
 
+    def reach(self, role, name, key="Tab", most=15):
+        for _ in range(most):
+            node = self.person.focused()
+            if node and re.fullmatch(role, node.get_role_name()) and re.fullmatch(name, node.get_name() or ""):
+                return
+            self.person.key(key)
+            time.sleep(0.3)
+        raise person.Lost(f"{name!r} cannot be reached by {key}")
+
     # The parts
 
     def opens(self):
         me = self.person
         self.step("the start", self.start, r"Juliet, You: Good morrow, \d\d:\d\d")
-        self.keys("Return in the list", "Return", "Message")
-        me.wait_focus("text", "Message")
+        self.keys("Return in the list", "Return", "Message to Juliet")
+        me.wait_focus("text", person.MESSAGE)
         self.step("a message comes", lambda: self.juliet.say_as("q1", "Wherefore art thou Romeo?"), "Juliet: Wherefore art thou Romeo")
         self.keys("to the messages", "shift+F6", r"Juliet, \d\d:\d\d: Wherefore art thou Romeo\?")
+
+        self.keys("Tab leaves the messages", "Tab", "Attach")
+        self.keys("and back", "shift+Tab", r"Juliet, \d\d:\d\d: Wherefore")
+        self.keys("and before them", "shift+Tab", "Contact: Juliet")
+        self.keys("to the messages again", "Tab", r"Juliet, \d\d:\d\d: Wherefore")
 
     def replies(self):
         self.keys("Reply", "ctrl+r", "Reply to Juliet: Wherefore art thou Romeo")
@@ -126,28 +141,42 @@ class Everyday(heard.Heard):
         me.key("Home")
         self.walk_to("Wherefore art thou Romeo?", "Down")
         self.quiet()
-        self.keys("React", "ctrl+period", "Search|Emoji")
+        self.keys("React", "ctrl+period", "Reaction", "^Thumbs up")
+        self.keys("the next reaction", "Down", "^Heart")
+        self.keys("choose the heart", "Return", r"Juliet, \d\d:\d\d: Wherefore art thou Romeo\?.*Reactions: .* yours")
+        self.juliet.wait_stanza("{urn:xmpp:reactions:0}reactions")
+        self.keys("the menu of the message", "Menu", "Reply")
+        self.keys("to React", "Down", "React")
+        self.keys("React by the menu", "Return", "^Thumbs up")
+        self.keys("to the chooser", "Up", "Other emoji")
+        self.keys("open it", "Return", "notification Type the name of an emoji")
         time.sleep(5)
         self.write("grin")
         time.sleep(1)
         self.keys("to the emoji", "Tab", "\N{GRINNING FACE}")
-        self.keys("choose it", "Return", r"Juliet, \d\d:\d\d: Wherefore art thou Romeo\?.*Reactions: .* yours")
-        self.juliet.wait_stanza("{urn:xmpp:reactions:0}reactions")
+        self.keys("choose it", "Return", r"Juliet, \d\d:\d\d: Wherefore art thou Romeo\?.*Reactions: .* yours, .* yours")
+        self.juliet.wait_stanza("{urn:xmpp:reactions:0}reactions", 2)
 
     def corrects(self):
         me = self.person
-        self.keys("to the text", "F6", "Message")
+        self.keys("to the text", "F6", "Message to Juliet")
         self.write("It is the east")
         self.keys("Return sends", "Return", "notification Sent")
         self.juliet.wait_for("It is the east")
         me.wait_row("Messages", r"You, .*: It is the east\. (Sent|Delivered)")
-        self.keys("Up corrects", "Up", "Correct the message")
+        self.keys("Up corrects", "Up", "Correct the message: It is the east")
+        self.keys("Escape ends it", "Escape", "Correction ended", "Message to Juliet")
+        self.keys("to the messages", "shift+F6", r"Juliet, \d\d:\d\d: Wherefore")
+        me.key("End")
+        self.quiet()
+        self.keys("Ctrl+E corrects", "ctrl+e", "Correct the message: It is the east")
+        self.keys("Escape ends it again", "Escape", "Correction ended")
+        self.keys("Up corrects again", "Up", "Correct the message: It is the east")
         me.key("ctrl+End")
         self.write(" indeed")
         self.keys("Return corrects", "Return", "notification Edited")
         self.juliet.wait_stanza("{urn:xmpp:message-correct:0}replace")
-        self.keys("to the messages", "shift+F6", r"Juliet, \d\d:\d\d: Wherefore")
-        self.keys("to the correction", "End", r"You, \d\d:\d\d: It is the east indeed\. Edited\. (Sent|Delivered)")
+        self.keys("to the correction", "shift+F6", r"You, \d\d:\d\d: It is the east indeed\. Edited\. (Sent|Delivered)")
 
     def retracts(self):
         self.keys("Retract", "shift+Delete", "Retract this message for everyone", "Cancel", "It is the east indeed")
@@ -176,7 +205,7 @@ class Everyday(heard.Heard):
         path = pathlib.Path(self.stage) / "verse.bin"
         path.write_bytes(random.randbytes(600_000))
         me.key("F6")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.quiet()
         with files.clipboard("file", path):
             self.keys("paste a file", "ctrl+v", "verse.bin")
@@ -195,7 +224,7 @@ class Everyday(heard.Heard):
         me = self.person
         self.keys("a new conversation", "ctrl+n", "Name or address")
         self.write("nobody@localhost")
-        self.keys("start it", "Return", "Message")
+        self.keys("start it", "Return", "Message to nobody@localhost")
         self.write("Is nobody there?")
         self.keys("Return sends", "Return", r"notification You: Is nobody there\? Not sent: .+")
         me.wait_row("Messages", "You, .*Is nobody there.*Not sent.*")
@@ -217,7 +246,7 @@ class Everyday(heard.Heard):
         me = self.person
         self.walk_to("Nurse, ", "Down", 5)
         self.quiet()
-        self.keys("open the nurse", "Return", "Message")
+        self.keys("open the nurse", "Return", "Message to Nurse")
         me.wait_row("Messages", r"Nurse, .*old \d\d")
         self.quiet()
         self.keys("to the messages", "shift+F6", "You, .*Good morrow, nurse")
@@ -249,3 +278,40 @@ class Everyday(heard.Heard):
         self.quiet()
         self.keys("away", "Up", ".+")
         self.keys("the unread one", "Down", "Juliet, 1 unread, Art thou gone so")
+
+    def hides_password(self):
+        """Neither what is said nor what a screen reader can ask for has a letter of a hidden password."""
+        me, secret = self.person, "Wherefore-77"
+        self.keys("the menu of the window", "F10", "Menu menu", "Settings")
+        self.keys("to the item", "Down", "Add account")
+        self.keys("add an account", "Return", "Address")
+        before = len(self.spoken())
+        self.keys("to the password", "Tab", "Password")
+        self.step("type it", lambda: (self.write(secret), me.key("BackSpace", "7", "shift+Tab")), "Address")
+        me.hides(secret)
+        self.keys("to the password again", "Tab", "Password")
+        self.step("its letters, by the arrows", lambda: me.key("End", "Left", "shift+Left"), "selected")
+        self.step("the next field", lambda: me.key("Tab"), "Server")
+        said = [one for one in self.said(before) if re.search("Wherefore|[Ww]her|Whe|efore|seven|77", one)]
+        if said:
+            self.faults.append(f"the password is said: {said}")
+        self.keys("back to the list", "Escape", ".+")
+
+    def cancels_export(self):
+        me = self.person
+        self.keys("the settings", "ctrl+comma", "Show others when you are writing")
+        self.reach("push button", "Export …", most=20)
+        self.quiet()
+        me.key("Return")
+        me.see("push button", ".*Cancel")
+        time.sleep(1)
+        self.keys("Escape cancels", "Escape", "notification The export was cancelled")
+
+    def logs_out(self):
+        self.reach("push button", "Log out …")
+        self.quiet()
+        self.keys("Log out", "Return", "Log out romeo@localhost here", "Cancel")
+        self.reach("push button", "Log out, keep the messages", most=4)
+        self.keys("to the welcome page", "Return", "Address", "notification .*romeo@localhost.*")
+        self.keys("its menu", "F10", "Keyboard shortcuts")
+        self.keys("out of it", "Escape", "Menu|Address")

@@ -96,10 +96,10 @@ class FilesKills(notices.Stage):
     def open(self):
         self.start()
         self.person.wait_row("Conversations", "juliet@localhost.*")
-        if not self.person.sees("text", "Message"):
+        if not self.person.sees("text", person.MESSAGE):
             self.person.select("Conversations", "juliet@localhost.*")
             self.person.key("Return")
-        self.person.wait_focus("text", "Message")
+        self.person.wait_focus("text", person.MESSAGE)
 
     # Hands
 
@@ -321,7 +321,7 @@ class FilesKills(notices.Stage):
             return
         me = self.person
         self.attach(names)
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         if self.random.random() < 0.4:
             self.text = f"text of {names[-1][:8]}"
             me.type(self.text)
@@ -353,12 +353,12 @@ class FilesKills(notices.Stage):
         twice = [name for name, count in shown.items() if count > 1]
         if twice:
             self.fault(f"round {self.round}: {twice} is displayed more than once")
-        field = next(me.fields("Message"))
+        field = next(me.fields(person.MESSAGE))
         draft = me.text(field)
         if draft and self.text and not self.missing:
             self.fault(f"round {self.round}: the draft is {draft!r}, whose file was accepted")
         if draft:
-            me.enter("Message", "")
+            me.enter(person.MESSAGE, "")
 
     # The end
 

@@ -131,7 +131,7 @@ class Files(tour.Stage):
         me.see("push button", "Remove kept.png")
         me.press("Remove kept.png")
         me.gone("push button", "Remove kept.png")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("Up")
         me.see("label", "Correct the message: .*")
         me.wait("the text to correct", lambda: self.written() == "By the moon")
@@ -148,7 +148,7 @@ class Files(tour.Stage):
         self.say("a file and a correction wait in their conversation")
 
     def written(self):
-        return self.person.text(next(self.person.fields("Message")))
+        return self.person.text(next(self.person.fields(person.MESSAGE)))
 
     def pasted(self):
         me = self.person

@@ -17,7 +17,7 @@ RATE, SECONDS = 300, int(os.environ.get("FLOOD_SECONDS", "10"))
 class Flood(tour.Stage):
     def run(self):
         juliet, me = self.open(), self.person
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         time.sleep(1)
         screen = targets.Screen(os.environ["SCREEN_FOLDER"])
         cpu, memory = self.cpu(), self.memory()

@@ -42,7 +42,7 @@ class Full(tour.Stage):
         self.warnings()
 
     def holds(self, text):
-        entry = self.person.see("text", "Message")
+        entry = self.person.see("text", person.MESSAGE)
         self.person.wait("the text in the composer", lambda: Atspi.Text.get_text(entry, 0, -1) == text)
 
     def reads(self, juliet, text):

@@ -156,7 +156,7 @@ class Groups(tour.Stage):
         if self.nurse.wait_invited() != self.room:
             raise person.Lost("two rooms")
         self.say(f"a group of three by name and people; invited after {1000 * (time.monotonic() - begun):.0f} ms")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.wait_row("Conversations", "Balcony.*")
         if any("@conference" in row for row in me.rows("Conversations")):
             raise person.Lost("the group has two rows, or no name")
@@ -209,7 +209,7 @@ class Groups(tour.Stage):
         me.type("@jul")
         me.picture("mention.png")
         me.key("Return")
-        me.wait("the completed name", lambda: any(me.text(field) == "@juliet " for field in me.fields("Message")))
+        me.wait("the completed name", lambda: any(me.text(field) == "@juliet " for field in me.fields(person.MESSAGE)))
         me.type("look")
         me.key("Return")
         self.juliet.wait_for("@juliet look")
@@ -295,7 +295,7 @@ class Groups(tour.Stage):
         me.wait_row("Members", "nurse, nurse@localhost, member, present")
         self.say("removed, and invited again")
         me.key("Escape")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.wait_row("Conversations", "Orchard.*")
 
     def requests(self):
@@ -398,7 +398,7 @@ class Many(tour.Stage):
         if took > 3000:
             raise person.Lost("too slow")
         me.key("Escape")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.contacts()
         me.end()
         self.warnings()
@@ -416,4 +416,4 @@ class Many(tour.Stage):
         me.see("label", "1 contact")
         self.longest("searched", stretch)
         me.key("Escape")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)

@@ -105,10 +105,10 @@ class GroupsHeard(everyday.Everyday):
         self.keys("Return adds an address", "Return", "nurse@localhost added")
         self.stops("new group with guests")
         self.reach("push button", "Create")
-        self.keys("Create", "Return", "Message", seconds=30)
+        self.keys("Create", "Return", "Message to Balcony", seconds=30)
         self.room = self.juliet.wait_invited()
         self.nurse.wait_invited()
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.wait_row("Conversations", "Balcony.*")
         me.wait("both in the group", lambda: all("romeo" in guest.present(self.room) for guest in (self.juliet, self.nurse)))
         self.quiet()
@@ -127,15 +127,6 @@ class GroupsHeard(everyday.Everyday):
         self.step("a picture is chosen", lambda: me.key("Return"), "The picture is chosen")
         me.see("push button", "Remove the picture")
         self.stops("new group with a picture")
-
-    def reach(self, role, name, key="Tab", most=15):
-        for _ in range(most):
-            node = self.person.focused()
-            if node and re.fullmatch(role, node.get_role_name()) and re.fullmatch(name, node.get_name() or ""):
-                return
-            self.person.key(key)
-            time.sleep(0.3)
-        raise person.Lost(f"{name!r} cannot be reached by {key}")
 
     def speaks(self):
         self.once("a message comes", lambda: self.juliet.say_in(self.room, "Good evening, Romeo"), "notification Juliet: Good evening, Romeo")
@@ -165,6 +156,8 @@ class GroupsHeard(everyday.Everyday):
         self.keys("Make an admin", "Return", "Make an admin, Juliet: done")
         me.wait_row("Members", "Juliet, juliet@localhost, admin, present")
         self.quiet()
+        self.once("the topic is changed by another one", lambda: self.juliet.raw(
+            f"<message to='{self.room}' type='groupchat'><subject>Names and roses</subject></message>"), "notification Topic: Names and roses")
         self.keys("to the last member", "Down", "nurse, nurse@localhost, member, present")
         self.keys("back to the admin", "Up", "Juliet, juliet@localhost, admin, present")
         me.key("Down")
@@ -178,7 +171,15 @@ class GroupsHeard(everyday.Everyday):
         self.keys("it is removed", "Return", "Remove from the group, nurse: done")
         me.wait("two members", lambda: len(me.rows("Members")) == 2)
         self.quiet()
-        self.keys("back", "Escape", "Message")
+        self.reach("push button", "Actions")
+        self.quiet()
+        me.key("Return")
+        self.quiet()
+        self.item("Encrypt messages")
+        self.keys("encrypt, nobody has keys", "Return", "notification Nobody else in the group has keys for encrypted messages yet: what you write cannot")
+        self.keys("back", "Escape", "Message to Balcony")
+        self.keys("the group again", "ctrl+i", "Balcony, 2 members, Names and roses, Nobody else in the group has keys")
+        self.keys("back again", "Escape", "Message to Balcony")
 
     def menu(self, what, _, key, *items):
         """Opens a menu, and goes through its items; Escape leaves it."""
@@ -240,10 +241,15 @@ class GroupsHeard(everyday.Everyday):
         me.key("Home")
         self.walk_to("Juliet, You", "Down", 5)
         self.quiet()
-        self.keys("open Juliet", "Return", "Message")
+        self.keys("open Juliet", "Return", "Message to Juliet")
         self.keys("the contact", "ctrl+i", "Juliet", "Your messages are not encrypted", "Rename")
         self.stops("contact", most=16)
+        self.reach("push button", "Encrypt messages")
+        self.keys("encrypt, the other one has no keys", "Return", "notification Juliet has no keys for encrypted messages yet: what you write cannot be sent")
+        self.reach("push button", "Verify devices and keys")
+        self.keys("devices", "Return", "notification Devices of Juliet. No device of Juliet with keys for encryption is known yet", "Verify by a code")
+        self.keys("back to the contact", "Escape", "Rename")
         self.reach("push button", "Notifications: All messages")
         self.keys("what can be chosen", "Return", "Mute for 1 hour")
         self.keys("mute", "Return", r"Muted until \d\d:\d\d")
-        self.keys("back", "Escape", "Message")
+        self.keys("back", "Escape", "Message to (Balcony|Juliet)")

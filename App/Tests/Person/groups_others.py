@@ -140,7 +140,7 @@ class Others(tour.Stage):
     def speaks(self):
         me = self.person
         activate(me)
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type("Good evening")
         me.key("Return")
         self.both_see("a text", "Good evening")

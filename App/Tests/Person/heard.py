@@ -35,6 +35,8 @@ class Heard(tour.Stage):
                                 stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=environment)
         try:
             self.wait_orca()
+            # A menu below the pointer would follow it.
+            subprocess.run(["xdotool", "mousemove", "0", "0"], check=True, timeout=20)
             yield
         finally:
             orca.terminate()
@@ -53,7 +55,7 @@ class Heard(tour.Stage):
         me.wait_row("Conversations", "Juliet, .*")
         self.wait_speech(r".*Juliet, You: Good morrow, \d\d:\d\d.*", "the row with the focus")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.wait_speech(r".*Message.*", "the text field")
         juliet.say("romeo@localhost", "To thee, good morrow")
         self.wait_speech(r".*Juliet: To thee, good morrow.*", "the message that came")

@@ -214,7 +214,7 @@ class Hostile(tour.Stage):
                          *(service.presence(nick, kind="type='unavailable'") for nick in nicks))
             time.sleep(max(0, begun + (turn + 1) / 10 - time.monotonic()))
         me.key("Escape")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
 
     def imitations(self):
         me, service = self.person, self.service

@@ -34,7 +34,7 @@ class Kills(tour.Stage):
         me = self.person
         me.wait_row("Conversations", r"juliet@localhost, .*")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.wait_row("Messages", f".*before {BEFORE - 1:03}")
         is_over = threading.Event()
         other = threading.Thread(target=self.answer, args=(juliet, is_over), daemon=True)
@@ -159,7 +159,7 @@ class Kills(tour.Stage):
             self.pause(0.01)
 
     def composer(self):
-        field = next(self.person.fields("Message"), None)
+        field = next(self.person.fields(person.MESSAGE), None)
         return None if field is None else self.person.text(field)
 
     def scroll(self):
@@ -198,7 +198,7 @@ class Kills(tour.Stage):
             self.person.picture(f"a{n}.png")
             self.person.kill()
             self.start()
-            self.person.wait_focus("text", "Message")
+            self.person.wait_focus("text", person.MESSAGE)
             time.sleep(1.5)
             self.person.picture(f"b{n}.png")
             self.say(f"{n}: {before} -> {self.top()}; {kept} {open(self.data + '/app.place').read().split()}")
@@ -217,7 +217,7 @@ class Kills(tour.Stage):
             self.figures["killed while it started"] += 1
             self.start()
         self.figures["killed"] += 1
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         rows = me.wait("rows", lambda: me.rows("Messages"))
         self.check_rows(rows)
         self.check_draft()
@@ -272,7 +272,7 @@ class Kills(tour.Stage):
             self.fault(f"the draft is {draft!r} again, though {last!r} was taken")
         if draft and not typed.startswith(draft):
             # A person who finds a wrong draft deletes it.
-            self.person.enter("Message", "")
+            self.person.enter(person.MESSAGE, "")
             draft = ""
         self.typed = [(0, letter) for letter in draft]
         if not self.typed and typed:

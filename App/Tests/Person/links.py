@@ -70,9 +70,9 @@ class Links(tour.Tour):
         me.key("Menu")
         self.person.choose("Copy https://example.org/copy")
         me.key("F6")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("ctrl+v")
-        me.wait("the address", lambda: any(me.text(field) == "https://example.org/copy" for field in me.fields("Message")))
+        me.wait("the address", lambda: any(me.text(field) == "https://example.org/copy" for field in me.fields(person.MESSAGE)))
         me.key("ctrl+a", "BackSpace")
         self.say("the menu copies an address")
 
@@ -119,7 +119,7 @@ class Links(tour.Tour):
         me = self.person
         self.come("xmpp:nurse@localhost?message", "xmpp:nurse.*1 link")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.see("label", "nurse@localhost")
         self.browser.opens(None)
         self.say("an address of XMPP opens its conversation here")

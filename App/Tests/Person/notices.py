@@ -216,7 +216,7 @@ class Notices(Stage):
         self.person.program = self.until("the window", self.with_window)
         me = self.person
         me.app = me.wait("the app", me.find_app)
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.shows()
         me.type(f"From the window after {self.kind}")
         me.key("Return")

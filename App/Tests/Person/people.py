@@ -200,7 +200,7 @@ class People(tour.Stage):
         me.picture("leave.png")
         me.press("Leave")
         me.wait("romeo out of the room", lambda: "romeo" not in self.juliet.present(self.feast))
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.say("left, as the others see it")
 
     # The beginning of a conversation
@@ -226,7 +226,7 @@ class People(tour.Stage):
         me.key("Down")
         me.wait_focus("list item", "Giulietta, juliet@localhost")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("ctrl+n")
         me.wait_focus("text|entry", "Name or address")
         me.press("Add a contact by address …")
@@ -234,7 +234,7 @@ class People(tour.Stage):
         me.picture("new-contact.png")
         me.type("nurse@localhost")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.see("label", "nurse@localhost")
         if not self.nurse.requested.wait(20):
             raise person.Lost("the nurse is not asked")
@@ -245,7 +245,7 @@ class People(tour.Stage):
         me.press("Cancel")
         me.gone("push button", "From a picture …")
         me.key("Escape")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.say("a conversation begun by a part of a name, with a new contact, and the way to an invitation")
 
     # A contact

@@ -11,6 +11,8 @@ gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi  # noqa: E402
 
 PATIENCE = 20.0
+#: The name of the field of a message: to whom, or what it replies to or corrects.
+MESSAGE = "(Message to|Reply to|Correct the message:) .*"
 CLONE_NEWNS = 0x00020000
 
 
@@ -151,6 +153,25 @@ class Person:
 
     def text(self, node):
         return Atspi.Text.get_text(node, 0, Atspi.Text.get_character_count(node))
+
+    def hides(self, secret):
+        """No field of a password gives a screen reader a part of the secret, however it asks, while the field hides it."""
+        fields = list(self.nodes("password text"))
+        if not fields:
+            raise Lost("no field of a password")
+        for node in fields:
+            count = Atspi.Text.get_character_count(node)
+            given = [Atspi.Text.get_text(node, 0, count), Atspi.Text.get_text(node, 0, -1)]
+            for place in range(count):
+                given += [Atspi.Text.get_text(node, place, place + 1), chr(Atspi.Text.get_character_at_offset(node, place))]
+                for size in (Atspi.TextGranularity.CHAR, Atspi.TextGranularity.WORD, Atspi.TextGranularity.LINE):
+                    given.append(Atspi.Text.get_string_at_offset(node, place, size).content)
+                for size in (Atspi.TextBoundaryType.CHAR, Atspi.TextBoundaryType.WORD_START, Atspi.TextBoundaryType.LINE_START):
+                    given.append(Atspi.Text.get_text_at_offset(node, place, size).content)
+            if letters := set("".join(given)) & set(secret):
+                raise Lost(f"the field {node.get_name()!r} gives {letters} of the password")
+        if not any(Atspi.Text.get_character_count(node) == len(secret) for node in fields):
+            raise Lost("the password is not in its field")
 
     def tree(self):
         lines = []

@@ -68,7 +68,7 @@ class Pictures(tour.Stage):
             me.select("Conversations", "Juliet.*")
             me.key("Return")
         me.wait_row("Messages", ".*I will not fail.*")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.shot(f"app-wide-{scheme}.png")
         me.end()
 
@@ -77,7 +77,7 @@ class Pictures(tour.Stage):
         self.begin_app(scheme)
         me.wait_row("Messages", ".*I will not fail.*")
         subprocess.run(["xdotool", "getactivewindow", "windowsize", "--sync", "360", "640"], check=True, timeout=20)
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.shot(f"app-narrow-{scheme}.png")
         me.key("Escape")
         self.shot(f"app-list-{scheme}.png")

@@ -89,7 +89,7 @@ class Upwards(tour.Stage):
         me.wait_row("Conversations", r"juliet@localhost, .*")
         me.key("Return")
         me.wait_row("Messages", f".*number {MANY - 1:04}.*")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         press("F6", shift=True)
         sight = Sight(me, r"number \d{4}")
         begun, pages, seen, before, most = time.monotonic(), 0, [], None, 0
@@ -133,7 +133,7 @@ class Reader(tour.Stage):
             me.wait_row("Contacts", f"Write to {name}@localhost")
             me.select("Contacts", "Write to .*")
             me.key("Return")
-            me.see("text", "Message")
+            me.see("text", person.MESSAGE)
             me.see("label", name + "@localhost")
             self.write("Good morrow, " + name)
             other.wait_for("Good morrow, " + name)
@@ -147,7 +147,7 @@ class Reader(tour.Stage):
             me.wait_focus("list item", ".*")
             me.key("Return")
             me.wait_row("Messages", rf"{name}@localhost, \d\d:\d\d: To thee, says {name}")
-            me.wait_focus("text", "Message")
+            me.wait_focus("text", person.MESSAGE)
         self.say("a row that is selected is opened by Return, wherever the focus was")
         self.write("written by hand of a reader")
         juliet.wait_for("written by hand of a reader")
@@ -161,7 +161,7 @@ class Reader(tour.Stage):
 
     def write(self, text):
         me = self.person
-        me.enter("Message", text)
+        me.enter(person.MESSAGE, text)
         me.press("Send")
         me.wait_row("Messages", rf"You, \d\d:\d\d: {text}\. (Sent|Delivered|Read)")
 

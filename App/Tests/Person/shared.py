@@ -172,7 +172,7 @@ class Shared(tour.Stage):
         me.see("label", f"You write as {account}@localhost")
         if text:
             me.wait_row("Messages", f".*{text}.*")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
 
     # Changes
 
@@ -244,7 +244,7 @@ class Shared(tour.Stage):
         me = self.person
         self.count += 1
         text = f"written {self.count:04}"
-        me.enter("Message", text)
+        me.enter(person.MESSAGE, text)
         # GTK's button waits 250 ms when a reader presses it.
         begun = self.keys.press("Return")
         self.others["juliet"].wait_for(text)

@@ -50,7 +50,7 @@ class States(tour.Stage):
             self.start()
             self.person.select("Conversations", "juliet@localhost.*")
             self.person.key("Return")
-            self.person.wait_focus("text", "Message")
+            self.person.wait_focus("text", person.MESSAGE)
             for name in os.environ.get("STAGES", " ".join(NAMES)).split():
                 self.name, self.pictures = name, 0
                 getattr(self, name)()
@@ -198,7 +198,7 @@ class States(tour.Stage):
 
     def write(self, text):
         self.items[text] = 0
-        self.person.wait_focus("text", "Message")
+        self.person.wait_focus("text", person.MESSAGE)
         self.person.type(text)
         self.person.key("Return")
         self.person.wait(f"the row of {text}", lambda: self.words(self.person.rows("Messages"), text))

@@ -53,10 +53,10 @@ class Stage:
         me.select("Conversations", name + ".*")
         me.wait_focus("list item", ".*")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
 
     def back(self):
-        """To the conversation, from a screen above that of the contact, too; an Escape may dismiss a toast."""
+        """To the conversation, from a screen above that of the contact, too."""
         me = self.person
         for _ in range(4):
             me.key("Escape")
@@ -142,7 +142,7 @@ class Tour(Stage):
         self.names()
         me.type("juliet@localhost")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type("Good night, good night!")
         begun = time.monotonic()
         me.key("Return")
@@ -212,19 +212,19 @@ class Tour(Stage):
         me = self.person
         me.key("Escape")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type("I would I were thy bird")
         time.sleep(0.5)  # what the app has to keep a draft
         me.kill()
         self.say("killed")
         self.start()
-        text = me.wait("the draft", lambda: next((n for n in me.fields("Message")
+        text = me.wait("the draft", lambda: next((n for n in me.fields(person.MESSAGE)
                                                   if me.text(n) == "I would I were thy bird"), None))
         self.say("the draft is there again, and the conversation")
         me.wait_row("Messages", ".*Good night, good night!.*")
         self.say("and the place: the oldest message is in sight")
         me.picture("after-kill.png")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("Return")
         self.juliet.wait_for("I would I were thy bird")
         me.wait("an empty composer", lambda: me.text(text) == "")
@@ -241,7 +241,7 @@ class Tour(Stage):
         me = self.person
         self.server.stop()
         me.see("label", "Offline since .*", 60)
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type("Sweet, so would I")
         me.key("Return")
         me.wait_row("Messages", r"You, \d\d:\d\d: Sweet, so would I\. Waiting: no connection")
@@ -279,7 +279,7 @@ class Together(Stage):
         self.say("a name with markup and a turned direction is a name")
         me.select("Conversations", "Juliet <b>.*")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type("By the mailbox")
         me.key("Return")
         juliet.wait_for("By the mailbox")
@@ -298,13 +298,13 @@ class Together(Stage):
     def refused(self, juliet):
         """The driver refuses a correction, which is too long to be sent: the app says so, and gives the text back."""
         me = self.person
-        field = lambda: next(me.fields("Message"))
+        field = lambda: next(me.fields(person.MESSAGE))
         long = "By the mailbox " + "x" * 70_000
         me.key("Up")
         me.see("label", "Correct the message: By the mailbox")
         person.Atspi.EditableText.set_text_contents(field(), long)
         me.wait("the long text", lambda: len(me.text(field())) == len(long))
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("Return")
         me.see("label", "Not accepted: .*")
         me.wait("the text again", lambda: me.text(field()) == long)

@@ -104,7 +104,7 @@ class Trust(notices.Stage):
 
     def write(self, text):
         me = self.person
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type(text)
         me.key("Return")
 
@@ -230,6 +230,7 @@ class Trust(notices.Stage):
         self.press("From a picture …")
         time.sleep(1.5)
         me.picture("trust-chooser.png")
+        me.gone("label", "Verified: 1 device of Juliet")
         me.type(self.code(uri))
         time.sleep(0.5)
         me.key("Return")
@@ -258,8 +259,8 @@ class Trust(notices.Stage):
         # A second Return, too early, gives the text back.
         me.wait_focus("push button", "Cancel")
         me.key("Return")
-        me.wait("the text again", lambda: any(me.text(field) == "Is it thou" for field in me.fields("Message")))
-        me.wait_focus("text", "Message")
+        me.wait("the text again", lambda: any(me.text(field) == "Is it thou" for field in me.fields(person.MESSAGE)))
+        me.wait_focus("text", person.MESSAGE)
         me.key("Return")
         me.see("label", "Who may read this.*")
         self.press("Trust and send")
@@ -275,10 +276,10 @@ class Trust(notices.Stage):
     def corrects(self):
         """A correction waits for the decision, too."""
         me = self.person
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("Up")
         me.see("label", "Correct the message: .*")
-        me.wait("the text", lambda: any(me.text(field) == "What satisfaction" for field in me.fields("Message")))
+        me.wait("the text", lambda: any(me.text(field) == "What satisfaction" for field in me.fields(person.MESSAGE)))
         me.key("ctrl+End")
         me.type(" canst thou have")
         me.key("Return")
@@ -287,10 +288,10 @@ class Trust(notices.Stage):
         me.key("Return")
         me.gone("label", "Who may read this.*")
         me.see("label", "Correct the message: .*")
-        me.wait("the text again", lambda: any(me.text(field) == "What satisfaction canst thou have" for field in me.fields("Message")))
+        me.wait("the text again", lambda: any(me.text(field) == "What satisfaction canst thou have" for field in me.fields(person.MESSAGE)))
         if "canst" in self.phone.kalij("history", "romeo@localhost"):
             raise person.Lost("the correction has left before the decision")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("Escape")
         me.gone("label", "Correct the message: .*")
         self.say("a correction waits for the decision, and is given back as one")
@@ -308,11 +309,11 @@ class Trust(notices.Stage):
         key, = self.desktop.shown()
         self.desktop.act(key, "inline-reply", "It was the lark")
         me.see("label", "Your reply is not sent.*")
-        me.wait("the reply in the composer", lambda: any(me.text(field) == "It was the lark" for field in me.fields("Message")))
+        me.wait("the reply in the composer", lambda: any(me.text(field) == "It was the lark" for field in me.fields(person.MESSAGE)))
         me.picture("trust-reply.png")
         if any("lark" in device.kalij("history", "romeo@localhost") for device in (self.phone, tablet)):
             raise person.Lost("the reply has left before the decision")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("ctrl+a", "BackSpace")
         self.say("a reply in a notification waits for the decision, as a draft")
 
@@ -326,7 +327,8 @@ class Trust(notices.Stage):
         me.see("label", "paris@localhost")
         self.open_contact()
         self.press("Encrypt messages")
-        me.see("label", ".*paris@localhost has no keys for encrypted messages yet: what you write cannot be sent.*")
+        me.wait("the outcome, and the line of the contact", lambda: 2 <= len(list(
+            me.nodes("label", ".*paris@localhost has no keys for encrypted messages yet: what you write cannot be sent.*"))))
         me.picture("trust-keyless-contact.png")
         self.back()
         question = "paris@localhost has no keys for encrypted messages"
@@ -336,12 +338,15 @@ class Trust(notices.Stage):
         tour.Tour.names(self)
         me.wait_focus("push button", "Cancel")
         me.key("Return")
-        me.wait("the text again", lambda: any(me.text(field) == "Happily met" for field in me.fields("Message")))
-        me.wait_focus("text", "Message")
+        me.wait("the text again", lambda: any(me.text(field) == "Happily met" for field in me.fields(person.MESSAGE)))
+        me.wait_focus("text", person.MESSAGE)
         me.key("Return")
         me.see("label", question)
         self.press("Try again encrypted")
         me.wait_row("Messages", r"You, \d\d:\d\d: Happily met\. Not sent: paris@localhost has no keys for encrypted messages.*")
+        # Its row, where Return does it, and Tab reaches the button.
+        me.key("shift+F6", "End")
+        me.wait_focus("list item", ".*Happily met.*")
         self.press("Send again")
         me.see("label", question)
         self.press("Stop encrypting and send")
@@ -366,10 +371,10 @@ class Trust(notices.Stage):
         self.desktop.act(key, "inline-reply", "Believe me, love")
         me.program = self.until("the window", self.with_window)
         me.app = me.wait("the app", me.find_app)
-        me.wait("the reply in the composer", lambda: any(me.text(field) == "Believe me, love" for field in me.fields("Message")))
+        me.wait("the reply in the composer", lambda: any(me.text(field) == "Believe me, love" for field in me.fields(person.MESSAGE)))
         if any("Believe" in device.kalij("history", "romeo@localhost") for device in (self.phone, laptop)):
             raise person.Lost("the reply has left before the decision")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         # The window manager gives the focus to the new window a moment later.
         time.sleep(1.5)
         me.key("Return")
@@ -438,7 +443,7 @@ class Trust(notices.Stage):
         me.picture("trust-own-name.png")
         self.signed("romeo", "The balcony")
         me.key("Escape")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.say("devices have names, signed by their keys; this device has one, too")
 
     def signed(self, user, name):

@@ -55,7 +55,7 @@ class Versions:
         me = self.person
         me.wait_row("Conversations", r"(Juliet|juliet).*", seconds)
         self.open()
-        me.enter("Message", "")  # a draft of another day
+        me.enter(person.MESSAGE, "")  # a draft of another day
         self.type(text)
         self.keys.press("Return")
         self.arrives(text)

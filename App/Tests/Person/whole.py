@@ -97,7 +97,7 @@ class Whole(accounts.Accounts):
         self.shows("invitation: its link says who invites")
         self.press("Next")
         self.names_account()
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         self.shows("account: made, and the conversation with the inviter is open")
 
     def registers(self):
@@ -116,7 +116,7 @@ class Whole(accounts.Accounts):
         self.shows("invitation: a link that the desktop opens")
         self.press("Add to the contacts")
         self.juliet.raw("<presence to='benvolio@localhost' type='subscribed'/>")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
 
     def names_account(self):
         me = self.person
@@ -151,7 +151,7 @@ class Whole(accounts.Accounts):
         self.press("Create")
         self.room = self.juliet.wait_invited()
         self.nurse.wait_invited()
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.wait("three in the group", lambda: len(self.juliet.client["xep_0045"].get_roster(self.room)) == 3)
         self.send("Good evening")
         self.juliet.wait_for("Good evening")
@@ -233,7 +233,7 @@ class Keys(Whole):
         self.person.type(text)
 
     def send(self, text):
-        self.person.wait_focus("text", "Message")
+        self.person.wait_focus("text", person.MESSAGE)
         self.person.type(text)
         self.person.key("Return")
 
@@ -280,7 +280,7 @@ class Keys(Whole):
         me.type("juliet@localhost")
         me.wait("the conversation alone", lambda: len(me.rows("Conversations")) == 1 and me.rows("Conversations")[0].startswith("juliet"))
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
 
 
 class Reader(Whole):
@@ -297,7 +297,7 @@ class Reader(Whole):
         self.person.enter(name, text)
 
     def send(self, text):
-        self.person.enter("Message", text)
+        self.person.enter(person.MESSAGE, text)
         self.person.press("Send")
 
     def begin_group(self):
@@ -326,4 +326,4 @@ class Reader(Whole):
         me.select("Conversations", "juliet.*")
         me.wait_focus("list item", "juliet.*")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)

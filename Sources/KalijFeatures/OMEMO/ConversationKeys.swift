@@ -14,6 +14,8 @@ public struct ConversationKeys: Sendable, Equatable {
     public let keyless: [JID]
     /// Whether no recipient has keys: a message fails.
     public let isKeyless: Bool
+    /// The recipients of whom no key is in use, and whose servers have not said in this session that they have none.
+    public let pending: [JID]
 
     /// Creates the value, for the tests of an application.
     /// - Parameters:
@@ -22,11 +24,13 @@ public struct ConversationKeys: Sendable, Equatable {
     ///   - keys: the keys of the recipients, then those of the account's other devices.
     ///   - keyless: the recipients who have no keys.
     ///   - isKeyless: whether no recipient has keys.
+    ///   - pending: the recipients whose keys are not known yet.
     public init(
-        isEncrypted: Bool, isBlocked: Bool, keys: [DeviceKey], keyless: [JID] = [], isKeyless: Bool = false
+        isEncrypted: Bool, isBlocked: Bool, keys: [DeviceKey], keyless: [JID] = [], isKeyless: Bool = false,
+        pending: [JID] = []
     ) {
         (self.isEncrypted, self.isBlocked, self.keys) = (isEncrypted, isBlocked, keys)
-        (self.keyless, self.isKeyless) = (keyless, isKeyless)
+        (self.keyless, self.isKeyless, self.pending) = (keyless, isKeyless, pending)
     }
 
     /// The keys of devices in use that receive nothing until the user decides.
@@ -52,6 +56,7 @@ public struct ConversationKeys: Sendable, Equatable {
         return ConversationKeys(
             isEncrypted: true, isBlocked: try encryption.isBlocked(name),
             keys: keys + (try DeviceKey.all(of: account, for: account.jid, from: database)),
-            keyless: keyless, isKeyless: !people.isEmpty && keyless.count == people.count)
+            keyless: keyless, isKeyless: !people.isEmpty && keyless.count == people.count,
+            pending: people.filter { !reached.contains($0) && !keyless.contains($0) })
     }
 }

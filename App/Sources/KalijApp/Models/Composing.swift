@@ -22,6 +22,12 @@ public enum Composing: Sendable, Equatable {
         }
     }
 
+    /// The accessible name of the text.
+    /// - Parameter recipient: the person or the group; empty if no conversation is open.
+    public func name(to recipient: String) -> String {
+        words ?? (recipient.isEmpty ? Words.message : Words.message(to: recipient))
+    }
+
     /// The row of the message that the text replies to.
     public var answered: Int64? { if case .reply(let id, _) = self { id } else { nil } }
 

@@ -24,6 +24,9 @@ public struct DevicesPage: Sendable, Equatable {
 
     public var title: String { isOwn ? Words.ownDevices : Words.devices(of: name) }
 
+    /// What a screen reader says when the devices are opened.
+    public var spoken: String { title + ". " + notice }
+
     /// What the list means, or why it is empty.
     public var notice: String {
         if code == nil { return Words.noKeysHere }

@@ -8,6 +8,8 @@ public struct GroupPage: Sendable, Equatable {
     public let picture: String?
     /// Why the account is not in the group, in words; nil if it is.
     public let problem: String?
+    /// Whether the user's messages are encrypted, and who cannot read them, in words.
+    public let encryption: String
     /// What the account may do.
     public let actions: [GroupAction]
     public let notifications: NotificationChoice
@@ -16,7 +18,8 @@ public struct GroupPage: Sendable, Equatable {
 
     /// What a screen reader says when the group is opened, before the row with the focus.
     public var spoken: String {
-        [name, Words.memberCount(members.count), topic, problem ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
+        [name, Words.memberCount(members.count), topic, problem ?? "", encryption].filter { !$0.isEmpty }.joined(
+            separator: ", ")
     }
 }
 
@@ -24,8 +27,16 @@ public struct GroupPage: Sendable, Equatable {
 public struct GroupHead: Sendable, Equatable {
     /// The line below the name: how many people, and the topic.
     public let line: String
+    /// The topic on one line; empty for none.
+    public let topic: String
     /// The nicknames of the others, at most 5,000.
     public let nicks: [String]
+
+    /// What is announced in the open group when another head was read before.
+    public func change(since former: GroupHead) -> String? {
+        if topic == former.topic { return nil }
+        return topic.isEmpty ? Words.topicRemoved : Words.topicIs(topic)
+    }
 }
 
 /// An action on a group.

@@ -14,9 +14,7 @@ extension Reader {
         if isBlocked { facts.append(Words.isBlocked) }
         facts.append(Words.subscription(entry))
         let keys = try ConversationKeys.load(of: account, with: jid, from: database())
-        facts.append(
-            keys.isKeyless
-                ? Words.cannotBeEncrypted(row.name) : keys.isEncrypted ? Words.areEncrypted : Words.areNotEncrypted)
+        facts.append(Words.encryption(try encryptionOutcome(key)))
         if keys.isBlocked { facts.append(Words.encryptionRefused) }
         if let client = try contacts.presence(of: jid, for: account).first {
             facts.append(

@@ -30,6 +30,17 @@ extension Reader {
         }
         if let undecided { return .undecided(undecided) }
         guard keys.isKeyless, let row = try conversation(key) else { return nil }
-        return .keyless(Words.keylessQuestion(row.isGroup ? Words.nobody : row.name))
+        return .keyless(row.isGroup ? Words.keylessGroupQuestion : Words.keylessQuestion(row.name))
+    }
+
+    /// Who can read what is written in a conversation; nil if it is not encrypted.
+    public func encryptionOutcome(_ key: ConversationKey) throws -> EncryptionOutcome? {
+        guard let account = try account(of: key), let row = try conversation(key) else { return nil }
+        let keys = try ConversationKeys.load(of: account, with: .received(key.jid), from: database())
+        guard keys.isEncrypted else { return nil }
+        let conversations = try conversations(account)
+        return try EncryptionOutcome(keys, isGroup: row.isGroup, name: row.name) {
+            (try conversations.name(of: $0) ?? $0.description).shownName
+        }
     }
 }

@@ -53,8 +53,9 @@ extension Reader {
         let jid = JID.received(key.jid)
         guard let account = try account(of: key), let room = try rooms().room(jid, of: account) else { return nil }
         let count = try rooms().peopleCount(in: jid, for: account)
+        let topic = room.subject?.shownLine ?? ""
         return GroupHead(
-            line: Words.head(count, isGroup: room.isGroup, topic: room.subject?.shownLine ?? ""),
+            line: Words.head(count, isGroup: room.isGroup, topic: topic), topic: topic,
             nicks: try rooms().occupants(of: jid, for: account).map(\.nick).filter { $0 != room.nick })
     }
 
@@ -64,12 +65,12 @@ extension Reader {
         let jid = JID.received(key.jid)
         guard let account = try account(of: key), let room = try rooms().room(jid, of: account) else { return nil }
         let rights = try rooms().rights(in: jid, for: account)
-        let isEncrypted = try ConversationKeys.load(of: account, with: jid, from: database()).isEncrypted
+        let encryption = try encryptionOutcome(key)
         return GroupPage(
             key: key, name: (room.name ?? key.jid).shownName, topic: room.subject?.shownText.text ?? "",
             picture: try contacts().profile(of: jid, for: account)?.avatarFile,
-            problem: rights == nil ? Words.outside(room) : nil,
-            actions: GroupAction.all(in: room, rights, isEncrypted: isEncrypted),
+            problem: rights == nil ? Words.outside(room) : nil, encryption: Words.encryption(encryption),
+            actions: GroupAction.all(in: room, rights, isEncrypted: encryption != nil),
             notifications: try conversation(key)?.notifications
                 ?? NotificationChoice(notify: .all, mutedUntil: nil, isGroup: true),
             members: try members(of: room, by: account, rights, knowsPresence: isOnline && rights != nil))

@@ -58,8 +58,11 @@ public struct MessageRow: Sendable, Equatable {
         author == other.author && isOwn == other.isOwn && proven == other.proven
     }
 
-    /// Identifies the author: equal for all messages of the same author.
-    public var authorKey: String { proven?.text ?? author }
+    /// Identifies the author: equal for all messages of the same author, and the bare address if the room shows it.
+    public var authorKey: String {
+        if case .address(let jid)? = proven { return jid.description }
+        return proven?.text ?? author
+    }
 
     static func sentences(_ words: String, _ more: [String]) -> String {
         guard !more.isEmpty else { return words }

@@ -3,6 +3,9 @@ extension Words {
     public static var sendAgain: String { tr("Send again") }
     public static var actions: String { tr("Actions") }
     public static var emoji: String { tr("Emoji") }
+    public static var reaction: String { tr("Reaction") }
+    public static var otherEmoji: String { tr("Other emoji …") }
+    public static var emojiHint: String { tr("Type the name of an emoji, then Tab to those found") }
     public static var react: String { tr("React …") }
     public static var correct: String { tr("Correct") }
     public static var copyText: String { tr("Copy text") }
@@ -41,6 +44,7 @@ extension Words {
     }
     public static var notPossibleNow: String { tr("This message has changed: that is not possible any more") }
     static func correcting(_ text: String) -> String { tr("Correct the message: {text}", ["text": text]) }
+    public static var correctionEnded: String { tr("Correction ended") }
     public static func replyTo(_ author: String, _ text: String) -> String {
         tr("Reply to {author}: {text}", ["author": author, "text": text])
     }

@@ -21,7 +21,21 @@ extension Words {
     static func cannotBeEncrypted(_ name: String) -> String {
         tr("{name} has no keys for encrypted messages yet: what you write cannot be sent", ["name": name])
     }
+    static var nobodyCanBeEncrypted: String {
+        tr("Nobody else in the group has keys for encrypted messages yet: what you write cannot be sent")
+    }
+    static func encryptedWithout(_ names: String) -> String {
+        tr("Your messages are encrypted. Have no keys yet, and cannot read them: {names}", ["names": names])
+    }
     static var areNotEncrypted: String { tr("Your messages are not encrypted") }
+
+    static func encryption(_ outcome: EncryptionOutcome?) -> String {
+        switch outcome {
+        case nil: areNotEncrypted
+        case .keyless(let words)?: words
+        case .pending?, .done?: areEncrypted
+        }
+    }
 
     static func subscription(_ contact: Contact?) -> String {
         guard let contact else { return tr("Not among your contacts") }

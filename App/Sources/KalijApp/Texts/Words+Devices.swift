@@ -152,6 +152,7 @@ extension Words {
     public static func keylessQuestion(_ name: String) -> String {
         tr("{name} has no keys for encrypted messages", ["name": name])
     }
+    static var keylessGroupQuestion: String { tr("Nobody else in the group has keys for encrypted messages") }
     public static var keylessHint: String {
         tr(
             "An encrypted message cannot be sent: the other side's program does not encrypt, or has not been connected yet. If you stop encrypting, the servers can read what you write from then on"
@@ -159,7 +160,6 @@ extension Words {
     }
     public static var sendPlain: String { tr("Stop encrypting and send") }
     public static var tryEncrypted: String { tr("Try again encrypted") }
-    public static var nobody: String { tr("Nobody else in the group") }
     public static var replyWaits: String {
         tr("Your reply is not sent: there are new devices. Send it here, and decide")
     }

@@ -53,6 +53,8 @@ extension Words {
         return topic.isEmpty ? people : people + ", " + topic
     }
     public static var topic: String { tr("Topic") }
+    static func topicIs(_ topic: String) -> String { tr("Topic: {topic}", ["topic": topic]) }
+    static var topicRemoved: String { tr("The topic is removed") }
     public static var rename: String { tr("Rename …") }
     public static var changeTopic: String { tr("Change the topic …") }
     public static var changePicture: String { tr("Change the picture …") }

@@ -6,6 +6,7 @@ public enum Words {
     public static var conversations: String { tr("Conversations") }
     public static var messages: String { tr("Messages") }
     public static var message: String { tr("Message") }
+    static func message(to recipient: String) -> String { tr("Message to {name}", ["name": recipient]) }
     public static var send: String { tr("Send") }
     public static var back: String { tr("Back") }
     public static var search: String { tr("Search") }

@@ -4,12 +4,14 @@ import KalijApp
 /// An item of a menu.
 struct MenuItem {
     let words: String
+    /// What a screen reader says; nil for the words.
+    var spoken: String?
     /// The keys of the same action, in GTK's notation.
     var keys: String?
     let run: () -> Void
 
-    init(_ words: String, keys: String? = nil, run: @escaping () -> Void) {
-        (self.words, self.keys, self.run) = (words, keys, run)
+    init(_ words: String, spoken: String? = nil, keys: String? = nil, run: @escaping () -> Void) {
+        (self.words, self.spoken, self.keys, self.run) = (words, spoken, keys, run)
     }
 }
 
@@ -20,9 +22,11 @@ enum ContextMenu {
     ///   - sections: the items; an empty section is omitted.
     ///   - parent: a box.
     ///   - place: the place in the coordinates of `parent`.
+    ///   - name: the accessible name of the menu.
     ///   - onClosed: called when the menu was closed, before the chosen item is run.
     static func show(
-        _ sections: [[MenuItem]], over parent: Widget, at place: GdkRectangle, onClosed: @escaping () -> Void
+        _ sections: [[MenuItem]], over parent: Widget, at place: GdkRectangle, name: String = Words.actions,
+        onClosed: @escaping () -> Void
     ) {
         guard sections.contains(where: { !$0.isEmpty }), let menu = g_menu_new(),
             let group = g_simple_action_group_new()
@@ -43,9 +47,25 @@ enum ContextMenu {
         gtk_widget_insert_action_group(popover, "menu", OpaquePointer(group))
         g_object_unref(raw(group))
         gtk_popover_set_has_arrow(cast(raw(popover)), 0)
-        present(popover, Words.actions, over: parent, at: place) {
+        var items = sections.flatMap(\.self)[...]
+        nameItems(in: popover, &items)
+        present(popover, name, over: parent, at: place) {
             onClosed()
             chosen?()
+        }
+    }
+
+    /// Names the items that are spoken otherwise than they are displayed.
+    private static func nameItems(in widget: Widget, _ items: inout ArraySlice<MenuItem>) {
+        if String(cString: kalij_class(raw(widget))) == "GtkModelButton" {
+            guard let spoken = items.popFirst()?.spoken else { return }
+            gtk_accessible_reset_relation(opaque(widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY)
+            return kalij_name(widget, spoken)
+        }
+        var child = gtk_widget_get_first_child(widget)
+        while let next = child {
+            nameItems(in: next, &items)
+            child = gtk_widget_get_next_sibling(next)
         }
     }
 

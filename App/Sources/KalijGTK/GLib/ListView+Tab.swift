@@ -33,7 +33,7 @@ extension ListView {
     /// - Returns: whether the focus was in a row.
     func leaveRow(_ direction: GtkDirectionType) -> Bool {
         guard let root = gtk_widget_get_root(view), let focused = gtk_root_get_focus(root),
-            let item = item(around: focused)
+            let item = gtk_widget_get_focus_child(view)
         else { return false }
         if direction == GTK_DIR_TAB_FORWARD || focused != item {
             if gtk_widget_child_focus(item, direction) != 0 { return true }
@@ -44,13 +44,6 @@ extension ListView {
         gtk_widget_child_focus(widget(root), direction)
         gtk_widget_set_can_focus(view, 1)
         return true
-    }
-
-    /// The widget of the row that has `focused`, or is it.
-    private func item(around focused: Widget) -> Widget? {
-        var child = focused
-        while let parent = gtk_widget_get_parent(child), parent != view { child = parent }
-        return gtk_widget_get_parent(child) == view ? child : nil
     }
 
     /// Tab will enter the list at the selected row, or at the last visible one: GTK remembers the row that was the focus child last.

@@ -8,6 +8,7 @@ nonisolated struct SignalArguments {
     func object(_ place: Int) -> OpaquePointer? { kalij_get_object(values + place).map { OpaquePointer($0) } }
     func uint(_ place: Int) -> UInt32 { kalij_get_uint(values + place) }
     func double(_ place: Int) -> Double { kalij_get_double(values + place) }
+    func pointer(_ place: Int) -> UnsafeMutableRawPointer? { kalij_get_pointer(values + place) }
     func string(_ place: Int) -> String? { kalij_get_string(values + place).map { String(cString: $0) } }
     func flags(_ place: Int) -> Int32 { kalij_get_flags(values + place) }
     /// Sets the result: whether the signal was handled.

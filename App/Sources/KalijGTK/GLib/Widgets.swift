@@ -59,13 +59,40 @@ enum Make {
         return avatar
     }
 
+    /// Displays a person or a group in an avatar that has no picture.
+    /// - Parameter key: what the colour is of.
+    static func show(_ name: String, _ key: String, in avatar: Widget) {
+        adw_avatar_set_text(opaque(avatar), name)
+        let place = PersonColor.place(of: key)
+        for other in 0..<PersonColor.count { avatar.setClass("hue-\(other)", other == place) }
+    }
+
     /// A button with an icon; the accessible name is also its tooltip.
     static func iconButton(_ icon: Icon, _ name: String, _ run: @escaping () -> Void) -> Widget {
         let button = widget(OpaquePointer(gtk_button_new_from_icon_name(icon.rawValue)))
-        gtk_widget_set_tooltip_text(button, name)
-        kalij_name(button, name)
+        button.setTooltip(name)
         connect(button, "clicked") { _ in run() }
         return button
+    }
+
+    /// The button of the window's menu, which F10 opens.
+    /// - Parameter items: texts and actions of the application.
+    static func menuButton(_ items: [(words: String, action: String)]) -> Widget {
+        // GLib aborts when it runs out of memory, so the result is never nil.
+        guard let model = g_menu_new() else { fatalError("no memory for a menu") }
+        for item in items { g_menu_append(model, item.words, "app." + item.action) }
+        let menu = widget(OpaquePointer(gtk_menu_button_new()))
+        gtk_menu_button_set_icon_name(opaque(menu), Icon.menu.rawValue)
+        gtk_menu_button_set_menu_model(opaque(menu), cast(raw(model)))
+        g_object_unref(raw(model))
+        gtk_menu_button_set_primary(opaque(menu), 1)
+        menu.setTooltip(Words.menu)
+        if let popover = gtk_menu_button_get_popover(opaque(menu)) {
+            kalij_name(cast(raw(popover)), Words.menu)
+            // GTK 4.8 does not tell that the menu is closed: a screen reader would say that it is expanded at each visit.
+            connect(raw(popover), "closed") { _ in after(0) { kalij_expanded(menu, 0) } }
+        }
+        return menu
     }
 
     static func button(_ text: String, classes: String..., run: @escaping () -> Void) -> Widget {
@@ -183,6 +210,13 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
         label.wrapText()
         gtk_label_set_natural_wrap_mode(opaque(label), GTK_NATURAL_WRAP_NONE)
         gtk_label_set_justify(opaque(label), GTK_JUSTIFY_CENTER)
+    }
+    /// Sets the accessible name, which eyes see as the tooltip. GTK 4.8 makes the tooltip the description, too, and a screen reader would say it
+    /// again at the first visit.
+    func setTooltip(_ name: String) {
+        gtk_widget_set_tooltip_text(self, name)
+        kalij_name(self, name)
+        kalij_description(self, "")
     }
     func setText(_ text: String) { gtk_label_set_text(opaque(self), text) }
 

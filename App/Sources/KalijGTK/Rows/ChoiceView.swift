@@ -6,6 +6,7 @@ final class ChoiceView {
     let root = widget(OpaquePointer(kalij_new_with_role(kalij_type_box(), GTK_ACCESSIBLE_ROLE_RADIO_GROUP)))
     /// Called with the place of a value that the user has chosen.
     var onChosen: (Int) -> Void = { _ in }
+    private let caption = Make.label(classes: "caption-heading")
     private var buttons: [Widget] = []
     private var isUpdating = false
 
@@ -17,18 +18,18 @@ final class ChoiceView {
         gtk_box_set_spacing(cast(raw(root)), 4)
         kalij_name(root, label)
         kalij_description(root, hint)
-        let caption = Make.label(label, classes: "caption-heading")
+        caption.explain(label)
         let explanation = Make.label(hint, classes: "dim-label")
         for part in [caption, explanation] { part.wrapText() }
         root.append(caption)
-        for (place, choice) in choices.enumerated() { append(choice, label, at: place) }
+        for (place, choice) in choices.enumerated() { append(choice, at: place) }
         root.append(explanation)
     }
 
-    private func append(_ choice: String, _ label: String, at place: Int) {
+    private func append(_ choice: String, at place: Int) {
         let button = Make.check(choice, isRadio: true)
         gtk_check_button_set_group(cast(raw(button)), buttons.first.map { cast(raw($0)) })
-        kalij_description(button, label)
+        kalij_described_by(button, caption)
         connect(button, "toggled") { [weak self] _ in
             guard let self, !isUpdating, gtk_check_button_get_active(cast(raw(button))) != 0 else { return }
             onChosen(place)

@@ -30,7 +30,7 @@ final class ConversationRowView: RowView {
     }
 
     func show(_ row: ConversationRow) {
-        adw_avatar_set_text(opaque(avatar), row.name)
+        Make.show(row.name, row.key.jid, in: avatar)
         showPicture(row.picture)
         name.setText(row.name)
         time.setText(row.at > 0 ? Times.short(row.at) : "")

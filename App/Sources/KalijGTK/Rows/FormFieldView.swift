@@ -12,6 +12,7 @@ final class FormFieldView {
 
     private enum Input {
         case entry(Widget)
+        case secret(PasswordField)
         case check(Widget)
         case text(Widget)
         /// The drop-down's entries are in the order of the values.
@@ -22,7 +23,16 @@ final class FormFieldView {
         var widget: Widget {
             switch self {
             case .entry(let widget), .check(let widget), .text(let widget): widget
+            case .secret(let field): field.entry
             case .choice(let widget, _), .choices(let widget, _): widget
+            }
+        }
+
+        /// An entry of one line; nil for other inputs.
+        var line: Widget? {
+            switch self {
+            case .entry, .secret: widget
+            case .check, .text, .choice, .choices: nil
             }
         }
 
@@ -62,8 +72,8 @@ final class FormFieldView {
         }
         if let input {
             root.append(input.widget)
-            if case .entry(let entry) = input { connect(entry, "activate") { [weak self] _ in self?.onActivate() } }
-            if case .secret = kind { appendPeek(at: input.widget) }
+            if let line = input.line { connect(line, "activate") { [weak self] _ in self?.onActivate() } }
+            if case .secret(let field) = input { appendPeek(at: field) }
         }
         root.append(explanation)
         root.append(problem)
@@ -71,12 +81,9 @@ final class FormFieldView {
     }
 
     /// A new password is entered once: a check button, which is easier to find than an icon, shows what it is.
-    private func appendPeek(at entry: Widget) {
+    private func appendPeek(at field: PasswordField) {
         let check = Make.check(Words.showPassword)
-        connect(check, "toggled") { _ in
-            guard let text = gtk_widget_get_first_child(entry) else { return }
-            gtk_text_set_visibility(cast(raw(text)), gtk_check_button_get_active(cast(raw(check))))
-        }
+        connect(check, "toggled") { _ in field.show(gtk_check_button_get_active(cast(raw(check))) != 0) }
         root.append(check)
     }
 
@@ -88,7 +95,7 @@ final class FormFieldView {
 
     /// Calls `run` when the text is edited.
     func onChange(_ run: @escaping () -> Void) {
-        if case .entry(let entry)? = input { connect(entry, "changed") { _ in run() } }
+        if let line = input?.line { connect(line, "changed") { _ in run() } }
     }
 
     private static func input(_ kind: AccountForm.Kind, _ label: String, _ value: String) -> Input? {
@@ -100,10 +107,10 @@ final class FormFieldView {
             kalij_name(entry, label)
             return .entry(entry)
         case .secret:
-            let entry = widget(OpaquePointer(gtk_password_entry_new()))
-            gtk_editable_set_text(OpaquePointer(entry), value)
-            kalij_name(entry, label)
-            return .entry(entry)
+            let field = PasswordField()
+            field.text = value
+            kalij_name(field.entry, label)
+            return .secret(field)
         case .lines:
             let text = widget(OpaquePointer(gtk_text_view_new()))
             gtk_text_view_set_accepts_tab(cast(raw(text)), 0)
@@ -150,6 +157,7 @@ final class FormFieldView {
     var value: String {
         switch input {
         case .entry(let entry)?: gtk_editable_get_text(OpaquePointer(entry)).map { String(cString: $0) } ?? ""
+        case .secret(let field)?: field.text
         case .check(let check)?: gtk_check_button_get_active(cast(raw(check))) != 0 ? "1" : "0"
         case .text(let text)?: Self.text(of: text)
         case .choice(let drop, let values)?: values.element(Int(gtk_drop_down_get_selected(opaque(drop)))) ?? ""
@@ -170,11 +178,15 @@ final class FormFieldView {
 
     /// Return activates the default button of the field's dialog.
     func activateDefault() {
-        if case .entry(let entry)? = input { kalij_set_boolean_property(raw(entry), "activates-default", 1) }
+        if let line = input?.line { kalij_set_boolean_property(raw(line), "activates-default", 1) }
     }
 
     func set(_ value: String) {
-        if case .entry(let entry)? = input { gtk_editable_set_text(OpaquePointer(entry), value) }
+        switch input {
+        case .entry(let entry)?: gtk_editable_set_text(OpaquePointer(entry), value)
+        case .secret(let field)?: field.text = value
+        default: break
+        }
     }
 
     func setSensitive(_ isSensitive: Bool) {
@@ -183,7 +195,7 @@ final class FormFieldView {
 
     /// Focuses the field. The text of an entry is not selected: a letter would replace it.
     func focus() {
-        if case .entry(let entry)? = input, !value.isEmpty, String(cString: kalij_class(raw(entry))) == "GtkEntry" {
+        if case .entry(let entry)? = input, !value.isEmpty {
             gtk_entry_grab_focus_without_selecting(cast(raw(entry)))
         } else {
             input?.first.focus()

@@ -19,7 +19,7 @@ final class MemberRowView: RowView {
     }
 
     func show(_ member: MemberRow) {
-        adw_avatar_set_text(opaque(avatar), member.name)
+        Make.show(member.name, member.jid ?? member.name, in: avatar)
         if member.picture != picture {
             picture = member.picture
             Make.show(member.picture, in: avatar)

@@ -18,7 +18,7 @@ final class PersonRowView: RowView {
     }
 
     func show(_ person: PersonRow) {
-        adw_avatar_set_text(opaque(avatar), person.name)
+        Make.show(person.name, person.key.jid, in: avatar)
         if person.picture != picture {
             picture = person.picture
             Make.show(person.picture, in: avatar)

@@ -16,7 +16,8 @@ final class ReactionChips {
         gtk_flow_box_set_column_spacing(opaque(box), 4)
         gtk_flow_box_set_row_spacing(opaque(box), 4)
         gtk_widget_set_halign(box, GTK_ALIGN_START)
-        gtk_widget_set_focusable(box, 0)
+        // GTK 4.8 holds the focus before a flow box without a focusable child.
+        gtk_widget_set_can_focus(box, 0)
         box.addClass("chips")
         gtk_box_insert_child_after(cast(raw(parent)), box, sibling)
     }

@@ -22,7 +22,7 @@ final class RequestRowView: RowView {
     }
 
     func show(_ request: RequestRow) {
-        adw_avatar_set_text(opaque(avatar), request.name)
+        Make.show(request.name, request.address ?? request.key.jid, in: avatar)
         if request.picture != picture {
             picture = request.picture
             Make.show(request.picture, in: avatar)

@@ -35,8 +35,6 @@ final class ThreadRowView: RowView {
     private var keys: KeyLine?
     private var color = 0
 
-    private static let colors = 8
-
     init() {
         text.wrapText()
         gtk_label_set_max_width_chars(opaque(text), 56)
@@ -142,9 +140,9 @@ final class ThreadRowView: RowView {
 
     private func name(_ author: Widget, _ message: MessageRow) {
         author.setText(message.author)
-        author.setClass("author-\(color)", false)
-        color = message.authorKey.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % Self.colors
-        author.setClass("author-\(color)", true)
+        author.setClass("hue-\(color)", false)
+        color = PersonColor.place(of: message.authorKey)
+        author.setClass("hue-\(color)", true)
     }
 
     private func makeLine() -> Widget {

@@ -3,12 +3,11 @@ import KalijApp
 
 /// Replies and corrections.
 extension Composer {
-    /// The text from now on is a message, a reply, or a correction. A screen reader speaks the description
-    /// when the text receives the focus, and when it changes while the text has the focus.
+    /// The text from now on is a message, a reply, or a correction.
     func compose(_ composing: Composing) {
         self.composing = composing
         bar.show(composing.words)
-        kalij_description(text, composing.words ?? "")
+        showName()
     }
 
     /// Replies to a message; a correction in progress ends.
@@ -42,6 +41,7 @@ extension Composer {
         compose(.message)
         if before.isCorrection {
             onDraft(StoredDraft("", before))
+            Announcer.say(Words.correctionEnded)
             fill("")
             onCorrectionEnded()
         } else {

@@ -32,6 +32,10 @@ final class Composer {
     var placeholder = Words.message {
         didSet { if placeholder != oldValue { showHint() } }
     }
+    /// To whom the open conversation is.
+    var recipient = "" {
+        didSet { if recipient != oldValue { showName() } }
+    }
     private let send: Widget
     private var kept = StoredDraft()
     private var typing = OwnTyping()
@@ -54,7 +58,7 @@ final class Composer {
         gtk_text_view_set_wrap_mode(cast(raw(text)), GTK_WRAP_WORD_CHAR)
         gtk_text_view_set_top_margin(cast(raw(text)), 8)
         gtk_text_view_set_bottom_margin(cast(raw(text)), 8)
-        kalij_name(text, Words.message)
+        showName()
         let scrolled = widget(OpaquePointer(gtk_scrolled_window_new()))
         gtk_scrolled_window_set_policy(opaque(scrolled), GTK_POLICY_NEVER, GTK_POLICY_EXTERNAL)
         gtk_scrolled_window_set_propagate_natural_height(opaque(scrolled), 1)
@@ -68,8 +72,7 @@ final class Composer {
         gtk_overlay_add_overlay(opaque(overlay), hint)
         overlay.addClass("composer-frame")
         gtk_widget_set_hexpand(overlay, 1)
-        gtk_widget_set_tooltip_text(send, Words.send)
-        kalij_name(send, Words.send)
+        send.setTooltip(Words.send)
         for name in ["circular", "suggested-action", "send"] { send.addClass(name) }
         gtk_widget_set_valign(send, GTK_ALIGN_END)
         root.addClass("composer")
@@ -178,6 +181,10 @@ final class Composer {
             self?.keep()
         }
     }
+
+    /// A screen reader says the name when the text receives the focus, and when the name changes meanwhile. With a description it would say
+    /// two things, at the first visit one of them twice (GTK 4.8).
+    func showName() { kalij_name(text, composing.name(to: recipient)) }
 
     private func showHint() { hint.setText(strip.files.isEmpty ? placeholder : Words.description) }
 

@@ -36,7 +36,7 @@ final class ContactScreen {
         guard page != self.page else { return }
         adw_window_title_set_title(opaque(title), page.name)
         adw_window_title_set_subtitle(opaque(title), Words.contact)
-        adw_avatar_set_text(opaque(avatar), page.name)
+        Make.show(page.name, page.key.jid, in: avatar)
         if page.picture != self.page?.picture { Make.show(page.picture, in: avatar) }
         facts.setText(page.facts.joined(separator: "\n"))
         notifications.show(page.notifications)

@@ -57,19 +57,51 @@ extension ConversationScreen {
         }
     }
 
-    /// Displays the chooser of emoji at a message.
-    func chooseEmoji(for message: MessageRow) {
-        guard let place = list.rows.firstIndex(where: { $0.message?.id == message.id }),
-            let bounds = list.bounds(of: place, in: root), let chooser = gtk_emoji_chooser_new()
-        else { return }
-        connect(chooser, "emoji-picked") { [weak self] arguments in
-            if let emoji = arguments.string(1) { self?.onReact(message, emoji) }
-        }
-        EmojiNames.follow(chooser)
-        ContextMenu.present(chooser, Words.emoji, over: root, at: bounds) { [weak self] in
-            self?.list.focusRow(or: place)
+    /// Displays some reactions to a message, and the way to all others.
+    func chooseReaction(to message: MessageRow) {
+        afterMenu(at: message) { [weak self] place, bounds in
+            guard let self else { return }
+            let quick = message.quickReactions.map { reaction in
+                MenuItem(reaction.words, spoken: reaction.name) { [weak self] in
+                    self?.onReact(message, reaction.emoji)
+                }
+            }
+            let others = MenuItem(Words.otherEmoji) { [weak self] in self?.chooseEmoji(for: message) }
+            ContextMenu.show([quick, [others]], over: root, at: bounds, name: Words.reaction) { [weak self] in
+                self?.list.focusRow(or: place)
+            }
         }
     }
+
+    /// Displays the chooser of emoji at a message.
+    private func chooseEmoji(for message: MessageRow) {
+        afterMenu(at: message) { [weak self] place, bounds in
+            guard let self, let chooser = gtk_emoji_chooser_new() else { return }
+            connect(chooser, "emoji-picked") { [weak self] arguments in
+                if let emoji = arguments.string(1) { self?.onReact(message, emoji) }
+            }
+            EmojiNames.follow(chooser)
+            ContextMenu.present(chooser, Words.emoji, over: root, at: bounds) { [weak self] in
+                self?.list.focusRow(or: place)
+            }
+            // The chooser of GTK 4.8 says nothing by itself.
+            Announcer.say(Words.emojiHint)
+        }
+    }
+
+    /// Calls `show` with the place of a message when the window has the focus again after a menu: a screen reader does not say the focus
+    /// that another menu takes before.
+    private func afterMenu(at message: MessageRow, _ show: @escaping (Int, GdkRectangle) -> Void) {
+        after(Self.closing) { [weak self] in
+            guard let self, let place = list.rows.firstIndex(where: { $0.message?.id == message.id }),
+                let bounds = list.bounds(of: place, in: root)
+            else { return }
+            show(place, bounds)
+        }
+    }
+
+    /// In milliseconds.
+    private static let closing: UInt32 = 150
 
     private func handled(_ key: UInt32, _ modifiers: Int32) -> Bool {
         let held = modifiers & Int32(gtk_accelerator_get_default_mod_mask().rawValue)

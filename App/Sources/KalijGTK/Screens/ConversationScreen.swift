@@ -12,6 +12,8 @@ final class ConversationScreen {
     var onOlder: () -> Void = {}
     var onNewer: () -> Void = {}
     var onBack: () -> Void = {}
+    /// The head of the open group that was read last.
+    var head: GroupHead?
     /// Called when the group, or the contact, is requested.
     var onDetails: () -> Void = {}
     private(set) lazy var details = Make.iconButton(.person, "") { [weak self] in
@@ -65,12 +67,10 @@ final class ConversationScreen {
     private func build() {
         let header = widget(OpaquePointer(adw_header_bar_new()))
         adw_header_bar_set_title_widget(opaque(header), title)
-        gtk_widget_set_tooltip_text(back, Words.back)
-        kalij_name(back, Words.back)
+        back.setTooltip(Words.back)
         adw_header_bar_pack_start(opaque(header), back)
         adw_header_bar_pack_end(opaque(header), details)
-        gtk_widget_set_tooltip_text(toLatest, Words.toLatest)
-        kalij_name(toLatest, Words.toLatest)
+        toLatest.setTooltip(Words.toLatest)
         for name in ["circular", "osd", "to-latest"] { toLatest.addClass(name) }
         gtk_widget_set_halign(toLatest, GTK_ALIGN_END)
         gtk_widget_set_valign(toLatest, GTK_ALIGN_END)
@@ -137,6 +137,7 @@ final class ConversationScreen {
     func show(name: String?, subtitle: String?, isGroup: Bool = false) {
         showDetails(Words.details(of: name ?? "", isGroup: isGroup), isGroup ? .people : .person)
         adw_window_title_set_title(opaque(title), name ?? "")
+        composer.recipient = name ?? ""
         if let subtitle { adw_window_title_set_subtitle(opaque(title), subtitle) }
         details.show(name != nil)
         stack.show(name == nil ? nothing : pane)
@@ -145,7 +146,7 @@ final class ConversationScreen {
     private func showDetails(_ words: String, _ icon: Icon) {
         guard gtk_widget_get_tooltip_text(details).map({ String(cString: $0) }) != words else { return }
         gtk_button_set_icon_name(cast(raw(details)), icon.rawValue)
-        gtk_widget_set_tooltip_text(details, words)
+        details.setTooltip(words)
         Names.fill(details)
     }
 

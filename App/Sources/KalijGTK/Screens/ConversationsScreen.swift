@@ -43,14 +43,11 @@ final class ConversationsScreen {
     private func build() {
         adw_header_bar_set_title_widget(opaque(header), widget(OpaquePointer(adw_window_title_new("Kalij", ""))))
         adw_header_bar_pack_start(opaque(header), newConversation)
-        let menu = widget(OpaquePointer(gtk_menu_button_new()))
-        gtk_menu_button_set_icon_name(opaque(menu), Icon.menu.rawValue)
-        gtk_menu_button_set_menu_model(opaque(menu), cast(raw(Self.menu())))
-        // F10 opens it.
-        gtk_menu_button_set_primary(opaque(menu), 1)
-        gtk_widget_set_tooltip_text(menu, Words.menu)
-        kalij_name(menu, Words.menu)
-        if let popover = gtk_menu_button_get_popover(opaque(menu)) { kalij_name(cast(raw(popover)), Words.menu) }
+        let menu = Make.menuButton([
+            (Words.settings, "settings"), (Words.addAccount, "add-account"), (Words.ownDevices, "own-devices"),
+            (Words.marks, "marks"), (Words.background, "background"), (Words.shortcuts, "shortcuts"),
+            (Words.about, "about"), (Words.quit, "quit"),
+        ])
         adw_header_bar_pack_end(opaque(header), menu)
         adw_header_bar_pack_end(
             opaque(header), Make.iconButton(.search, Words.search) { [weak self] in self?.search() })
@@ -73,20 +70,6 @@ final class ConversationsScreen {
         searchBar.show(false)
         gtk_widget_set_size_request(root, 300, -1)
         gtk_widget_set_hexpand(root, 0)
-    }
-
-    private static func menu() -> OpaquePointer {
-        // GLib aborts when it runs out of memory, so the result is never nil.
-        guard let menu = g_menu_new() else { fatalError("no memory for a menu") }
-        g_menu_append(menu, Words.settings, "app.settings")
-        g_menu_append(menu, Words.addAccount, "app.add-account")
-        g_menu_append(menu, Words.ownDevices, "app.own-devices")
-        g_menu_append(menu, Words.marks, "app.marks")
-        g_menu_append(menu, Words.background, "app.background")
-        g_menu_append(menu, Words.shortcuts, "app.shortcuts")
-        g_menu_append(menu, Words.about, "app.about")
-        g_menu_append(menu, Words.quit, "app.quit")
-        return menu
     }
 
     /// Shows the window's close button if the list is the only pane.

@@ -20,7 +20,7 @@ final class FirstStartScreen {
     private let directory: AccountDirectory
     // The text of an AdwEntryRow has no role: Orca is not notified of its focus.
     private let address = widget(OpaquePointer(gtk_entry_new()))
-    private let password = widget(OpaquePointer(gtk_password_entry_new()))
+    private let password = PasswordField()
     private let server = widget(OpaquePointer(gtk_entry_new()))
     private let problem = Make.label(classes: "error")
     private let page = Make.status(FirstStartScreen.picture, Words.welcome, Words.welcomeHint)
@@ -46,7 +46,7 @@ final class FirstStartScreen {
         connect(newAccount, "clicked") { [weak self] _ in self?.onNewAccount(false) }
         connect(logIn, "clicked") { [weak self] _ in self?.begin() }
         connect(cancel, "clicked") { [weak self] _ in self?.giveUp() }
-        for entry in [address, password, server] {
+        for entry in [address, password.entry, server] {
             connect(entry, "activate") { [weak self] _ in self?.begin() }
             connect(entry, "changed") { [weak self] _ in self?.show(problem: nil) }
         }
@@ -57,18 +57,25 @@ final class FirstStartScreen {
         let header = widget(OpaquePointer(adw_header_bar_new()))
         adw_header_bar_set_title_widget(
             opaque(header), widget(OpaquePointer(adw_window_title_new("Kalij", ""))))
+        let menu = Make.menuButton([
+            (Words.shortcuts, "shortcuts"), (Words.about, "about"), (Words.quit, "quit"),
+        ])
+        adw_header_bar_pack_end(opaque(header), menu)
         let group = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 12)
-        for (entry, name) in [(address, Words.address), (password, Words.password), (server, Words.server)] {
+        for (entry, name) in [(address, Words.address), (password.entry, Words.password), (server, Words.server)] {
             let label = Make.silentLabel(classes: "caption-heading")
             label.setText(name)
             group.append(Make.vertical(label, entry, spacing: 4))
             kalij_name(entry, name)
         }
-        gtk_password_entry_set_show_peek_icon(opaque(password), 1)
-        Names.nameButtons(in: password, Words.showPassword)
+        gtk_password_entry_set_show_peek_icon(opaque(password.entry), 1)
+        Names.nameButtons(in: password.entry, Words.showPassword)
         gtk_entry_set_placeholder_text(cast(raw(address)), Words.addressForm)
         gtk_entry_set_placeholder_text(cast(raw(server)), Words.serverForm)
-        kalij_description(server, Words.serverHint)
+        let hint = Make.explanation(of: server)
+        hint.explain(Words.serverHint)
+        hint.show(false)
+        group.append(hint)
         for label in [problem, progress] {
             label.wrapText()
             gtk_label_set_justify(opaque(label), GTK_JUSTIFY_CENTER)
@@ -94,7 +101,7 @@ final class FirstStartScreen {
     }
 
     /// Whether no field has a text.
-    var isEmpty: Bool { [address, password, server].allSatisfy { text($0).isEmpty } }
+    var isEmpty: Bool { password.text.isEmpty && [address, server].allSatisfy { text($0).isEmpty } }
 
     private func text(_ entry: Widget) -> String {
         gtk_editable_get_text(OpaquePointer(entry)).map { String(cString: $0) } ?? ""
@@ -103,18 +110,18 @@ final class FirstStartScreen {
     /// - Parameter address: the account whose password the server refuses.
     func prepare(address known: String? = nil) {
         gtk_editable_set_text(OpaquePointer(address), known ?? "")
-        gtk_editable_set_text(OpaquePointer(password), "")
+        password.text = ""
         adw_status_page_set_title(opaque(page), onCancel == nil ? Words.welcome : Words.addAccount)
         show(.entering(problem: nil))
         after(0) { [weak self] in
             guard let self else { return }
-            (known == nil ? address : password).focus()
+            (known == nil ? address : password.entry).focus()
         }
     }
 
     private func show(_ state: FirstStart) {
         let isTrying = state == .loggingIn
-        for entry in [address, password, server] { gtk_widget_set_sensitive(entry, isTrying ? 0 : 1) }
+        for entry in [address, password.entry, server] { gtk_widget_set_sensitive(entry, isTrying ? 0 : 1) }
         for button in [logIn, invited, newAccount] { button.show(!isTrying) }
         cancel.show(isTrying || onCancel != nil)
         spinner.show(isTrying)
@@ -137,7 +144,7 @@ final class FirstStartScreen {
     private func begin() {
         guard attempt == nil else { return }
         if InvitationLink(text(address)) != nil { return onInvitation(text(address)) }
-        let form = LoginForm(address: text(address), password: text(password), server: text(server))
+        let form = LoginForm(address: text(address), password: password.text, server: text(server))
         let checked: LoginForm.Checked
         do throws(LoginForm.Problem) { checked = try form.checked() } catch {
             show(.entering(problem: error.words))
@@ -157,7 +164,7 @@ final class FirstStartScreen {
             try await directory.addAccount(
                 form.jid, password: form.password, resource: resource, server: form.server)
             attempt = nil
-            gtk_editable_set_text(OpaquePointer(password), "")
+            password.text = ""
             show(.entering(problem: nil))
             onDone(form.jid.bare.description)
         } catch is CancellationError {
@@ -171,7 +178,7 @@ final class FirstStartScreen {
 
     /// The field to correct.
     private func field(of error: any Error, isServerNamed: Bool) -> Widget {
-        guard case LoginError.unreachable = error else { return password }
+        guard case LoginError.unreachable = error else { return password.entry }
         return isServerNamed ? server : address
     }
 

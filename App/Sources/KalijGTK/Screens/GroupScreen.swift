@@ -14,6 +14,7 @@ final class GroupScreen {
     private let title = widget(OpaquePointer(adw_window_title_new("", "")))
     private let avatar = Make.avatar(48)
     private let topic = Make.label()
+    private let encryption = Make.label(classes: "dim-label")
     private let problem = Make.label(classes: "error")
     private let waiting = Make.label(classes: "dim-label")
     private lazy var notifications = NotificationsButton(over: root)
@@ -30,11 +31,10 @@ final class GroupScreen {
 
     private func build() {
         let header = Make.header(title) { [weak self] in self?.onBack() }
-        gtk_widget_set_tooltip_text(actions, Words.actions)
-        kalij_name(actions, Words.actions)
+        actions.setTooltip(Words.actions)
         connect(actions, "clicked") { [weak self] _ in self?.showMenu() }
         adw_header_bar_pack_end(opaque(header), actions)
-        for label in [topic, problem, waiting] {
+        for label in [topic, problem, encryption, waiting] {
             label.wrapText()
             label.show(false)
         }
@@ -45,7 +45,7 @@ final class GroupScreen {
         gtk_label_set_width_chars(opaque(topic), 3)
         gtk_widget_set_halign(notifications.root, GTK_ALIGN_START)
         notifications.onChosen = { [weak self] action in if let self, let page { onNotify(action, page) } }
-        let texts = Make.vertical(topic, problem, waiting, notifications.root, spacing: 4)
+        let texts = Make.vertical(topic, problem, encryption, waiting, notifications.root, spacing: 4)
         gtk_widget_set_valign(texts, GTK_ALIGN_CENTER)
         gtk_widget_set_hexpand(texts, 1)
         let top = Make.horizontal(avatar, texts, spacing: 12)
@@ -61,7 +61,7 @@ final class GroupScreen {
         self.page = page
         adw_window_title_set_title(opaque(title), page.name)
         adw_window_title_set_subtitle(opaque(title), Words.memberCount(page.members.count))
-        adw_avatar_set_text(opaque(avatar), page.name)
+        Make.show(page.name, page.key.jid, in: avatar)
         if page.picture != picture {
             picture = page.picture
             Make.show(page.picture, in: avatar)
@@ -72,6 +72,8 @@ final class GroupScreen {
         notifications.show(page.notifications)
         problem.setText(page.problem ?? "")
         problem.show(page.problem != nil)
+        encryption.setText(page.encryption)
+        encryption.show(true)
         actions.show(!page.actions.isEmpty)
         members.show(page.members, isOther: isOther)
         kalij_description(list.view, Words.memberCount(page.members.count))

@@ -19,7 +19,7 @@ extension MainWindow {
         switch action {
         case .resend: resend(message)
         case .reply: screen.composer.reply(to: message)
-        case .react: screen.chooseEmoji(for: message)
+        case .react: screen.chooseReaction(to: message)
         case .correct: correct(message)
         case .copy: copy(message)
         case .readers: Dialogs.readers(message, over: window)

@@ -42,6 +42,7 @@ extension MainWindow {
             side.isAboveContact = true
             return openDevices(page.key)
         }
+        if action == .encrypt(true) { return encrypt(page.key, action.plain) }
         guard let intent = action.intent(on: jid) else {
             return Dialogs.ask(over: window, action.plain, Words.contactName, page.givenName) { [weak self] name in
                 self?.change(AddContact(jid, name: name), of: page.key.account, action.plain)

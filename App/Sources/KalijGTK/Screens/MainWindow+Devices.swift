@@ -28,6 +28,7 @@ extension MainWindow {
             screen.show(page)
             side.show(.devices)
             screen.focus()
+            Announcer.say(page.spoken)
         }
     }
 
@@ -85,6 +86,30 @@ extension MainWindow {
             return nil
         }
     }
+
+    // MARK: Encryption
+
+    /// Encrypts a conversation; once the servers have said who has keys, displays who has none.
+    /// - Parameter what: the change in words.
+    func encrypt(_ key: ConversationKey, _ what: String) {
+        change(EncryptConversation(.received(key.jid), true), of: key.account, what, notice: .none) { [weak self] _ in
+            Task {
+                guard let self else { return }
+                for interval in Self.keyLookups where (try? await self.reader.encryptionOutcome(key)) == .pending {
+                    try? await Task.sleep(for: interval)
+                }
+                self.isAllDirty = true
+                self.look()
+                guard case .keyless(let words)? = try? await self.reader.encryptionOutcome(key) else {
+                    return Announcer.say(Words.changed(what))
+                }
+                self.toast(words)
+            }
+        }
+    }
+
+    /// How often it is read whether the servers have answered; without a connection none does.
+    private static let keyLookups = Array(repeating: Duration.milliseconds(50), count: 100)
 
     // MARK: Undecided keys
 

@@ -20,6 +20,8 @@ extension MainWindow {
                     g_free(path)
                 }
                 g_object_unref(raw(target))
+            } else {
+                self?.toast(Words.exportCancelled)
             }
             g_object_unref(chooser)
         }

@@ -72,6 +72,8 @@ extension MainWindow {
         let head = thread.isGroup ? (try? await reader.groupHead(thread.key)) ?? nil : nil
         guard self.thread?.key == thread.key else { return }
         screen.mentions.names = head?.nicks ?? []
+        if let former = screen.head, let words = head?.change(since: former) { Announcer.say(words) }
+        screen.head = head
         if let head, let openRow { show(openRow, head.line) }
     }
 
@@ -120,7 +122,7 @@ extension MainWindow {
         case .changeTopic:
             Dialogs.ask(over: window, action.plain, Words.topic, page.topic) { change(SetSubject(jid, $0)) }
         case .changePicture: choosePicture { change(SetRoomPicture(jid, avatar: $0)) }
-        case .encrypt(true): change(EncryptConversation(jid, true))
+        case .encrypt(true): encrypt(page.key, action.plain)
         case .encrypt(false):
             let question = Words.question(ContactAction.encrypt(false), page.name)
             Dialogs.confirm(over: window, question.heading, question.hint, question.button) {

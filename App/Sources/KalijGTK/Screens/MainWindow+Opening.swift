@@ -31,6 +31,7 @@ extension MainWindow {
         readingPace.opened()
         (isPaging, fetchedBefore) = (true, nil)
         conversations.open(row.key)
+        screen.head = nil
         shownAnew(row)
         showTypist()
         showConversation()

@@ -119,7 +119,7 @@ final class MainWindow {
         }
         adw_leaflet_set_can_navigate_back(opaque(leaflet), 1)
         pages.add(leaflet, "")
-        pages.add(firstStart.root, Words.welcome)
+        pages.add(firstStart.root, "")
         adw_toast_overlay_set_child(opaque(toasts.root), pages.root)
         adw_application_window_set_content(cast(raw(window)), toasts.root)
         Names.follow(toasts: toasts.root)
@@ -237,6 +237,8 @@ final class MainWindow {
         firstStart.prepare(address: address)
         isFirstStart = true
         side.shown = nil
+        // GTK would pass the focus to several places of the page before it reaches the field.
+        gtk_window_set_focus(cast(raw(window)), nil)
         pages.show(firstStart.root)
     }
 
@@ -344,18 +346,21 @@ final class MainWindow {
         for pointer in pointers { if let pointer { g_free(UnsafeMutableRawPointer(mutating: pointer)) } }
     }
 
+    /// Escape goes back, from the pages and while nothing has the focus: above the pages, a notice would take the first Escape.
     private func addKeys() {
         TabKey.listen(in: window, GTK_PHASE_CAPTURE) { [weak self] _ in
             self?.screen.list.aimFocus()
             return false
         }
-        guard let keys = gtk_event_controller_key_new() else { return }
-        connect(keys, "key-pressed") { [weak self] arguments in
-            guard let self, arguments.uint(1) == UInt32(GDK_KEY_Escape) else { return arguments.answer(false) }
-            goBack()
-            arguments.answer(true)
+        for holder in [pages.root, window] {
+            guard let keys = gtk_event_controller_key_new() else { return }
+            connect(keys, "key-pressed") { [weak self] arguments in
+                guard let self, arguments.uint(1) == UInt32(GDK_KEY_Escape) else { return arguments.answer(false) }
+                goBack()
+                arguments.answer(true)
+            }
+            gtk_widget_add_controller(holder, keys)
         }
-        gtk_widget_add_controller(window, keys)
     }
 
     private func goToLists() {

@@ -136,7 +136,7 @@ private final class AccountSettingsView {
         defer { isUpdating = false }
         if isFirst || settings.picture != self.settings.picture { Make.show(settings.picture, in: avatar) }
         self.settings = settings
-        adw_avatar_set_text(opaque(avatar), settings.name.isEmpty ? settings.account : settings.name)
+        Make.show(settings.name.isEmpty ? settings.account : settings.name, settings.account, in: avatar)
         name.setText(settings.name.isEmpty ? settings.account : settings.name)
         let second = settings.name.isEmpty ? Words.noOwnName : settings.account
         facts.setText([second, settings.state].filter { !$0.isEmpty }.joined(separator: "\n"))
