@@ -42,6 +42,10 @@ public enum ScreenPicture {
         ) { _, response in
             finish(response.number(0) == 0 ? response.property("uri", at: 1) : nil)
         }
+        // A portal that ends meanwhile does not respond.
+        bus.subscribe("org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", first: service) { _, change in
+            if change.text(2) == "" { finish(nil) }
+        }
     }
 
     private static func finish(_ uri: String?) {

@@ -89,14 +89,15 @@ final class SessionBus {
     /// Subscribes to a signal for the rest of the process.
     /// - Parameters:
     ///   - path: the object; nil for all.
+    ///   - first: the first argument, a text; nil for any.
     ///   - receive: is passed the sender's unique name and the body.
     func subscribe(
-        _ service: String, _ interface: String, _ signal: String, at path: String? = nil,
+        _ service: String, _ interface: String, _ signal: String, at path: String? = nil, first: String? = nil,
         _ receive: @escaping (String, BusReply) -> Void
     ) {
         let data = Unmanaged.passRetained(Subscriber(receive)).toOpaque()
         g_dbus_connection_signal_subscribe(
-            connection, service, interface, signal, path, nil, G_DBUS_SIGNAL_FLAGS_NONE,
+            connection, service, interface, signal, path, first, G_DBUS_SIGNAL_FLAGS_NONE,
             { _, sender, _, _, _, body, data in
                 guard let sender, let body, let data else { return }
                 nonisolated(unsafe) let (value, me) = (body, data)

@@ -60,7 +60,7 @@ import Testing
     private func form(_ query: String, _ link: String = "xmpp:example.org?register;preauth=T") throws -> AccountForm {
         let answer = "<iq type='result' id='form'><query xmlns='jabber:iq:register'>\(query)</query></iq>"
         let form = try RegistrationForm(Element.parse(answer))
-        return AccountForm(form, AccountRegistration(try #require(InvitationLink(link))))
+        return try AccountForm(form, AccountRegistration(try #require(InvitationLink(link))))
     }
 
     @Test func `Each field of the server is a part with its kind and its label`() throws {
@@ -117,7 +117,28 @@ import Testing
         form.values["lists"] = "n\nb"
         #expect(try form.account().values == ["lists": ["n", "b"]])
         form.values["lists"] = ""
-        #expect(throws: AccountForm.Problem(words: Words.enter("Lists"), place: .field("lists"))) { try form.account() }
+        #expect(throws: AccountForm.Problem(Words.enter("Lists"), at: .field("lists"))) { try form.account() }
+    }
+
+    @Test func `The texts of a form are bounded, whatever letters they are of`() throws {
+        func form(_ count: Int, _ label: String, value: String = "") throws -> AccountForm {
+            let field = "type='text-multi' label='\(label)'><value>\(value)</value></field>"
+            let fields = (0..<count).map { "<field var='f\($0)' " + field }.joined()
+            return try self.form("<x xmlns='jabber:x:data' type='form'>\(fields)</x>")
+        }
+        let marks = "Z" + String(repeating: "\u{335}", count: 100_000)
+        let label = try form(1, marks).parts[0].label
+        #expect(label.utf8.count <= 800 && label.unicodeScalars.first == "Z")
+        let told = String(repeating: "<instructions>line</instructions>", count: 9_000)
+        let instructions = try self.form("<x xmlns='jabber:x:data' type='form'>\(told)</x>").instructions
+        #expect(instructions.split(separator: "\n").count == 200)
+        let tooLong = RegistrationError.invalidAnswer("its texts are too long")
+        func text(_ letter: String, _ count: Int) -> String { String(repeating: letter, count: count) }
+        #expect(throws: tooLong) { try form(1, "A", value: text("x", 2_001)) }
+        #expect(throws: tooLong) { try form(30, text("é", 500), value: text("x", 500)) }
+        #expect(throws: tooLong) { try form(30, text("\u{1F469}\u{200D}\u{1F680}", 30)) }
+        #expect(try form(30, "A usual question", value: "an answer").parts.count == 30)
+        #expect(marks.shownName.utf8.count <= 410 && marks.shownLine.utf8.count <= 800)
     }
 
     @Test func `A reserved name is filled in`() throws {
@@ -133,8 +154,8 @@ import Testing
         ) -> AccountForm.Problem {
             form.problem(.refused(StanzaError(condition, kind: kind, text: text)))
         }
-        let wrong = AccountForm.Problem(words: Words.wrongAnswer, place: .field("ocr"))
-        #expect(problem(.conflict) == .init(words: Words.nameTaken("juliet"), place: .name))
+        let wrong = AccountForm.Problem(Words.wrongAnswer, at: .field("ocr"))
+        #expect(problem(.conflict) == .init(Words.nameTaken("juliet"), at: .name))
         #expect(problem(.jidMalformed).place == .name)
         #expect(problem(.notAllowed, "The CAPTCHA verification has failed") == wrong)
         #expect(problem(.notAcceptable, "The password is too weak").words.contains("too weak"))
@@ -164,6 +185,8 @@ import Testing
         #expect(obstacle(.elsewhere("https://example.org/new")).page == "https://example.org/new")
         #expect(obstacle(.elsewhere("javascript:alert(1)")).page == nil)
         #expect(obstacle(.invalidAnswer("nothing")).words.contains("nothing"))
+        let broken = AccountMaking.Obstacle(LoginError.failed("silence"), registration).words
+        #expect(broken.contains("silence") && broken.contains("is kept"))
     }
 
     @Test func `A server without chat was named by the user, or is the end of an address`() {
@@ -233,12 +256,12 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         #expect(Appearance.load(in: folder) == nil)
         for appearance in Appearance.allCases {
-            appearance.keep(in: folder)
+            try appearance.keep(in: folder)
             #expect(Appearance.load(in: folder) == appearance)
         }
         try "purple".write(toFile: folder + "/app.appearance", atomically: true, encoding: .utf8)
         #expect(Appearance.load(in: folder) == nil)
-        Appearance.dark.keep(in: folder + "/nowhere")
+        #expect(throws: FileError(.notFound)) { try Appearance.dark.keep(in: folder + "/nowhere") }
         #expect(Set(Appearance.allCases.map(\.words)).count == 3)
     }
 

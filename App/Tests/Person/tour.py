@@ -361,6 +361,7 @@ if __name__ == "__main__":
     import bombs
     import days
     import dino
+    import disk
     import everyday
     import everyday_dino
     import filekills
@@ -381,8 +382,10 @@ if __name__ == "__main__":
     import notices
     import full
     import older
+    import parts
     import people
     import pictures
+    import registrar
     import scroll
     import search
     import seen
@@ -406,7 +409,7 @@ if __name__ == "__main__":
     TOURS["older"] = older.Older
     TOURS["full"] = full.Full
     wanted = sys.argv[1:] or list(TOURS)
-    TOURS |= {"accounts": accounts.Accounts, "actions": actions.Actions, "trust": trust.Trust, "whole-keys": whole.Keys, "whole-reader": whole.Reader, "sensitive": sensitive.Sensitive, "seen": seen.Seen, "pictures": pictures.Pictures, "groups-pictures": groups_pictures.GroupsPictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "texts": flood.Texts, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "links": links.Links, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
+    TOURS |= {"accounts": accounts.Accounts, "accounts-hostile": registrar.Hostile, "disk": disk.Disk, "parts": parts.Parts, "actions": actions.Actions, "trust": trust.Trust, "whole-keys": whole.Keys, "whole-reader": whole.Reader, "sensitive": sensitive.Sensitive, "seen": seen.Seen, "pictures": pictures.Pictures, "groups-pictures": groups_pictures.GroupsPictures, "many": many.Many, "million": search.Million, "targets": targets.Targets, "flood": flood.Flood, "texts": flood.Texts, "arrivals": flood.Arrivals, "kills": kills.Kills, "days": days.Days, "shared": shared.Shared, "files": files.Files, "links": links.Links, "listing": listing.Listing, "bombs": bombs.stage(), "files-kills": filekills.FilesKills, "states": states.States,
               "upwards": scroll.Upwards, "reader": scroll.Reader, "beside": dino.Beside, "everyday": everyday.Everyday, "dino-everyday": everyday_dino.EverydayDino, "notices-kills": notices.Kills, "notices-idle": notices.Idle}
     for number, name in enumerate(wanted):
         print(f"--- {name}", flush=True)

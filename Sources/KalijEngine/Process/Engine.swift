@@ -120,6 +120,8 @@ public final class Engine {
             role: options.role, isCareful: isCareful, resources: environment.resources.merging(options.resources),
             random: environment.random, connect: environment.connect)
         context?.blocked = { [weak self] in self?.endFrozenWriters() }
+        // What could not be read or stored is tried again: a new account, a logout.
+        context?.storageResumed = { [weak self] in self?.rung() }
         question.answer = { [weak self] in self?.answer($0) }
     }
 
@@ -302,7 +304,8 @@ public final class Engine {
         if drivers.isEmpty {
             stop()
         } else if let refused = drivers.values.first, let reason = refused.stage.refusal,
-            drivers.values.allSatisfy({ $0.stage.refusal != nil })
+            // A logout that a full disk prevents is still to be done.
+            drivers.values.allSatisfy({ $0.stage.refusal != nil && !$0.storage.isWaiting })
         {
             fail(EngineError.refused(account: refused.account.jid, reason: reason))
         } else if options.role == .background, !hasQueued, (try? options.mayEnd()) ?? true,

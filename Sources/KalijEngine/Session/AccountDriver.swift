@@ -248,9 +248,13 @@ package final class AccountDriver {
         if error.code == .busy { context.blocked() }
         context.emit(WaitingForStorage(error, retryIn: delay), for: account)
         alarms.set(.storage, after: delay) { [weak self] in
-            self?.storage.resume()
-            self?.line?.isReading = self?.stage.session?.acknowledging.writer.answers.mayRead ?? true
-            self?.line?.deliver()
+            guard let self else { return }
+            storage.resume()
+            line?.isReading = stage.session?.acknowledging.writer.answers.mayRead ?? true
+            line?.deliver()
+            if stage.refusal != nil { attempt { try steps.loginRefused() } }
+            context.storageResumed()
+            context.mayHaveEnded()
         }
     }
 
@@ -264,13 +268,9 @@ package final class AccountDriver {
         guard error.isRefusal || error.needsPassword, line?.negotiation.suspect == nil else {
             return disconnect(Reason(error))
         }
-        if let logins = try? steps.logins() {
-            guard !reconnecting.choice.refused(logins) else {
-                // Tries the other of two passwords on a new connection.
-                return reconnect()
-            }
-            if logins.isUnregistering { attempt { try steps.loginRefused() } }
-        }
+        // Tries the other of two passwords on a new connection.
+        if let logins = try? steps.logins(), reconnecting.choice.refused(logins) { return reconnect() }
+        attempt { try steps.loginRefused() }
         end()
         stage = .refused(error)
         context.emit(Refused(reason: Reason(.loginRefused, error.description)), for: account)
@@ -380,6 +380,11 @@ package final class AccountDriver {
         guard logout == nil else { return }
         let logout = Logout(self, removing: removing, finished)
         self.logout = logout
-        attempt { try logout.begin(within: seconds) }
+        attempt {
+            do { try logout.begin(within: seconds) } catch {
+                self.logout = nil
+                throw error
+            }
+        }
     }
 }

@@ -23,6 +23,8 @@ package final class DriverContext {
     package var end: Double?
     /// Called when another process blocks the writes of this one.
     package var blocked: () -> Void = {}
+    /// Called when an account that could store nothing tries again.
+    package var storageResumed: () -> Void = {}
     /// The tasks of this process that await promises.
     package let awaiter: PromiseAwaiter
 

@@ -27,8 +27,9 @@ extension SessionSteps {
         }
     }
 
-    /// The server has refused the login of an account whose removal was requested.
+    /// The server has refused a login: an account whose removal was requested is gone.
     package func loginRefused() throws {
+        guard try logins().isUnregistering else { return }
         _ = try runner.run("unregistered", for: account) { step in
             for observer in step.hooks.accountObservers { try observer.didRefuseLogin(in: step) }
         }

@@ -207,3 +207,13 @@ extension ArchivedMessage {
         return at < first
     }
 }
+
+extension ArchivedMessage {
+    /// Whether the message was archived after the begin of the range: a page that ends at a time, and before no message, ends a little
+    /// later than that. Such a message is no older one: it is in a range, or new to the next reading of the archive.
+    /// - Parameter cursor: the message before which the page ends; nil for a page that ends at a time.
+    func isNewer(than range: @autoclosure () throws -> ArchiveRange?, before cursor: String?) rethrows -> Bool {
+        guard cursor == nil, let at, let first = try range()?.firstAt else { return false }
+        return at > first
+    }
+}

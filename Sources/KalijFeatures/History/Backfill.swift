@@ -106,7 +106,9 @@ struct Backfill {
 
     private func store(_ archived: ArchivedMessage, _ row: inout BackfillRow) throws {
         archived.mark(step)
-        guard try !isNewer(archived, row) else { return row.show(archived) }
+        guard try !archived.isNewer(than: row.range.flatMap { try ranges.range($0) }, before: row.cursor) else {
+            return row.show(archived)
+        }
         let messages = MessageWriter(step: step)
         if let received = try IncomingPipeline(step: step).archived(archived, isOlder: true) {
             let place = try messages.place(of: received)
@@ -121,15 +123,6 @@ struct Backfill {
             }
         }
         row.show(archived)
-    }
-
-    /// Whether the message was archived after the begin of the range: a page that ends at a time ends a little later than that. Such a
-    /// message is no older one: it is in a range, or new to the next reading of the archive.
-    private func isNewer(_ archived: ArchivedMessage, _ row: BackfillRow) throws -> Bool {
-        guard row.cursor == nil, let at = archived.at,
-            let first = try row.range.flatMap({ try ranges.range($0) })?.firstAt
-        else { return false }
-        return at > first
     }
 
     /// Handles the response to the query `queryID`; moves the beginning of the range.

@@ -128,7 +128,7 @@ struct ConversationHistory {
 
     private func store(_ archived: ArchivedMessage, _ row: inout ConversationHistoryRow) throws {
         archived.mark(step)
-        guard try !isNewer(archived, row) else { return row.show(archived) }
+        guard try !archived.isNewer(than: ranges.all().last, before: row.cursor) else { return row.show(archived) }
         let messages = MessageWriter(step: step)
         // The server may only return messages of the conversation; others have their places elsewhere.
         if let received = try IncomingPipeline(step: step).archived(archived, isOlder: true),
@@ -143,13 +143,6 @@ struct ConversationHistory {
             }
         }
         row.show(archived)
-    }
-
-    /// Whether the message was archived after the begin of the first range: a page that ends at a time ends a little later than that.
-    /// Such a message is no older one: it is in a range, or new to the next reading of the archive.
-    private func isNewer(_ archived: ArchivedMessage, _ row: ConversationHistoryRow) throws -> Bool {
-        guard row.cursor == nil, let at = archived.at, let first = try ranges.all().last?.firstAt else { return false }
-        return at > first
     }
 
     /// Whether the message has its place in a range, or by an earlier page.

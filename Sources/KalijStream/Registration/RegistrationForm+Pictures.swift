@@ -15,11 +15,15 @@ extension RegistrationForm {
             .compactMap { pictures[$0.uri.exact] }.first
     }
 
-    /// The media of a field in the web, such as a sound for people who do not see the picture.
+    /// The maximum number of links of a field.
+    private static let maxLinks = 5
+
+    /// The media of a field in the web, such as a sound for people who do not see the picture; at most five.
     public func links(of field: DataForm.Field) -> [DataForm.Media.URI] {
-        field.media.flatMap(\.uris).filter { place in
+        let links = field.media.lazy.flatMap(\.uris).filter { place in
             ["http://", "https://"].contains { place.uri.lowercased().begins(with: $0) }
         }
+        return Array(links.prefix(Self.maxLinks))
     }
 
     /// The data among `elements`, by the `cid:` URI of their content id.

@@ -26,8 +26,10 @@ public struct RegistrationForm: Sendable, Equatable {
         "url",
         "date", "misc", "text", "key",
     ]
-    /// The maximum number of fields: a person has to fill them in.
-    private static let maxFields = 100
+    /// The maximum number of fields, and of options of which several can be chosen: a person has to fill them in.
+    private static let maxQuestions = 60
+    /// The maximum number of options of which one is chosen.
+    private static let maxOptions = 1_000
 
     /// Parses the server's response.
     /// - Throws: `RegistrationError`, `.elsewhere` if an account can only be registered at an address of the web.
@@ -37,7 +39,9 @@ public struct RegistrationForm: Sendable, Equatable {
         pictures = Self.pictures(in: query.children + answer.children)
         let form = Self.form(in: query)
         let names = query.children.map(\.name).filter(Self.known.contains)
-        guard (form?.fields.count ?? names.count) <= Self.maxFields else { throw .invalidAnswer("too many questions") }
+        guard form.map(Self.isAnswerable) ?? (names.count <= Self.maxQuestions) else {
+            throw .invalidAnswer("too many questions")
+        }
         let told = query.child("instructions", Registration.namespace).map { [$0.text] } ?? []
         if let form {
             (style, instructions) = (.form(form), form.instructions.isEmpty ? told : form.instructions)
@@ -61,6 +65,12 @@ public struct RegistrationForm: Sendable, Equatable {
             return nil
         }
         return form
+    }
+
+    private static func isAnswerable(_ form: DataForm) -> Bool {
+        let several = form.fields.filter { $0.effectiveType == .listMulti }
+        return form.fields.count + several.reduce(0) { $0 + $1.options.count } <= maxQuestions
+            && form.fields.reduce(0) { $0 + $1.options.count } <= maxOptions
     }
 
     private static func isDisplayed(_ field: DataForm.Field) -> Bool {

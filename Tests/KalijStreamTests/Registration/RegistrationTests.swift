@@ -120,6 +120,31 @@ struct RegistrationTests {
         #expect(try form.picture(of: #require(form.fields.first)) == nil)
     }
 
+    @Test("a form with more questions than a person can answer is none; many options of one field are fine")
+    func questions() throws {
+        func form(_ fields: Int, _ type: String, options: Int) throws -> RegistrationForm {
+            let option = String(repeating: "<option><value>x</value></option>", count: options)
+            let field = "<field var='f' type='\(type)'>\(option)</field>"
+            return try self.form(
+                "<x xmlns='jabber:x:data' type='form'>\(String(repeating: field, count: fields))</x>")
+        }
+        #expect(try form(60, "text-single", options: 0).fields.count == 60)
+        #expect(try form(1, "list-single", options: 1_000).fields.count == 1)
+        #expect(try form(10, "list-multi", options: 5).fields.count == 10)
+        let tooMany = RegistrationError.invalidAnswer("too many questions")
+        #expect(throws: tooMany) { try form(61, "text-single", options: 0) }
+        #expect(throws: tooMany) { try form(1, "list-single", options: 1_001) }
+        #expect(throws: tooMany) { try form(10, "list-multi", options: 6) }
+    }
+
+    @Test("a field has at most five links")
+    func links() throws {
+        let uris = (0..<20).map { "<uri type='audio/ogg'>https://example.org/\($0)</uri>" }.joined()
+        let field = "<field var='f'><media xmlns='urn:xmpp:media-element'>\(uris)</media></field>"
+        let form = try form("<x xmlns='jabber:x:data' type='form'>\(field)</x>")
+        #expect(form.links(of: try #require(form.fields.first)).count == 5)
+    }
+
     @Test("an invitation goes first, XEP-0445, 4")
     func invitation() throws {
         let preauth = """

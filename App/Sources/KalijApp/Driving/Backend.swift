@@ -14,12 +14,16 @@ public final class Backend: Sendable {
     private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     private let present: Presenter?
+    private let retryPause: Duration
 
     /// Presents the notifications of an engine of this process, until the engine ends.
     public typealias Presenter = @Sendable (Notifications) async -> Void
 
-    public init(_ directory: AccountDirectory, presenting present: Presenter? = nil) {
-        (self.directory, self.present) = (directory, present)
+    /// - Parameter retryPause: the time until a start of the engine that failed is tried again.
+    public init(
+        _ directory: AccountDirectory, presenting present: Presenter? = nil, retryPause: Duration = .seconds(5)
+    ) {
+        (self.directory, self.present, self.retryPause) = (directory, present, retryPause)
     }
 
     var running: RunningEngine? { engine.withLock { $0 } }
@@ -91,8 +95,14 @@ public final class Backend: Sendable {
                 looks.yield(.driving(.starting))
                 await woken.next()
             } catch {
-                looks.yield(.driving(.failed("\(error)".shownLine)))
+                looks.yield(.driving(.failed(Words.why(error))))
+                // A full disk, or one that only can be read, may be mended without a word to this process.
+                let retry = Task { [wakes, retryPause] in
+                    try await Task.sleep(for: retryPause)
+                    wakes.continuation.yield()
+                }
                 await woken.next()
+                retry.cancel()
             }
         }
     }
@@ -185,8 +195,9 @@ public final class Backend: Sendable {
         }
     }
 
+    /// Runs `body`, which may wait for the disk.
     @discardableResult
-    func onOwnThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    public func onOwnThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
             DispatchQueue.global().async { continuation.resume(with: Swift.Result { try body() }) }
         }

@@ -65,24 +65,37 @@ public struct AccountForm: Sendable, Equatable {
     public struct Problem: Error, Sendable, Equatable {
         public let words: String
         public let place: Place
+
+        public init(_ words: String, at place: Place) { (self.words, self.place) = (words, place) }
     }
 
-    public init(_ form: RegistrationForm, _ registration: AccountRegistration) {
+    /// - Throws: `RegistrationError.invalidAnswer` if the texts of the form are too long to display.
+    public init(_ form: RegistrationForm, _ registration: AccountRegistration) throws(RegistrationError) {
         self.form = form
         domain = registration.domain
         reserved = registration.token == nil ? nil : registration.invitation?.account?.local
-        instructions = form.instructions.map(\.shownText.text).filter { !$0.isEmpty }.joined(separator: "\n")
+        instructions = form.instructions.filter { !$0.isEmpty }.joined(separator: "\n").shownText.text
         parts = form.parts.map { Part($0, form) }
         name = reserved ?? ""
         for part in parts {
             guard let field = part.field else { continue }
             let given = form.fields.first { $0.name == field }?.values ?? []
-            if case .choices = part.kind {
-                values[field] = given.joined(separator: "\n")
-            } else {
-                values[field] = given.first ?? ""
+            switch part.kind {
+            case .choices, .lines: values[field] = given.joined(separator: "\n")
+            case .text, .secret, .check, .choice, .note: values[field] = given.first ?? ""
             }
         }
+        guard isDisplayable else { throw .invalidAnswer("its texts are too long") }
+    }
+
+    /// The limits of the texts of a form together, and of a value that the server has filled in.
+    private static let (mostBytes, mostEmoji, longestValue) = (20_000, Shown.mostEmoji, 2_000)
+
+    private var isDisplayable: Bool {
+        let texts = [instructions] + parts.flatMap { [$0.label, $0.hint] + $0.links.map(\.label) + $0.kind.labels }
+        return values.values.allSatisfy { $0.utf8.count <= Self.longestValue }
+            && (texts + values.values).reduce(0) { $0 + $1.utf8.count } <= Self.mostBytes
+            && texts.reduce(0) { $0 + $1.emojiCost } <= Self.mostEmoji
     }
 
     /// Keeps what was entered in an earlier form of the server, except for the answers about pictures.
@@ -97,15 +110,15 @@ public struct AccountForm: Sendable, Equatable {
     /// - Throws: `Problem`
     public func account() throws(Problem) -> NewAccount {
         let word = name.filter { !$0.isWhitespace }
-        guard !word.isEmpty else { throw Problem(words: Words.noUserName, place: .name) }
+        guard !word.isEmpty else { throw Problem(Words.noUserName, at: .name) }
         let address = word.contains("@") ? word : word + "@" + domain
         guard let jid = try? JID(address), jid.local != nil, jid.resource == nil, jid.domain == domain else {
-            throw Problem(words: Words.badUserName(domain), place: .name)
+            throw Problem(Words.badUserName(domain), at: .name)
         }
-        guard !password.isEmpty else { throw Problem(words: Words.noPassword, place: .password) }
+        guard !password.isEmpty else { throw Problem(Words.noPassword, at: .password) }
         for part in parts where part.isRequired {
             guard let field = part.field, (values[field] ?? "").allSatisfy(\.isWhitespace) else { continue }
-            throw Problem(words: Words.enter(part.label), place: .field(field))
+            throw Problem(Words.enter(part.label), at: .field(field))
         }
         return NewAccount(jid, password: password, values: submitted)
     }
@@ -132,20 +145,29 @@ public struct AccountForm: Sendable, Equatable {
         let riddle = parts.first { $0.field != nil && ($0.picture != nil || !$0.links.isEmpty) }?.field
         switch refusal {
         case .refused(let error) where error.condition == .conflict:
-            return Problem(words: Words.nameTaken(name.shownName), place: .name)
+            return Problem(Words.nameTaken(name.shownName), at: .name)
         case .refused(let error) where error.condition == .jidMalformed:
-            return Problem(words: Words.badUserName(domain), place: .name)
+            return Problem(Words.badUserName(domain), at: .name)
         case .refused(let error) where riddle != nil && error.isAboutAnswer:
-            return Problem(words: Words.wrongAnswer, place: riddle.map(Place.field) ?? .form)
+            return Problem(Words.wrongAnswer, at: riddle.map(Place.field) ?? .form)
         case .refused(let error) where error.kind == .wait:
-            return Problem(words: Words.registrationLater(Self.reason(error)), place: .form)
-        case .refused(let error): return Problem(words: Words.registrationRefused(Self.reason(error)), place: .form)
-        case .expired: return Problem(words: Words.formExpired, place: riddle.map(Place.field) ?? .form)
-        default: return Problem(words: Words.registrationRefused("\(refusal)".shownLine), place: .form)
+            return Problem(Words.registrationLater(Self.reason(error)), at: .form)
+        case .refused(let error): return Problem(Words.registrationRefused(Self.reason(error)), at: .form)
+        case .expired: return Problem(Words.formExpired, at: riddle.map(Place.field) ?? .form)
+        default: return Problem(Words.registrationRefused("\(refusal)".shownLine), at: .form)
         }
     }
 
     private static func reason(_ error: StanzaError) -> String { (error.text ?? "\(error)").shownLine }
+}
+
+extension AccountForm.Kind {
+    fileprivate var labels: [String] {
+        switch self {
+        case .choice(let choices), .choices(let choices): choices.map(\.label)
+        case .text, .secret, .lines, .check, .note: []
+        }
+    }
 }
 
 extension StanzaError {
@@ -196,6 +218,8 @@ public enum AccountMaking: Sendable, Equatable {
     /// The user fills in the server's form.
     case filling(AccountForm.Problem?)
     case registering
+    /// The account exists, and could not be stored here; the reason, described for the user.
+    case unstored(String)
 
     /// Why no account can be made there, described for the user.
     public struct Obstacle: Sendable, Equatable {
@@ -212,10 +236,12 @@ public enum AccountMaking: Sendable, Equatable {
             case RegistrationError.notOffered: self.init(Words.registersNobody(domain))
             case RegistrationError.invitation: self.init(Words.invitationRefused)
             case RegistrationError.elsewhere(let page): self.init(Words.registersOnPage(domain), page: page.webPage)
+            case LoginError.failed(let reason): self.init(Words.registrationBroken(domain, reason.shownLine))
             case let error as RegistrationError:
                 self.init(Words.registrationRefused("\(error)".shownLine))
-            default:
+            case is LoginError, is StoreError, is DirectoryError:
                 self.init(Words.problem(error, of: domain, at: registration.server.override?.description ?? domain))
+            default: self.init(Words.registrationBroken(domain, "\(error)".shownLine))
             }
         }
     }

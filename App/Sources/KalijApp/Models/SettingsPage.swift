@@ -215,7 +215,7 @@ extension Words {
         case .offline(let since, let why)?:
             why.map { offline(since: time(since), why: $0) } ?? offline(since: time(since))
         case .refused?: tr("The server refuses the password")
-        case .noStorage(let problem)?: storageFailed(problem)
+        case .noStorage(let problem)?: storage(problem)
         case nil: ""
         }
     }

@@ -1,4 +1,5 @@
 import Glibc
+import KalijClient
 
 /// A choice of the user's about the app itself, in a file beside the database. Not synced to disk: the loss of one costs a click.
 public protocol StoredChoice: RawRepresentable, Sendable where RawValue == String {
@@ -18,10 +19,10 @@ extension StoredChoice {
         return Self(rawValue: String(decoding: bytes.prefix(count).prefix { $0 != 10 }, as: UTF8.self))
     }
 
-    /// Stores the choice, as far as possible.
-    public func keep(in directory: String) {
-        guard let file = fopen(Self.path(directory), "we") else { return }
-        fputs(rawValue + "\n", file)
-        fclose(file)
+    /// Stores the choice; the former one remains if that fails.
+    public func keep(in directory: String) throws(FileError) {
+        try SavedFile.write(Self.path(directory)) { file throws(FileError) in
+            try SavedFile.write(Array((rawValue + "\n").utf8)[...], to: file)
+        }
     }
 }

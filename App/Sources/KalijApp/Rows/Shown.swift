@@ -4,7 +4,8 @@ extension String {
     /// A name or an address of others on one line: no character in it changes the writing direction, is hidden, or ends the line.
     public var shownName: String {
         let clean = PrintedText(field: self).description
-        return clean.utf8.count <= Shown.longestName ? clean : String(clean.prefix(Shown.longestName / 4)) + "…"
+        guard clean.utf8.count > Shown.longestName else { return clean }
+        return String(clean.prefix(Shown.longestName / 4)).beginning(of: Shown.longestName) + "…"
     }
 
     /// The name of another author at the start of a row: it can imitate neither the user's own name nor the rest of a row, such
@@ -22,9 +23,7 @@ extension String {
         var lines: [String] = []
         var (rest, isCut, emoji) = (Substring(self), false, 0)
         if rest.utf8.count > Shown.mostBytes {
-            let end = rest.utf8.index(rest.startIndex, offsetBy: Shown.mostBytes)
-            rest = Substring(String(decoding: rest.utf8[..<end], as: UTF8.self))
-            while rest.last == "\u{FFFD}" { rest.removeLast() }
+            rest = Substring(beginning(of: Shown.mostBytes))
             isCut = true
         }
         for line in rest.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
@@ -35,6 +34,22 @@ extension String {
         }
         isCut = isCut || emoji >= Shown.mostEmoji
         return (lines.joined(separator: "\n"), isCut)
+    }
+
+    /// The beginning of at most so many bytes: one letter with marks can have any number of them.
+    private func beginning(of bytes: Int) -> String {
+        guard utf8.count > bytes else { return self }
+        var start = String(decoding: utf8.prefix(bytes), as: UTF8.self)
+        while start.last == "\u{FFFD}" { start.removeLast() }
+        return start
+    }
+
+    /// The number of emoji, of which one that is joined counts as several.
+    var emojiCost: Int {
+        reduce(0) { cost, character in
+            guard character.unicodeScalars.first?.properties.isEmojiPresentation ?? false else { return cost }
+            return cost + (character.unicodeScalars.contains(Shown.joiner) ? Shown.joinedEmoji : 1)
+        }
     }
 
     /// The line with break opportunities, because Pango's run time is quadratic in the length of a run without any. Truncated
@@ -66,7 +81,8 @@ extension String {
     /// The beginning of a text as one line.
     var shownLine: String {
         let start = String(self.prefix(while: { !$0.isNewline }).prefix(200))
-        return PrintedText(field: start.isEmpty ? String(self.prefix(200)) : start).description
+        let line = start.isEmpty ? String(self.prefix(200)) : start
+        return PrintedText(field: line.beginning(of: Shown.longestLine)).description
     }
 }
 
@@ -82,4 +98,5 @@ enum Shown {
     /// The zero width space.
     static let breakingPlace: Character = "\u{200B}"
     static let longestName = 400
+    static let longestLine = 800
 }

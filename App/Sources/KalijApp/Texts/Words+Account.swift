@@ -95,6 +95,16 @@ extension Words {
     public static func registrationRefused(_ reason: String) -> String {
         tr("The server does not make the account: {reason}", ["reason": reason])
     }
+    public static func registrationBroken(_ domain: String, _ reason: String) -> String {
+        tr(
+            "{domain} has ended the connection, or does not answer as it should: {reason}. What you have entered is kept",
+            ["domain": domain, "reason": reason])
+    }
+    public static func madeNotStored(_ reason: String) -> String {
+        tr(
+            "The account is made, and cannot be stored here: {reason}. Try again, so that it is stored",
+            ["reason": reason])
+    }
     public static func invitationsOnly(_ domain: String) -> String {
         tr("{domain} makes accounts only for people with an invitation", ["domain": domain])
     }

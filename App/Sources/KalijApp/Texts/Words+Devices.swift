@@ -87,6 +87,7 @@ extension Words {
     static var noCode: String { tr("There is no code with keys in it") }
     public static var notAPicture: String { tr("This is no picture that can be read") }
     public static var emptyClipboard: String { tr("The clipboard has neither a picture nor a text") }
+    public static var silentClipboard: String { tr("The program that has copied it does not answer") }
     public static var noScreen: String { tr("The screen could not be read") }
 
     // Marks of messages

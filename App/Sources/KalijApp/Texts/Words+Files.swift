@@ -52,6 +52,7 @@ extension Words {
     public static var isFolder: String { tr("it is no file") }
     public static var notStored: String { tr("it cannot be stored") }
     public static var cannotOpen: String { tr("No program opens this file") }
+    public static func notSaved(_ reason: String) -> String { tr("Not saved: {reason}", ["reason": reason]) }
     public static func saved(_ name: String) -> String { tr("Saved as {name}", ["name": name]) }
 
     /// A size with the prefixes of SI: "118 KB".

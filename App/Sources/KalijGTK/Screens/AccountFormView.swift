@@ -11,15 +11,17 @@ final class AccountFormView {
     private var name: FormFieldView?
     private var password: FormFieldView?
     private var fields: [(part: AccountForm.Part, view: FormFieldView)] = []
+    /// The parts that have no view yet.
+    private var rest: ArraySlice<AccountForm.Part> = []
+    private var isWaiting = false
+    private let parts = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 14)
     private let instructions = Make.label(classes: "dim-label")
     private let problem = Make.label(classes: "error")
 
     init() {
-        for label in [instructions, problem] {
-            label.wrapText()
-            // Both outlive the forms, and this view.
-            g_object_ref_sink(raw(label))
-        }
+        for label in [instructions, problem] { label.wrapText() }
+        // They outlive the forms, and this view.
+        for widget in [instructions, parts, problem] { g_object_ref_sink(raw(widget)) }
     }
 
     /// Displays a form with the values that it has.
@@ -29,23 +31,46 @@ final class AccountFormView {
         let name = FormFieldView(.text, Words.userName, hint: Words.userNameHint(form.domain), value: form.name)
         name.setSensitive(form.reserved == nil)
         let password = FormFieldView(.secret, Words.newPassword, value: form.password)
-        fields = form.parts.map { ($0, FormFieldView($0, value: $0.field.flatMap { form.values[$0] } ?? "")) }
+        rest = form.parts[...]
         instructions.setText(form.instructions)
         instructions.show(!form.instructions.isEmpty)
         problem.show(false)
-        let views = [name, password] + fields.map(\.view)
-        for part in [instructions] + views.map(\.root) + [problem] { root.append(part) }
-        for view in views { view.onActivate = { [weak self] in self?.onSubmit() } }
+        for part in [instructions, name.root, password.root, parts, problem] { root.append(part) }
+        for view in [name, password] { view.onActivate = { [weak self] in self?.onSubmit() } }
         (self.name, self.password) = (name, password)
+        parts.show(!form.parts.isEmpty)
+        grow()
+        everyFrame(of: root) { [weak self] in
+            self?.grow()
+            return self?.rest.isEmpty == false
+        }
         Names.fill(root)
+    }
+
+    /// The widgets of a long form take a third of a second: some are made in each frame.
+    private static let partsOfFrame = 6
+
+    private func grow() {
+        guard let form, !rest.isEmpty else { return }
+        for part in rest.prefix(Self.partsOfFrame) {
+            let view = FormFieldView(part, value: part.field.flatMap { form.values[$0] } ?? "")
+            view.onActivate = { [weak self] in self?.onSubmit() }
+            parts.append(view.root)
+            Names.fill(view.root)
+            fields.append((part, view))
+        }
+        rest = rest.dropFirst(Self.partsOfFrame)
+        if isWaiting { setSensitive(false) }
     }
 
     /// Removes the form, and the password with it.
     func clear() {
         password?.releaseFocus()
         for field in fields { field.view.releaseFocus() }
-        while let child = gtk_widget_get_first_child(root) { gtk_box_remove(cast(raw(root)), child) }
-        (form, name, password, fields) = (nil, nil, nil, [])
+        for box in [root, parts] {
+            while let child = gtk_widget_get_first_child(box) { gtk_box_remove(cast(raw(box)), child) }
+        }
+        (form, name, password, fields, rest) = (nil, nil, nil, [], [])
     }
 
     /// The form with what the user has entered.
@@ -59,6 +84,7 @@ final class AccountFormView {
     }
 
     func setSensitive(_ isSensitive: Bool) {
+        isWaiting = !isSensitive
         name?.setSensitive(isSensitive && form?.reserved == nil)
         for view in [password].compactMap({ $0 }) + fields.map(\.view) { view.setSensitive(isSensitive) }
     }

@@ -134,10 +134,12 @@ final class CodeDialog {
         else {
             return show(Words.emptyClipboard)
         }
+        let patience = Patience { self.show(Words.silentClipboard) }
         if let type = Self.pictures.first(where: { gdk_content_formats_contain_mime_type(formats, $0) != 0 }) {
-            return readPicture(clipboard, type)
+            return readPicture(clipboard, type, patience)
         }
         let (ready, data) = whenReady { _, result in
+            patience.end()
             guard let text = gdk_clipboard_read_text_finish(clipboard, result, nil) else {
                 return self.show(Words.emptyClipboard)
             }
@@ -148,12 +150,14 @@ final class CodeDialog {
     }
 
     /// The bytes are stored as they are: only the confined process decodes them.
-    private func readPicture(_ clipboard: OpaquePointer, _ type: String) {
+    private func readPicture(_ clipboard: OpaquePointer, _ type: String, _ patience: Patience) {
         let (ready, data) = whenReady { _, result in
             guard let stream = gdk_clipboard_read_finish(clipboard, result, nil, nil) else {
+                patience.end()
                 return self.show(Words.emptyClipboard)
             }
             TemporaryPicture.store(stream, type) { path in
+                patience.end()
                 if let path { self.read(path, isTemporary: true) } else { self.show(Words.notAPicture) }
             }
         }

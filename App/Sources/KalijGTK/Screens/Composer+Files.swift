@@ -84,7 +84,9 @@ extension Composer {
     }
 
     private func readFiles(_ clipboard: OpaquePointer) {
+        let patience = Patience { [weak self] in self?.onProblem(Words.silentClipboard) }
         let (ready, data) = whenReady { [weak self, key = conversation()] _, result in
+            patience.end()
             let files = localPaths(kalij_files(gdk_clipboard_read_value_finish(clipboard, result, nil)))
             self?.attach(files, to: key)
         }
@@ -93,7 +95,9 @@ extension Composer {
 
     /// The bytes are kept as they are: nothing is decoded here.
     private func readPicture(_ clipboard: OpaquePointer, _ type: String) {
+        let patience = Patience { [weak self] in self?.onProblem(Words.silentClipboard) }
         let (ready, data) = whenReady { [weak self, key = conversation()] _, result in
+            patience.end()
             guard let stream = gdk_clipboard_read_finish(clipboard, result, nil, nil) else { return }
             self?.store(stream, type, for: key)
         }

@@ -1,5 +1,6 @@
 import CAdwaita
 import KalijApp
+import KalijClient
 import KalijDesktop
 
 // Notifications, and the process without a window that follows this one.
@@ -68,7 +69,9 @@ extension MainWindow {
     }
 
     private func keep(_ choice: BackgroundChoice) {
-        choice.keep(in: reader.directory.path)
+        do throws(FileError) { try choice.keep(in: reader.directory.path) } catch {
+            return toast(Words.notChanged(Words.background, Words.why(error)))
+        }
         Autostart.set(choice == .yes, id: words.applicationID, words: words.forwarded)
     }
 

@@ -16,18 +16,21 @@ extension MainWindow {
     /// Accepts a change, and displays its outcome when it is known.
     /// - Parameters:
     ///   - what: the change in words.
+    ///   - accepted: called with whether the change is stored.
     ///   - done: called when it is done, with the room that it has created; for a room that lacks its picture, too.
     func change(
         _ intent: any Intent, of account: String, _ what: String, notice: ChangeNotice = .spoken,
-        done: @escaping (String?) -> Void = { _ in }
+        accepted: @escaping (Bool) -> Void = { _ in }, done: @escaping (String?) -> Void = { _ in }
     ) {
         writes.add { [weak self] in
             guard let self else { return }
             do {
                 let id = try await backend.accept(intent, for: account)
+                accepted(true)
                 Task { [weak self] in await self?.follow(id, of: account, what, notice, done) }
             } catch {
                 refused(what, Words.why(error))
+                accepted(false)
             }
             isAllDirty = true
             look()

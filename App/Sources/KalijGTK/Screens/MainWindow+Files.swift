@@ -93,29 +93,27 @@ extension MainWindow {
         else { return }
         gtk_file_chooser_set_current_name(kalij_chooser(chooser), file.name.isEmpty ? "file" : file.name)
         connect(chooser, "response") { [weak self] arguments in
-            if arguments.int(1) == GTK_RESPONSE_ACCEPT.rawValue,
-                let target = gtk_file_chooser_get_file(kalij_chooser(chooser))
-            {
-                self?.copy(path, to: target)
-            }
+            if arguments.int(1) == GTK_RESPONSE_ACCEPT.rawValue { self?.copy(path, chosenBy: chooser) }
             g_object_unref(chooser)
         }
         gtk_native_dialog_show(kalij_native_dialog(chooser))
     }
 
-    private func copy(_ path: String, to target: OpaquePointer) {
-        guard let source = g_file_new_for_path(path) else { return g_object_unref(raw(target)) }
-        let (ready, data) = whenReady { [weak self] source, result in
-            let isSaved = g_file_copy_finish(OpaquePointer(source), result, nil) != 0
-            let name = g_file_get_parse_name(target)
-            defer { g_free(name) }
-            let words = name.map { String(cString: $0).shownName } ?? ""
-            self?.toast(isSaved ? Words.saved(words) : Words.notAccepted(words))
-            g_object_unref(raw(target))
+    /// The chooser has confirmed that an existing file is replaced.
+    private func copy(_ path: String, chosenBy chooser: UnsafeMutableRawPointer) {
+        guard let file = gtk_file_chooser_get_file(kalij_chooser(chooser)) else { return }
+        defer { g_object_unref(raw(file)) }
+        guard let chosen = g_file_get_path(file) else { return toast(Words.notSaved(Words.notStored)) }
+        let target = String(cString: chosen)
+        g_free(chosen)
+        Task { [weak self, backend] in
+            do {
+                try await backend.onOwnThread { try SavedFile.copy(path, to: target) }
+                self?.toast(Words.saved(target.shownName))
+            } catch {
+                self?.toast(Words.notSaved(Words.why(error)))
+            }
         }
-        // The chooser has confirmed that an existing file is replaced.
-        g_file_copy_async(source, target, G_FILE_COPY_OVERWRITE, 0, nil, nil, nil, ready, data)
-        g_object_unref(raw(source))
     }
 
     // MARK: Progress

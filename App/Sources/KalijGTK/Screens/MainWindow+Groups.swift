@@ -24,11 +24,17 @@ extension MainWindow {
     }
 
     private func create(_ form: GroupForm, _ people: [JID], _ account: String) {
-        leaveSide()
-        focusList()
         let former = thread?.key
         let intent = CreateRoom(title: form.name, inviting: people, avatar: form.picture)
-        change(intent, of: account, Words.newGroup) { [weak self] room in
+        // The form stays until the group is stored: on a full disk it is tried again.
+        let accepted = { [weak self] (isStored: Bool) -> Void in
+            guard let self, side.shown == .newGroup else { return }
+            side.newGroup.submitted()
+            guard isStored else { return }
+            leaveSide()
+            focusList()
+        }
+        change(intent, of: account, Words.newGroup, accepted: accepted) { [weak self] room in
             // The user may have opened something else in the meantime.
             guard let self, let room, side.shown == nil, thread?.key == former, screen.composer.written.isEmpty else {
                 return

@@ -18,8 +18,13 @@ extension MainWindow {
         }
         screen.onAppearance = { [weak self] appearance in
             guard let self else { return }
-            appearance.keep(in: reader.directory.path)
-            show(appearance)
+            do throws(FileError) {
+                try appearance.keep(in: reader.directory.path)
+                show(appearance)
+            } catch {
+                toast(Words.notChanged(Words.appearance, Words.why(error)))
+                Task { await self.lookAtSettings() }
+            }
         }
         Task {
             guard let page = await settings() else { return }

@@ -38,6 +38,10 @@ final class NewAccountScreen {
     private var registration: AccountRegistration?
     private var attempt: Task<Void, Never>?
     private var accounts: AsyncStream<NewAccount>.Continuation?
+    /// An account that was made, and could not be stored.
+    private var unstored: AccountRegistration.Outcome?
+    /// What was entered in a form that is displayed no longer.
+    private var kept: AccountForm?
 
     init(_ directory: AccountDirectory) {
         self.directory = directory
@@ -87,7 +91,7 @@ final class NewAccountScreen {
     ///   - address: the link of the invitation, if it is known.
     func prepare(isInvited: Bool, link address: String = "") {
         stop()
-        adw_window_title_set_title(opaque(title), isInvited ? Words.haveInvitation : Words.newAccount)
+        kept = nil
         for part in [link.root, readLink] { part.show(isInvited) }
         hint.show(!isInvited)
         link.set(address)
@@ -159,21 +163,40 @@ final class NewAccountScreen {
     private func run(_ registration: AccountRegistration) async {
         let resource = "kalij." + String(UInt32.random(in: .min ... .max), radix: 36)
         do {
-            let jid = try await directory.addAccount(registration, resource: resource) { [weak self] form, refusal in
-                guard let self else { throw CancellationError() }
-                return try await fill(form, refusal, registration)
-            }
-            attempt = nil
+            let made = try await made(by: registration)
+            try await directory.addAccount(made, by: registration, resource: resource)
             stop()
-            onDone(jid.description, registration.invitation?.inviter?.description)
+            kept = nil
+            onDone(made.jid.description, registration.invitation?.inviter?.description)
         } catch is CancellationError {
             // The user has cancelled the attempt.
         } catch {
             guard !Task.isCancelled else { return }
-            attempt = nil
+            failed(error, registration)
+        }
+    }
+
+    /// The account that a server makes, or one that could not be stored.
+    private func made(by registration: AccountRegistration) async throws -> AccountRegistration.Outcome {
+        if let unstored { return unstored }
+        let made = try await registration.perform { [weak self] form, refusal in
+            guard let self else { throw CancellationError() }
+            return try await fill(form, refusal, registration)
+        }
+        try Task.checkCancellation()
+        unstored = made
+        return made
+    }
+
+    private func failed(_ error: any Error, _ registration: AccountRegistration) {
+        (attempt, accounts) = (nil, nil)
+        if unstored == nil {
             stop()
             show(.entering(AccountMaking.Obstacle(error, registration)))
             first.focus()
+        } else {
+            // The server would refuse the invitation a second time.
+            show(.unstored(Words.madeNotStored(Words.why(error))))
         }
     }
 
@@ -183,8 +206,8 @@ final class NewAccountScreen {
     private func fill(
         _ form: RegistrationForm, _ refusal: RegistrationError?, _ registration: AccountRegistration
     ) async throws -> NewAccount {
-        var new = AccountForm(form, registration)
-        let former = formView.form
+        var new = try AccountForm(form, registration)
+        let former = formView.form ?? kept.flatMap { $0.domain == new.domain ? $0 : nil }
         if let former { new.keep(former) }
         formView.show(new)
         adw_window_title_set_title(opaque(title), Words.accountAt(new.domain))
@@ -196,6 +219,13 @@ final class NewAccountScreen {
     }
 
     private func submit() {
+        if case .unstored = state, attempt == nil, let registration {
+            waiting.show(true)
+            cancel.focus()
+            show(.registering)
+            attempt = Task { await run(registration) }
+            return
+        }
         guard case .filling = state, let accounts else { return }
         do throws(AccountForm.Problem) {
             guard let account = try formView.read()?.account() else { return }
@@ -216,19 +246,23 @@ final class NewAccountScreen {
         var (isWaiting, words) = (false, "")
         switch state {
         case .entering(let obstacle):
+            let isInvited = gtk_widget_get_visible(link.root) != 0
+            adw_window_title_set_title(opaque(title), isInvited ? Words.haveInvitation : Words.newAccount)
             pages.show(place)
             show(obstacle)
         case .connecting: (isWaiting, words) = (true, Words.connectingServer)
         case .filling(let problem):
             pages.show(filling)
             formView.show(problem)
+        case .unstored(let words): formView.show(AccountForm.Problem(words, at: .form))
         case .registering: (isWaiting, words) = (true, Words.makingAccount)
         }
         if isWaiting { show(nil as AccountMaking.Obstacle?) }
         for field in [link, server] { field.setSensitive(!isWaiting) }
         gtk_widget_set_sensitive(readLink, isWaiting ? 0 : 1)
-        formView.setSensitive(!isWaiting)
         for button in [next, make] { button.show(!isWaiting) }
+        // What was entered is that of an account which exists.
+        if case .unstored = state { make.focus() } else { formView.setSensitive(!isWaiting) }
         progress.setText(words)
         waiting.show(isWaiting)
         if isWaiting { gtk_spinner_start(opaque(spinner)) } else { gtk_spinner_stop(opaque(spinner)) }
@@ -262,7 +296,8 @@ final class NewAccountScreen {
 
     private func stop() {
         attempt?.cancel()
-        (attempt, accounts) = (nil, nil)
+        (attempt, accounts, unstored) = (nil, nil, nil)
+        kept = formView.read() ?? kept
         formView.clear()
     }
 }

@@ -11,6 +11,7 @@ final class NewGroupScreen {
     var onPicture: (_ chosen: @escaping ([UInt8]) -> Void) -> Void = { _ in }
     var onBack: () -> Void = {}
     private var form = GroupForm()
+    private var isSubmitting = false
     private let title = widget(OpaquePointer(adw_window_title_new("", "")))
     private let nameBox: Widget
     private let picture = PictureChoice()
@@ -64,6 +65,7 @@ final class NewGroupScreen {
     ///   - account: the account that writes.
     ///   - contacts: the contacts to choose from.
     func begin(_ group: String?, account: String, _ contacts: [GroupGuest]) {
+        isSubmitting = false
         form = GroupForm(isNew: group == nil)
         form.contacts = contacts
         adw_window_title_set_title(opaque(title), group ?? Words.newGroup)
@@ -148,9 +150,14 @@ final class NewGroupScreen {
         Names.fill(box)
     }
 
+    /// The group is stored, or can be submitted again.
+    func submitted() { isSubmitting = false }
+
     private func submit() {
+        guard !isSubmitting else { return }
         do throws(GroupForm.Problem) {
             let guests = try form.submit()
+            isSubmitting = true
             onSubmit(form, guests)
         } catch {
             show(problem: error.words)

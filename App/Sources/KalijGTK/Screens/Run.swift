@@ -38,7 +38,10 @@ public func runApp(_ arguments: [String]) -> Int32 {
 
 private func run(_ directory: AccountDirectory, _ words: CommandLineWords, id: String) -> Int32 {
     // Without a session bus GApplication would refuse to start.
-    let isAlone = g_bus_get_sync(G_BUS_TYPE_SESSION, nil, nil) == nil
+    let bus = g_bus_get_sync(G_BUS_TYPE_SESSION, nil, nil)
+    let isAlone = bus == nil
+    // The window remains when the bus ends: the end of the session ends the display, too.
+    if let bus { g_dbus_connection_set_exit_on_close(bus, 0) }
     // GTK 4.8 finds the accessibility bus by the display, and then has no path for its objects.
     if isAlone { setenv("GTK_A11Y", "none", 1) }
     // Another thread runs from here on: the locale and the environment must not change.

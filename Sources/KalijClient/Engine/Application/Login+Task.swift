@@ -31,10 +31,24 @@ extension AccountDirectory {
         answer: @escaping AccountRegistration.Answering
     ) async throws -> JID {
         let made = try await registration.perform(answer)
+        try await addAccount(made, by: registration, resource: resource, clock: clock)
+        return made.jid
+    }
+
+    /// Stores an account that a registration has made. The inviter becomes a contact. After an error it can be called again.
+    /// - Parameters:
+    ///   - made: the account, with its first login.
+    ///   - registration: the registration that has made it.
+    ///   - resource: the resource requested at each bind.
+    ///   - clock: the source of time.
+    /// - Throws: `DirectoryError`, `StoreError`
+    public func addAccount(
+        _ made: AccountRegistration.Outcome, by registration: AccountRegistration, resource: String,
+        clock: Clock = .system
+    ) async throws {
         try store(made.jid, made.login, registration.server, resource: resource, clock)
         // The server of the invitation most likely makes both contacts; another one needs the request.
         if let contact = registration.invitation?.contact { try share(contact, for: made.jid, clock: clock) }
-        return made.jid
     }
 
     private func store(

@@ -1,0 +1,11 @@
+/// Says that another program is late, whose answer is still taken when it comes.
+final class Patience {
+    private var isOver = false
+
+    /// - Parameter late: called if ``end()`` was not called in time.
+    init(milliseconds: UInt32 = 5_000, late: @escaping () -> Void) {
+        after(milliseconds) { if !self.isOver { late() } }
+    }
+
+    func end() { isOver = true }
+}
