@@ -3,6 +3,7 @@
 @_exported import struct KalijAddress.XMPPURI
 @_exported import KalijEngine
 @_exported import KalijFeatures
+@_exported import enum KalijFiles.FileCopy
 @_exported import struct KalijFiles.FileError
 @_exported import protocol KalijHandlers.Handler
 @_exported import struct KalijHandlers.HandlerError

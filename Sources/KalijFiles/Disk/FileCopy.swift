@@ -14,15 +14,38 @@ public enum FileCopy {
     public static func make(
         of path: String, named name: String, in folder: String, exactly: Bool
     ) throws(FileError) -> String {
+        try make(of: path, in: folder) { part, output throws(FileError) in
+            guard exactly else { return try UniqueFilename.place(part, named: name, in: folder) }
+            try output.sync()
+            guard try AtomicRename.move(part, to: "\(folder)/\(name)") else { throw FileError(.nameTaken) }
+            return "\(folder)/\(name)"
+        }
+    }
+
+    /// Copies a file to a path that the user has chosen; what was there is replaced when the copy is whole.
+    /// - Parameters:
+    ///   - path: a regular file.
+    ///   - target: the absolute path of the copy.
+    /// - Throws: `FileError`. What was there remains then, and nothing else is left.
+    public static func make(of path: String, replacing target: String) throws(FileError) {
+        let folder = target.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        _ = try make(of: path, in: folder) { part, output throws(FileError) in
+            try output.sync()
+            guard rename(part, target) == 0 else { throw FileError.system(errno, "renaming") }
+            return target
+        }
+    }
+
+    /// - Parameter place: gives the copy its name.
+    private static func make(
+        of path: String, in folder: String, _ place: (String, Descriptor) throws(FileError) -> String
+    ) throws(FileError) -> String {
         let (source, size) = try Descriptor.openRegular(path)
         let part = "\(folder)/.kalij-\(getpid())-\(UInt32.random(in: .min ... .max)).part"
         let output = try Descriptor(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         do throws(FileError) {
             try copy(source, size, to: output)
-            guard exactly else { return try UniqueFilename.place(part, named: name, in: folder) }
-            try output.sync()
-            guard try AtomicRename.move(part, to: "\(folder)/\(name)") else { throw FileError(.nameTaken) }
-            return "\(folder)/\(name)"
+            return try place(part, output)
         } catch {
             unlink(part)
             throw error

@@ -3,7 +3,7 @@ import Glibc
 extension FileError {
     /// The error for a value of `errno`.
     /// - Parameter operation: what failed, for people: "opening".
-    package static func system(_ number: Int32, _ operation: String) -> FileError {
+    public static func system(_ number: Int32, _ operation: String) -> FileError {
         switch number {
         case ENOENT: FileError(.notFound)
         case ELOOP: FileError(.notFound, "symbolic links lead in a circle")

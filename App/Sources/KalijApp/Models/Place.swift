@@ -33,13 +33,7 @@ public struct PlaceFile: Sendable {
             unlink(path)
             return
         }
-        let text = "\(place.key.account)\n\(place.key.jid)\n\(place.message.map(String.init) ?? "")\n"
-        let new = path + ".new"
-        guard let file = fopen(new, "we") else { return }
-        let written = fwrite(text, 1, text.utf8.count, file)
-        guard fclose(file) == 0, written == text.utf8.count, rename(new, path) == 0 else {
-            unlink(new)
-            return
-        }
+        let message = place.message.map(String.init) ?? ""
+        try? SmallFile.write("\(place.key.account)\n\(place.key.jid)\n\(message)\n", to: path)
     }
 }

@@ -21,8 +21,6 @@ extension StoredChoice {
 
     /// Stores the choice; the former one remains if that fails.
     public func keep(in directory: String) throws(FileError) {
-        try SavedFile.write(Self.path(directory)) { file throws(FileError) in
-            try SavedFile.write(Array((rawValue + "\n").utf8)[...], to: file)
-        }
+        try SmallFile.write(rawValue + "\n", to: Self.path(directory))
     }
 }

@@ -108,7 +108,7 @@ extension MainWindow {
         g_free(chosen)
         Task { [weak self, backend] in
             do {
-                try await backend.onOwnThread { try SavedFile.copy(path, to: target) }
+                try await backend.onOwnThread { try FileCopy.make(of: path, replacing: target) }
                 self?.toast(Words.saved(target.shownName))
             } catch {
                 self?.toast(Words.notSaved(Words.why(error)))
