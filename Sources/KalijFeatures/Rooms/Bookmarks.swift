@@ -75,9 +75,10 @@ struct Bookmarks {
         try requestList()
     }
 
-    /// Reads the list. If a read or a write is pending, the list is read again after that.
+    /// Reads the list, once presence was sent: the server tells only an available session what other devices change from then on, and
+    /// a change between the two would be seen at the next login alone. If a read or a write is pending, the list is read again after that.
     func requestList() throws {
-        guard let kind = try kind else { return }
+        guard let kind = try kind, try SessionRow.isAvailable(step.account.id, in: step.database) else { return }
         guard try !Requests(step: step).isWaiting([BookmarksResponse.name, BookmarkPublishResponse.name]) else {
             return try set(again: true)
         }

@@ -187,7 +187,10 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
     static func didDiscover(_ answer: ServerAnswer, of entity: ServerEntity, in step: Step) throws {
         if entity == .account, case .known(let info) = answer { try Bookmarks(step: step).didDiscover(info) }
     }
-    static func didSendInitialPresence(in step: Step) throws { try RoomCoordinator(step: step).sessionBegan() }
+    static func didSendInitialPresence(in step: Step) throws {
+        try RoomCoordinator(step: step).sessionBegan()
+        try Bookmarks(step: step).requestList()
+    }
     static func didResumeSession(in step: Step) throws {
         try RoomCoordinator(step: step).sessionResumed()
         try Bookmarks(step: step).sessionResumed()

@@ -36,7 +36,7 @@ struct ArchiveSyncTests {
         try harness.receive(try harness.archived("a3", Self.message("three")))
         #expect(try !harness.queue().contains("presence c"))
         try harness.answerPage(last: "a3", complete: true)
-        #expect(try harness.queue().suffix(3) == ["presence c", "iq get pubsub", "iq set query"])
+        #expect(try harness.queue().suffix(4) == ["presence c", "iq get query", "iq get pubsub", "iq set query"])
         #expect(try Self.lastPage(harness).contains("<after>a3</after>"))
         #expect(try harness.answerPage(complete: true).told == ["caught up"])
         #expect(try harness.history() == ["in one", "in two", "in three"])
@@ -181,7 +181,7 @@ struct ArchiveSyncTests {
             #expect(try !harness.queue().contains("presence c"))
             try harness.fin("page", last: "a\(page * 100 + 100)")
         }
-        #expect(try harness.queue().suffix(3) == ["presence c", "iq get pubsub", "iq set query"])
+        #expect(try harness.queue().suffix(4) == ["presence c", "iq get query", "iq get pubsub", "iq set query"])
         #expect(try harness.receive(Self.live("live", archive: "a502")).told == ["message live"])
         try harness.receive(Self.message("unarchived"))
         try harness.show(["a501"])

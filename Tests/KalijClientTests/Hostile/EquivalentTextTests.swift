@@ -38,6 +38,7 @@ struct EquivalentTextTests {
             try tell(rooms.map(Self.bookmark).joined(), harness)
             try harness.bind(resumeID: "session-2", answered: .all)
             try harness.answerFeatures(archive: true)
+            try harness.answerPage(complete: true)
             try tell(Self.bookmark(rooms[0]), harness)
             #expect(try harness.number("SELECT count(*) FROM room") == 2)
             #expect(try harness.number("SELECT count(*) FROM room WHERE wanted") == 1, "the other has left the list")

@@ -21,10 +21,11 @@ struct ListedRoom {
 
     static func notify(_ content: String) -> String { "<notify xmlns='\(NotifyElement.namespace)'>\(content)</notify>" }
 
-    /// The list is in the node of the account, which is configured.
+    /// The list is in the node of the account, which is configured; presence was sent.
     func online() throws {
         try harness.database.execute(
             """
+            UPDATE session SET available = 1;
             INSERT OR REPLACE INTO bookmarks(account, kind) VALUES (\(harness.account.id), 'native');
             INSERT OR REPLACE INTO node(account, name, state) VALUES (\(harness.account.id), '\(Bookmark.native)', 'ready')
             """)
