@@ -28,7 +28,8 @@ public enum FileCopy {
     ///   - target: the absolute path of the copy.
     /// - Throws: `FileError`. What was there remains then, and nothing else is left.
     public static func make(of path: String, replacing target: String) throws(FileError) {
-        let folder = target.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(target[..<$0]) } ?? "."
         _ = try make(of: path, in: folder) { part, output throws(FileError) in
             try output.sync()
             guard rename(part, target) == 0 else { throw FileError.system(errno, "renaming") }
