@@ -4,6 +4,13 @@ import Testing
 @testable import KalijApp
 
 @Suite struct PersonColorTests {
+    @Test func `A text without spaces is broken within words from a length on, whatever its letters are`() {
+        #expect(!String(repeating: "Good morrow\n", count: 1_000).hasLongRun)
+        #expect(!String(repeating: "x", count: 2_000).hasLongRun)
+        #expect(String(repeating: "x", count: 2_001).hasLongRun)
+        #expect(("a " + String(repeating: "é", count: 1_001) + " b").hasLongRun)
+    }
+
     @Test func `The hues are those of XEP-0392`() {
         let hues = [
             ("Romeo", 327.255249), ("juliet@capulet.lit", 209.410400), ("😺", 331.199341), ("council", 359.994507),

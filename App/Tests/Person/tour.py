@@ -299,7 +299,7 @@ class Together(Stage):
         """The driver refuses a correction, which is too long to be sent: the app says so, and gives the text back."""
         me = self.person
         field = lambda: next(me.fields(person.MESSAGE))
-        long = "By the mailbox" + "\nand by the moon" * 5_000
+        long = "By the mailbox " + "x" * 70_000
         me.key("Up")
         me.see("label", "Correct the message: By the mailbox")
         person.Atspi.EditableText.set_text_contents(field(), long)

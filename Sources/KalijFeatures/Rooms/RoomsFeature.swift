@@ -153,7 +153,12 @@ enum RoomsFeature: Feature, SessionObserver, AccountObserver, ArchiveObserver, M
             "rooms/6",
             "CREATE TABLE room_mention(message INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE)"),
         // The id of the intent that has created the room.
-        Migration("rooms/7", "ALTER TABLE room ADD COLUMN creation TEXT"),
+        Migration(
+            "rooms/7",
+            """
+            ALTER TABLE room ADD COLUMN creation TEXT;
+            CREATE UNIQUE INDEX room_creation ON room(account, creation) WHERE creation IS NOT NULL;
+            """),
     ]
     static var handlers: [any Handler<Step>.Type] {
         [

@@ -44,6 +44,16 @@ extension String {
         return start
     }
 
+    /// Whether it has a run without a space so long that the breaks between words would take seconds: Pango's run time is quadratic in its length.
+    public var hasLongRun: Bool {
+        var run = 0
+        for byte in utf8 {
+            run = byte <= UInt8(ascii: " ") ? 0 : run + 1
+            if run > Shown.longestWord { return true }
+        }
+        return false
+    }
+
     /// The number of emoji, of which one that is joined counts as several.
     var emojiCost: Int {
         reduce(0) { cost, character in
@@ -95,6 +105,7 @@ enum Shown {
     static let joinedEmoji = 6
     static let joiner: Unicode.Scalar = "\u{200D}"
     static let longestRun = 60
+    static let longestWord = 2_000
     /// The zero width space.
     static let breakingPlace: Character = "\u{200B}"
     static let longestName = 400

@@ -168,7 +168,10 @@ final class Composer {
     }
 
     private func changed() {
-        let isEmpty = written.isEmpty
+        let text = written
+        let isEmpty = text.isEmpty
+        // Between words, the breaks of a run of 70,000 letters take 17 s, and 11 s at each letter more.
+        gtk_text_view_set_wrap_mode(cast(raw(self.text)), text.hasLongRun ? GTK_WRAP_CHAR : GTK_WRAP_WORD_CHAR)
         showHint()
         hint.show(isEmpty)
         gtk_widget_set_sensitive(send, isEmpty && strip.files.isEmpty ? 0 : 1)
