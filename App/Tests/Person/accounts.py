@@ -212,7 +212,7 @@ class Accounts(tour.Tour):
         me.type(path)
         time.sleep(0.5)
         me.key("Return")
-        me.see("label", r"\d+ messages? exported to moved\.jsonl")
+        me.see("label", r"\d+ messages? exported to .*/moved\.jsonl")
         lines = [json.loads(line) for line in open(path)]
         if lines[0]["event"] != "export" or lines[-1] != lines[-1] | {"event": "end", "lines": len(lines)}:
             raise person.Lost(f"the export is not whole: {lines[0]} {lines[-1]}")

@@ -6,6 +6,7 @@ restart.
 """
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -81,7 +82,7 @@ class Disk(tour.Stage):
         me.wait_focus("text|entry", "Name or address")
         me.type("juliet@localhost")
         me.key("Return")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type("Good morrow")
         me.key("Return")
         self.juliet.wait_for("Good morrow")
@@ -216,18 +217,18 @@ class Disk(tour.Stage):
         me = self.person
         self.back()
         for _ in range(6):
-            if me.focused() and me.focused().get_name() == "Message":
+            if me.focused() and re.fullmatch(person.MESSAGE, me.focused().get_name() or ""):
                 return
             me.key("F6")
             time.sleep(0.3)
 
     def written(self):
-        return self.person.text(next(self.person.fields("Message")))
+        return self.person.text(next(self.person.fields(person.MESSAGE)))
 
     def corrects(self):
         me = self.person
         self.leave()
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type("first words")
         me.key("Return")
         self.juliet.wait_for("first words")
@@ -253,7 +254,7 @@ class Disk(tour.Stage):
         with files.clipboard("file", path):
             me.key("ctrl+v")
             me.see("push button", "Remove letter.txt")
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.type("see the letter")
         self.fill()
         me.key("Return")
@@ -261,7 +262,7 @@ class Disk(tour.Stage):
         if self.written() != "see the letter" or not me.sees("push button", "Remove letter.txt"):
             raise person.Lost("the file, or its text, is lost")
         self.free()
-        me.wait_focus("text", "Message")
+        me.wait_focus("text", person.MESSAGE)
         me.key("Return")
         self.juliet.wait_for("see the letter")
         self.say("a file and its text stay, and leave with room again")

@@ -51,14 +51,14 @@ class Parts(tour.Stage):
         if not me.sees("list", "Messages"):
             self.open("juliet")
         for _ in range(6):
-            if me.focused() and me.focused().get_name() == "Message":
+            if me.focused() and re.fullmatch(person.MESSAGE, me.focused().get_name() or ""):
                 return
             me.key("F6")
             time.sleep(0.4)
         raise person.Lost("the field of the message does not get the focus")
 
     def write(self, text):
-        self.person.wait_focus("text", "Message")
+        self.person.wait_focus("text", person.MESSAGE)
         self.person.type(text)
         self.person.key("Return")
         self.juliet.wait_for(text)

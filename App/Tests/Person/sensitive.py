@@ -82,7 +82,7 @@ class Sensitive(trust.Trust):
         self.kalij("omemo", "on", "juliet@localhost")
         self.verified = self.devices[0].kalij("omemo", "uri").strip()
         self.kalij("omemo", "verify", self.verified)
-        self.field = next(me.fields("Encrypted message|Message"))
+        self.field = next(me.fields(person.MESSAGE))
         self.button = next(me.nodes("push button", "Send"))
 
     # What the user does

@@ -13,7 +13,8 @@ extension Conversations {
         public let name: String?
         /// Whether the peer is a room.
         public let isRoom: Bool
-        /// The time of the last activity, in milliseconds since 1970; 0 for a room without messages.
+        /// The time of the last activity, in milliseconds since 1970; for a room without messages the time when the account
+        /// first entered it, 0 if it never has.
         public let activeAt: Int64
         /// Whether the conversation is pinned, and whether it is hidden.
         public let placement: ListPlacement
@@ -34,7 +35,7 @@ extension Conversations {
         for draft in try Draft.all(of: account.id, in: database) {
             activity[draft.conversation.exact] = max(activity[draft.conversation.exact] ?? 0, draft.at)
         }
-        for room in names.wantedRooms where activity[room] == nil { activity[room] = 0 }
+        activity.merge(names.wantedRooms) { activity, _ in activity }
         let placements = try StoredSettings(database: database, account: account.id).placements()
         return activity.map { jid, at in
             Head(
@@ -58,6 +59,8 @@ struct ConversationFace {
     let name: String?
     let isRoom: Bool
     let picture: String?
+    /// When the account first entered the room, in milliseconds since 1970.
+    let enteredAt: Int64?
 
     /// - Parameter conversation: its name in the messages.
     init(_ conversation: String, of account: Int64, in database: Database) throws {
@@ -66,7 +69,7 @@ struct ConversationFace {
         let room = jid.resource == nil ? try RoomRows(database: database, account: account).room(jid) : nil
         let contact = jid.resource == nil ? try RosterRows(database: database, account: account).contact(jid) : nil
         let profile = try ProfileRows(database: database, account: account).load(jid)
-        isRoom = room != nil
+        (isRoom, enteredAt) = (room != nil, room?.since)
         picture = profile?.avatarFile
         name = contact?.name?.orNil ?? room?.info.name?.orNil ?? profile?.name?.orNil
     }
@@ -76,8 +79,8 @@ struct ConversationFace {
 private struct ConversationNames {
     private var names: [ExactText: String] = [:]
     private var rooms: Set<ExactText> = []
-    /// The rooms that the account intends to be in.
-    private(set) var wantedRooms: [ExactText] = []
+    /// The rooms that the account intends to be in, and when it first entered them; 0 if it never has.
+    private(set) var wantedRooms: [ExactText: Int64] = [:]
 
     init(of account: Int64, in database: Database) throws {
         for (jid, name) in try ProfileRows(database: database, account: account).names() {
@@ -86,7 +89,7 @@ private struct ConversationNames {
         for room in try RoomRows(database: database, account: account).all() {
             let jid = room.jid.description.exact
             rooms.insert(jid)
-            if room.isWanted { wantedRooms.append(jid) }
+            if room.isWanted { wantedRooms[jid] = room.since ?? 0 }
             if let name = room.info.name?.orNil { names[jid] = name }
         }
         for contact in try RosterRows(database: database, account: account).all() {

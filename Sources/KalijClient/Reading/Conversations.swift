@@ -74,8 +74,9 @@ public struct Conversations {
         public let settings: ChatSettings
         /// Whether the conversation is pinned, and whether it is hidden.
         public let placement: ListPlacement
-        /// The time of the last activity, a message or the draft, in milliseconds since 1970; 0 for a room without messages.
-        public var activeAt: Int64 { max(last?.sentAt ?? 0, draft?.at ?? 0) }
+        /// The time of the last activity, a message or the draft, in milliseconds since 1970; for a room without messages the time when the
+        /// account first entered it, 0 if it never has.
+        public let activeAt: Int64
     }
 
     /// All conversations that are not hidden, in the order of ``heads(includingHidden:)``.
@@ -94,14 +95,16 @@ public struct Conversations {
         let last = try messages.page(1, with: name, before: .max).first?.message
         let face = try ConversationFace(name, of: account.id, in: database)
         let unread = try DisplayedPlaces.unread(in: name, of: account.id, in: database)
+        let draft = try Draft.load(for: name, of: account.id, in: database)
+        let activeAt = [last?.sentAt, draft?.at].compactMap { $0 }.max() ?? face.enteredAt ?? 0
         return Conversation(
             jid: name, name: face.name, isRoom: face.isRoom, picture: face.picture,
             last: try last.flatMap { try reader.waiting([reader.view($0, of: account)], of: account).first },
             unread: unread,
             isMentioned: try face.isRoom && unread > 0 && UnreadMentions.exist(in: name, of: account.id, in: database),
-            draft: try Draft.load(for: name, of: account.id, in: database),
-            settings: try settings(name),
-            placement: try StoredSettings(database: database, account: account.id).placement(of: name))
+            draft: draft, settings: try settings(name),
+            placement: try StoredSettings(database: database, account: account.id).placement(of: name),
+            activeAt: activeAt)
     }
 
     /// The display name of the peer `jid`, as in ``Head/name``.

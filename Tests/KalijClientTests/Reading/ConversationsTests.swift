@@ -55,6 +55,11 @@ struct ConversationsTests {
                 try RoomRows(database: step.database, account: step.account.id).make(
                     JID("den@rooms.example.net"), nick: "me"))
             try step.database.run("UPDATE room SET wanted = 1 WHERE id = ?", [.integer(room.id)])
+            let new = try #require(
+                try RoomRows(database: step.database, account: step.account.id).make(
+                    JID("new@rooms.example.net"), nick: "me"))
+            try step.database.run(
+                "UPDATE room SET wanted = 1, since = ? WHERE id = ?", [.integer(step.now + 1000), .integer(new.id)])
             try RosterRows(database: step.database, account: step.account.id).store(
                 Contact(JID(R.romeo), name: "Romeo", subscription: .both))
         }
@@ -66,6 +71,7 @@ struct ConversationsTests {
         #expect(heads.map(\.activeAt) == all.map(\.activeAt))
         #expect(heads.map(\.isRoom) == all.map(\.isRoom))
         #expect(heads.last?.jid == "den@rooms.example.net" && heads.last?.isRoom == true && heads.last?.activeAt == 0)
+        #expect(heads.first?.jid == "new@rooms.example.net")
         #expect(heads.first { $0.jid == R.romeo }?.name == "Romeo")
         #expect(try reader.name(of: try JID(R.romeo)) == "Romeo")
     }

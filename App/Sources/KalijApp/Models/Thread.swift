@@ -37,6 +37,8 @@ public struct Page: Sendable, Equatable {
     public var beginning: Beginning?
     /// Whether the user's messages are encrypted.
     public var isEncrypted = false
+    /// Whether nobody has keys, so that nothing can be sent.
+    public var isKeyless = false
     /// The new devices of the conversation, in the order of their times.
     public var lines: [KeyLine] = []
 

@@ -29,7 +29,7 @@ extension Page {
     /// Sets the encryption of the conversation: marks messages that were not encrypted, and adds a line for each new device.
     /// - Parameter names: the names of people by their addresses.
     mutating func show(_ keys: ConversationKeys, of account: String, _ name: (JID) throws -> String) rethrows {
-        isEncrypted = keys.isEncrypted
+        (isEncrypted, isKeyless) = (keys.isEncrypted, keys.isKeyless)
         guard isEncrypted else { return }
         for place in messages.indices { messages[place].markPlain() }
         lines = try keys.keys.compactMap { key in

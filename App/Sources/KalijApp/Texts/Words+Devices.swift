@@ -123,7 +123,13 @@ extension Words {
             (leftOut(1), meaningLeftOut), (tr("No mark"), meaningNoMark),
         ]
     }
-    public static var encryptedMessage: String { tr("Encrypted message") }
+    static var encryptedMessage: String { tr("Encrypted message") }
+    static var keylessMessage: String { tr("Nobody has keys yet: cannot be sent") }
+
+    /// What an empty message field displays.
+    public static func placeholder(of page: Page) -> String {
+        page.isKeyless ? keylessMessage : page.isEncrypted ? encryptedMessage : message
+    }
 
     // Lines of a conversation
     static func newDevices(_ count: Int, of name: String) -> String {

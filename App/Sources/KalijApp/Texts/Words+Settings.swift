@@ -64,8 +64,9 @@ extension Words {
     public static var exportHint: String {
         tr("Contacts, groups and messages as lines of JSON. Whoever has the file can read the messages.")
     }
-    public static func exported(_ count: Int, _ name: String) -> String {
-        filled(tr("{n} message exported to {name}", "{n} messages exported to {name}", count), ["name": name])
+    /// - Parameter path: the file, with its folder.
+    public static func exported(_ count: Int, _ path: String) -> String {
+        filled(tr("{n} message exported to {name}", "{n} messages exported to {name}", count), ["name": path])
     }
     public static func exportFailed(_ reason: String) -> String {
         tr("Nothing was exported: {reason}", ["reason": reason])

@@ -6,14 +6,16 @@ final class ChoiceView {
     let root = widget(OpaquePointer(kalij_new_with_role(kalij_type_box(), GTK_ACCESSIBLE_ROLE_RADIO_GROUP)))
     /// Called with the place of a value that the user has chosen.
     var onChosen: (Int) -> Void = { _ in }
-    private let caption = Make.label(classes: "caption-heading")
+    private let caption: Widget
     private var buttons: [Widget] = []
     private var isUpdating = false
 
     /// - Parameters:
     ///   - choices: the values in words.
     ///   - hint: the explanation.
-    init(_ label: String, _ choices: [String], hint: String) {
+    ///   - isSection: whether the choice is a section of its own.
+    init(_ label: String, _ choices: [String], hint: String, isSection: Bool = false) {
+        caption = Make.label(classes: isSection ? "heading" : "caption-heading")
         gtk_orientable_set_orientation(opaque(root), GTK_ORIENTATION_VERTICAL)
         gtk_box_set_spacing(cast(raw(root)), 4)
         kalij_name(root, label)

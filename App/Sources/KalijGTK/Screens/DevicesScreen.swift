@@ -4,7 +4,7 @@ import KalijApp
 /// The devices of a contact, or of the account: their keys, how far they are trusted, and the codes to compare them by.
 final class DevicesScreen {
     let root = Make.box(GTK_ORIENTATION_VERTICAL)
-    let list = ListView<DeviceRowView>(name: Words.devices, activatesOnClick: false)
+    let list = ListView<DeviceRowView>(name: Words.devices, activatesOnClick: true)
     var onBack: () -> Void = {}
     var onDevice: (DeviceAction, DeviceRow, DevicesPage) -> Void = { _, _, _ in }
     var onShowCode: (DevicesPage) -> Void = { _ in }

@@ -4,7 +4,7 @@ import KalijApp
 /// A group: its name, its topic and its members, with the actions that the account may perform.
 final class GroupScreen {
     let root = Make.box(GTK_ORIENTATION_VERTICAL)
-    let list = ListView<MemberRowView>(name: Words.members, activatesOnClick: false)
+    let list = ListView<MemberRowView>(name: Words.members, activatesOnClick: true)
     var onBack: () -> Void = {}
     var onAction: (GroupAction, GroupPage) -> Void = { _, _ in }
     var onMember: (MemberAction, MemberRow, GroupPage) -> Void = { _, _, _ in }

@@ -19,7 +19,8 @@ extension MainWindow {
                 window.toast(Words.hiddenNow(row.name)) { [weak window] in window?.act(.unhide, in: row.key) { _, _ in }
                 }
             }
-        default: act(action, in: row.key) { window, words in if let words { window.toast(words) } }
+        default:
+            act(action, in: row.key) { window, words in if let words { window.toast(Words.said(row.name, words)) } }
         }
     }
 

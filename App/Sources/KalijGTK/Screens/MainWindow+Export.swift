@@ -38,7 +38,7 @@ extension MainWindow {
                 let count = try await export.save(account, of: directory, to: path) { part in
                     Task { @MainActor in progress?.show(part) }
                 }
-                words = Words.exported(count, (path.split(separator: "/").last.map(String.init) ?? path).shownName)
+                words = Words.exported(count, path.shownName)
             } catch is CancellationError {
                 words = Words.exportCancelled
             } catch {

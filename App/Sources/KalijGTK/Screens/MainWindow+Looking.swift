@@ -140,6 +140,6 @@ extension MainWindow {
         screen.show(thread.rows, name: openRow?.name ?? "")
         if thread.page.hasNewer { screen.showToLatest(true) }
         screen.composer.follow(thread.page)
-        screen.composer.placeholder = thread.page.isEncrypted ? Words.encryptedMessage : Words.message
+        screen.composer.placeholder = Words.placeholder(of: thread.page)
     }
 }

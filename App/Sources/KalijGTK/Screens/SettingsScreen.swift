@@ -11,14 +11,14 @@ final class SettingsScreen {
     var onAppearance: (Appearance) -> Void = { _ in }
     private let accounts = Make.box(GTK_ORIENTATION_VERTICAL, spacing: 36)
     private let appearance = ChoiceView(
-        Words.appearance, Appearance.allCases.map(\.words), hint: Words.textSizeHint)
+        Words.appearance, Appearance.allCases.map(\.words), hint: Words.textSizeHint, isSection: true)
     private let storage = Make.label(classes: "dim-label")
     private let scrolled: Widget
     private var views: [AccountSettingsView] = []
 
     init() {
         storage.wrapText()
-        let caption = Make.label(Words.storage, classes: "caption-heading")
+        let caption = Make.label(Words.storage, classes: "heading")
         let content = Make.vertical(
             accounts, appearance.root, Make.vertical(caption, storage, spacing: 4), spacing: 36)
         content.margins(12)
