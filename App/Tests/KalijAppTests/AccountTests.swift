@@ -222,7 +222,7 @@ import Testing
         #expect(AccountAction.allCases.filter(\.isDestructive) == [.delete])
         let places = AccountActionPlace.allCases.flatMap(settings.actions(at:))
         #expect(Set(places) == Set(settings.actions) && places.count == settings.actions.count)
-        #expect(Words.deleteHint(["Garden"]).contains("make somebody an owner: Garden"))
+        #expect(Words.deleteHint(["Garden"]).contains("among the members of the group: Garden"))
         #expect(AccountAction.changePassword.plain == "Change the password")
     }
 

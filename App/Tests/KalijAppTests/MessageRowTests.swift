@@ -45,7 +45,8 @@ import Testing
         message.reading = .group(readers: ["Romeo"], others: ["Mercutio"])
         #expect(message.spoken("19:15") == "You, 19:15: Good night. Read by 1 of 2")
         #expect(
-            message.reading?.details == "Have read it: Romeo\n\nHave not said that they have read it: Mercutio")
+            message.reading?.details
+                == "Have read it: Romeo\n\nHave not said that they have read it (not everybody tells): Mercutio")
         message.reading = .group(readers: ["Romeo", "Mercutio"], others: [])
         #expect(message.foot("19:15") == "19:15  ·  Read by all")
         message.state = .notSent(nil)

@@ -299,7 +299,7 @@ class Everyday(heard.Heard):
 
     def cancels_export(self):
         me = self.person
-        self.keys("the settings", "ctrl+comma", "Show others when you are writing")
+        self.keys("the settings", "ctrl+comma", "Change your name …", "notification Settings")
         self.reach("push button", "Export …", most=20)
         self.quiet()
         me.key("Return")

@@ -17,7 +17,7 @@ extension Words {
     }
     static func haveRead(_ names: String) -> String { tr("Have read it: {names}", ["names": names]) }
     static func haveNotRead(_ names: String) -> String {
-        tr("Have not said that they have read it: {names}", ["names": names])
+        tr("Have not said that they have read it (not everybody tells): {names}", ["names": names])
     }
     static func hasRead(_ name: String) -> String { tr("{name} has read it.", ["name": name]) }
     static func hasArrived(_ name: String) -> String {
@@ -35,6 +35,7 @@ extension Words {
     public static var deleteHere: String { tr("Delete here") }
     public static var undo: String { tr("Undo") }
     public static var undone: String { tr("Undone") }
+    public static var undoHint: String { tr("Ctrl+Z undoes it") }
     public static func deleted(_ count: Int) -> String {
         tr("{n} message deleted here", "{n} messages deleted here", count)
     }

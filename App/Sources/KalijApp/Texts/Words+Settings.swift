@@ -108,7 +108,7 @@ extension Words {
     public static func deleteHint(_ groups: [String]) -> String {
         guard !groups.isEmpty else { return deleteHint + "\n\n" + exportBefore }
         let owned = tr(
-            "Nobody else can manage these groups afterwards, unless you make somebody an owner: {groups}",
+            "Nobody else can manage these groups afterwards, unless you make somebody an owner first, among the members of the group: {groups}",
             ["groups": groups.joined(separator: ", ")])
         return [deleteHint, owned, exportBefore].joined(separator: "\n\n")
     }

@@ -100,7 +100,9 @@ final class ConversationsScreen {
     private func show() {
         stack.show(!model.shown.isEmpty ? scrolled : model.search.isEmpty ? empty : nothing)
         list.show(model.shown)
-        selectOpen()
+        // While the user is in the list, a change of a row would take the selection, and what the next key acts on; a screen reader says a
+        // row that is selected in a list that is not shown.
+        if !list.hasFocus && gtk_widget_get_mapped(list.view) != 0 { selectOpen() }
     }
 
     /// Rows are bound individually, and read together.
@@ -132,6 +134,7 @@ final class ConversationsScreen {
         openKey = key
         if let key { model.include(key) }
         show()
+        selectOpen()
     }
 
     private func selectOpen() {

@@ -44,7 +44,7 @@ extension MainWindow {
         connect(toast, "button-clicked") { [weak deletion] _ in deletion?.undo() }
         connect(toast, "dismissed") { [weak self, weak deletion] _ in if let deletion { self?.ended(deletion) } }
         toasts.replaceAll(by: toast)
-        Announcer.say(Words.deleted(messages.count))
+        Announcer.say(Words.deleted(messages.count) + ". " + Words.undoHint)
         let place = screen.list.selectedPlace ?? 0
         showAgain(key) { $0.screen.list.focusRow(or: min(place, $0.screen.list.rows.count - 1)) }
     }

@@ -51,6 +51,7 @@ extension Dialogs {
         Names.fill(cast(raw(object)))
         gtk_window_present(cast(raw(object)))
         copy.focus()
+        Announcer.say(Words.codeOf(address))
     }
 
     private static func codePicture(_ text: String, _ address: String, _ digits: String) -> Widget? {

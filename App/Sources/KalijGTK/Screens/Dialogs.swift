@@ -67,8 +67,8 @@ enum Dialogs {
             keys.setText(key.keys)
             let what = Make.label(key.what)
             for label in [keys, what] { label.wrapText() }
-            // A selectable label is focusable, so that a screen reader presents it.
-            gtk_label_set_selectable(opaque(what), 1)
+            // A screen reader presents what can have the focus.
+            gtk_widget_set_focusable(what, 1)
             kalij_name(what, key.keys + ": " + key.what)
             gtk_widget_set_hexpand(what, 1)
             gtk_grid_attach(cast(raw(grid)), keys, 0, Int32(line), 1, 1)
@@ -79,10 +79,9 @@ enum Dialogs {
         adw_message_dialog_set_extra_child(cast(raw(object)), scrolled)
         adw_message_dialog_add_response(cast(raw(object)), "close", Words.close)
         Names.fill(cast(raw(object)))
-        // The focus is there at first, so that keys scroll it.
-        gtk_widget_set_focusable(scrolled, 1)
-        kalij_name(scrolled, Words.shortcuts)
         gtk_window_present(cast(raw(object)))
+        Announcer.say(Words.shortcuts)
+        if let first = gtk_grid_get_child_at(cast(raw(grid)), 1, 0) { gtk_widget_grab_focus(first) }
     }
 
     static func about(over parent: Widget) {

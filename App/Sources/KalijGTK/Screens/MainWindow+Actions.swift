@@ -100,6 +100,7 @@ extension MainWindow {
         Task {
             let whole = message.id > 0 ? try? await reader.body(of: message.id, in: key) : nil
             gdk_clipboard_set_text(gtk_widget_get_clipboard(window), whole ?? message.text.withoutBreakingPlaces)
+            Announcer.say(Words.copied)
         }
     }
 

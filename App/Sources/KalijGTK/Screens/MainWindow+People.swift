@@ -19,6 +19,7 @@ extension MainWindow {
             screen.show((try? await reader.people()) ?? [], account: account, isNew: true)
             side.show(.newConversation)
             screen.focus()
+            Announcer.say(Words.newConversation)
         }
     }
 

@@ -13,6 +13,7 @@ extension MainWindow {
             side.requests.show(requests)
             side.show(.requests)
             side.requests.focus()
+            Announcer.say(requests.isEmpty ? Words.noRequests : Words.requests)
             fetchPictures(of: requests)
         }
     }

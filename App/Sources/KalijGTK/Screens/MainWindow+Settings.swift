@@ -32,6 +32,7 @@ extension MainWindow {
             side.show(.settings)
             screen.scrollToTop()
             screen.focus()
+            Announcer.say(Words.settings)
             for account in page.accounts.map(\.account) {
                 _ = try? await backend.accept(FetchProfile(.received(account)), for: account)
             }

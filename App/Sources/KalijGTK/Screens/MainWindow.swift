@@ -350,6 +350,7 @@ final class MainWindow {
     private func addKeys() {
         TabKey.listen(in: window, GTK_PHASE_CAPTURE) { [weak self] _ in
             self?.screen.list.aimFocus()
+            self?.conversations.list.aimFocus()
             return false
         }
         for holder in [pages.root, window] {

@@ -148,5 +148,5 @@ private final class AccountSettingsView {
         for (place, buttons) in buttons { buttons.show(settings.actions(at: place)) }
     }
 
-    func focus() { switches.first?.check.focus() }
+    func focus() { gtk_widget_child_focus(root, GTK_DIR_TAB_FORWARD) }
 }
