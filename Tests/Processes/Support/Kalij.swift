@@ -107,7 +107,14 @@ final class Running {
     var isRunning: Bool { process.ending() == nil }
     var output: String { get throws { try String(contentsOfFile: folder + "/output", encoding: .utf8) } }
     var errors: String { get throws { try String(contentsOfFile: folder + "/errors", encoding: .utf8) } }
-    var lines: [String] { get throws { try output.split(separator: "\n").map(String.init) } }
+    /// The whole lines so far: the process may be in the middle of one.
+    var lines: [String] {
+        get throws {
+            let output = try output
+            let end = output.lastIndex(of: "\n") ?? output.startIndex
+            return output[..<end].split(separator: "\n").map(String.init)
+        }
+    }
 
     /// The events so far.
     func events() throws -> [[String: Any]] {
