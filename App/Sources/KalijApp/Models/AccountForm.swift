@@ -74,7 +74,10 @@ public struct AccountForm: Sendable, Equatable {
         self.form = form
         domain = registration.domain
         reserved = registration.token == nil ? nil : registration.invitation?.account?.local
-        instructions = form.instructions.filter { !$0.isEmpty }.joined(separator: "\n").shownText.text
+        let told = form.instructions.filter { !$0.isEmpty }.joined(separator: "\n")
+        instructions =
+            (String(told.prefix(Self.longestInstructions)) + (told.count > Self.longestInstructions ? "…" : ""))
+            .shownText.text
         parts = form.parts.map { Part($0, form) }
         name = reserved ?? ""
         for part in parts {
@@ -87,6 +90,9 @@ public struct AccountForm: Sendable, Equatable {
         }
         guard isDisplayable else { throw .invalidAnswer("its texts are too long") }
     }
+
+    /// In characters: a label of 8,000 takes 147 ms.
+    private static let longestInstructions = 3_000
 
     /// The limits of the texts of a form together, and of a value that the server has filled in.
     private static let (mostBytes, mostEmoji, longestValue) = (20_000, Shown.mostEmoji, 2_000)
