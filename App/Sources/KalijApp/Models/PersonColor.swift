@@ -6,7 +6,7 @@ public enum PersonColor {
     public static let count = 12
 
     /// The place of the colour.
-    /// - Parameter key: the bare address if it is known, or what else stands for the person.
+    /// - Parameter key: the bare address; the name in a room that hides addresses.
     public static func place(of key: String) -> Int { min(count - 1, Int(degrees(of: key) * Double(count) / 360)) }
 
     /// The hue angle of section 5.1.

@@ -40,10 +40,9 @@ private final class SecretBuffer {
     fileprivate let secret: UnsafeMutablePointer<GtkEntryBuffer>
 
     init() {
-        // GLib aborts when it runs out of memory, so neither result is nil.
         guard let made = g_object_new_with_properties(Types.buffer, 0, nil, nil),
             let secret = gtk_password_entry_buffer_new()
-        else { fatalError("no memory for a field") }
+        else { fatalError("no memory for a field") }  // traps: never, GLib aborts when it runs out of memory
         (object, self.secret) = (OpaquePointer(made), secret)
         place.pointee.swift = Unmanaged.passUnretained(self).toOpaque()
     }

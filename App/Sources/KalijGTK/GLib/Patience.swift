@@ -1,4 +1,4 @@
-/// Says that another program is late, whose answer is still taken when it comes.
+/// A soft timeout of a request to another process: the response is handled after it, too.
 final class Patience {
     private var isOver = false
 

@@ -78,7 +78,7 @@ enum Make {
     /// The button of the window's menu, which F10 opens.
     /// - Parameter items: texts and actions of the application.
     static func menuButton(_ items: [(words: String, action: String)]) -> Widget {
-        // GLib aborts when it runs out of memory, so the result is never nil.
+        // traps: never, GLib aborts when it runs out of memory
         guard let model = g_menu_new() else { fatalError("no memory for a menu") }
         for item in items { g_menu_append(model, item.words, "app." + item.action) }
         let menu = widget(OpaquePointer(gtk_menu_button_new()))

@@ -89,8 +89,8 @@ extension ConversationScreen {
         }
     }
 
-    /// Calls `show` with the place of a message when the window has the focus again after a menu: a screen reader does not say the focus
-    /// that another menu takes before.
+    /// Calls `show` with the place of a message when the window has the focus again after a menu: a screen reader does not present
+    /// a focus change before that.
     private func afterMenu(at message: MessageRow, _ show: @escaping (Int, GdkRectangle) -> Void) {
         after(Self.closing) { [weak self] in
             guard let self, let place = list.rows.firstIndex(where: { $0.message?.id == message.id }),

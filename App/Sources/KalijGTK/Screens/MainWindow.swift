@@ -15,9 +15,9 @@ final class MainWindow {
     let conversations = ConversationsScreen()
     let screen = ConversationScreen()
     let firstStart: FirstStartScreen
-    private let pages = Pages()
+    let pages = Pages()
     private(set) lazy var side = SideScreens(pages, reader.directory)
-    private let leaflet = widget(OpaquePointer(adw_leaflet_new()))
+    let leaflet = widget(OpaquePointer(adw_leaflet_new()))
     let toasts = ToastQueue()
 
     // What has to be read again.
@@ -142,7 +142,7 @@ final class MainWindow {
         apply()
     }
 
-    private var isFolded: Bool { adw_leaflet_get_folded(opaque(leaflet)) != 0 }
+    var isFolded: Bool { adw_leaflet_get_folded(opaque(leaflet)) != 0 }
     private func folded() {
         screen.back.show(isFolded)
         conversations.showWindowButtons(isFolded)
@@ -280,7 +280,7 @@ final class MainWindow {
         if hasBegun { openAddress(address) } else { wanted = address }
     }
 
-    private func openAddress(_ address: String, of account: String? = nil) {
+    func openAddress(_ address: String, of account: String? = nil) {
         if let invitation = InvitationLink(address) {
             let account = account ?? thread?.key.account ?? accounts.first
             // After a login the inviter can be added.
@@ -315,83 +315,6 @@ final class MainWindow {
         toasts.add(toast)
         Announcer.say(words)
     }
-
-    // MARK: Keys
-
-    private func addActions() {
-        add("add-account", []) { $0.showFirstStart() }
-        add("shortcuts", ["<Control>question"]) { Dialogs.shortcuts(over: $0.window) }
-        add("about", []) { Dialogs.about(over: $0.window) }
-        add("quit", ["<Control>q"]) { $0.quit() }
-        add("search", ["<Control>k", "<Control>f"]) { it in
-            it.goToLists()
-            it.conversations.search()
-        }
-        add("new", ["<Control>n"]) { $0.newConversation() }
-        add("next", ["<Alt>Down"]) { $0.openNeighbour(1) }
-        add("previous", ["<Alt>Up"]) { $0.openNeighbour(-1) }
-        add("region", ["F6"]) { $0.nextRegion(1) }
-        add("region-back", ["<Shift>F6"]) { $0.nextRegion(-1) }
-    }
-
-    func add(_ name: String, _ keys: [String], _ run: @escaping (MainWindow) -> Void) {
-        guard let action = kalij_action(name) else { return }
-        connect(raw(action), "activate") { [weak self] _ in if let self { run(self) } }
-        g_action_map_add_action(application, action)
-        g_object_unref(raw(action))
-        guard !keys.isEmpty else { return }
-        // The array is terminated by nil, and copied by GTK.
-        var pointers: [UnsafePointer<CChar>?] = keys.map { key in g_strdup(key).map { UnsafePointer($0) } } + [nil]
-        gtk_application_set_accels_for_action(cast(raw(application)), "app." + name, &pointers)
-        for pointer in pointers { if let pointer { g_free(UnsafeMutableRawPointer(mutating: pointer)) } }
-    }
-
-    /// Escape goes back, from the pages and while nothing has the focus: above the pages, a notice would take the first Escape.
-    private func addKeys() {
-        TabKey.listen(in: window, GTK_PHASE_CAPTURE) { [weak self] _ in
-            self?.screen.list.aimFocus()
-            self?.conversations.list.aimFocus()
-            return false
-        }
-        for holder in [pages.root, window] {
-            guard let keys = gtk_event_controller_key_new() else { return }
-            connect(keys, "key-pressed") { [weak self] arguments in
-                guard let self, arguments.uint(1) == UInt32(GDK_KEY_Escape) else { return arguments.answer(false) }
-                goBack()
-                arguments.answer(true)
-            }
-            gtk_widget_add_controller(holder, keys)
-        }
-    }
-
-    private func goToLists() {
-        if isFolded { adw_leaflet_set_visible_child(opaque(leaflet), conversations.root) }
-    }
-
-    private func openNeighbour(_ step: Int) {
-        if let row = conversations.model.neighbour(of: thread?.key, step: step) { open(row) }
-    }
-
-    /// Moves the focus between the list, the messages and the composer.
-    private func nextRegion(_ step: Int) {
-        // An empty list cannot have the focus.
-        let messages = screen.list.rows.isEmpty ? [] : [screen.list.view]
-        let regions = [conversations.root] + (thread == nil ? [] : messages + [screen.composer.text])
-        let now = regions.firstIndex { gtk_widget_is_ancestor(focused, $0) != 0 || focused == $0 } ?? -1
-        let next = ((now + step) % regions.count + regions.count) % regions.count
-        if isFolded {
-            adw_leaflet_set_visible_child(opaque(leaflet), next == 0 ? conversations.root : screen.root)
-        }
-        switch regions[next] {
-        case screen.list.view: screen.list.focusRow(or: screen.list.rows.indices.last)
-        case conversations.root: focusList()
-        default: regions[next].focus()
-        }
-    }
-
-    func focusList() { conversations.focusList() }
-
-    private var focused: Widget { gtk_window_get_focus(cast(raw(window))) ?? window }
 
     // MARK: The end
 
